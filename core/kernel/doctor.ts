@@ -81,7 +81,7 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
       : { name, status: "ok", detail: path },
   );
   const blocked = await findBlocked(path);
-  if (blocked.length > 0) checks.push(await mendFolders(path, blocked, fix));
+  if (blocked.length > 0) checks.push(await repairFolders(path, blocked, fix));
   const kept = (await readdir(path)).filter((one) => one.includes(DAMAGED)).sort();
   if (kept.length > 0)
     checks.push({
@@ -105,7 +105,7 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
   return checks;
 }
 
-async function mendFolders(dataDir: string, blocked: readonly string[], fix: boolean): Promise<DoctorCheck> {
+async function repairFolders(dataDir: string, blocked: readonly string[], fix: boolean): Promise<DoctorCheck> {
   const name = "folders";
   const detail = `No folder, so nothing in it can be read or written: ${blocked.join(", ")}`;
   if (!fix) return { name, status: "fail", detail, fix: "`sessarc doctor --fix` puts it aside." };

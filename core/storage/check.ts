@@ -1,4 +1,4 @@
-/** SQLite's own check of the catalogue. It reads every page without a pause, so it runs on a second copy that nobody else waits for. */
+/** SQLite's own check of the catalogue. It reads every page without a pause, so it runs on a second copy that no other query uses. */
 import { isSessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import type { Database } from "./types.ts";

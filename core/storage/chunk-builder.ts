@@ -1,7 +1,7 @@
 /**
  * Puts a chunk of a transcript together. Layout before compression: `u32 envelope bytes | envelope JSON | text`.
  *
- * The text of all messages and the words of their tool inputs stand one after another, unescaped, so that a search looks at what a
+ * The text of all messages and the words of their tool inputs are concatenated, unescaped, so that a search reads what a
  * person would read; the envelope says whose each stretch is and how to put a tool input together again.
  */
 import { EVENT_KINDS, type SessionEvent, unknownKind } from "../session/session.ts";
@@ -172,7 +172,7 @@ export class ChunkBuilder {
       return "";
     }
     if (value === null || typeof value !== "object") {
-      // As the envelope will have it: of an infinite number (1e999 in a log) that is null, and lengths are told by it.
+      // As in the envelope: an infinite number (1e999 in a log) becomes null there, and lengths are computed from it.
       this.#push(JSON.stringify(value));
       this.#newline();
       return value;

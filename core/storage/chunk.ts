@@ -16,14 +16,14 @@ function textIn(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString("latin1") : transcode(bytes, "utf8", "utf16le").toString("utf16le");
 }
 
-/** Where one message's text and tool input stand in a chunk's text. */
+/** Positions of one message's text and tool input in a chunk's text. */
 export interface Span {
   text: number;
   input: number;
   end: number;
 }
 
-/** Fields of a message, each read when asked for: for whoever looks at few fields of many messages. */
+/** Fields of a message, each decoded on access: for callers that read few fields of many messages. */
 export type LazyEvent = Readonly<Omit<SessionEvent, "id" | "model" | "truncated">>;
 
 /** A decoded chunk. Messages are put together when asked for. */
@@ -32,7 +32,7 @@ export class Chunk {
   readonly #envelope: Envelope;
   #spans: Span[] | undefined;
   #times: Float64Array | undefined;
-  /** By message: 1 + where its tool input stands in the envelope's list; 0 for none. */
+  /** By message: 1 + the index of its tool input in the envelope's list; 0 for none. */
   #inputs: Int32Array | undefined;
 
   constructor(envelope: string, text: string) {

@@ -17,9 +17,9 @@ export interface Commits {
 export function createCommits(options: {
   /** Puts them on disk, all or none. */
   append(texts: string[]): Promise<void>;
-  /** They are, and whoever waited is told. */
+  /** They are on disk; the waiting callers resolve. */
   appended(): void;
-  /** They are not. All that wait by then, those that came meanwhile too, are told what this answers. */
+  /** They are not on disk. All waiting callers, those that arrived meanwhile too, reject with the returned error. */
   failed(error: unknown): Promise<unknown>;
 }): Commits {
   let pending: Pending[] = [];
@@ -42,7 +42,7 @@ export function createCommits(options: {
       for (const { resolve } of group) resolve();
       options.appended();
     }
-    // In the same step as the last look at `pending`: a batch that comes later starts its own.
+    // In the same step as the last read of `pending`: a later batch starts its own commit.
     running = undefined;
   }
 

@@ -1,4 +1,4 @@
-/** A catalogue made anew without the room that deleted rows left: SQLite moves them into a new file, a piece at a time. */
+/** Rebuilds the catalogue without the space of deleted rows: SQLite copies the rows into a new file, a piece at a time. */
 import { SessarcError } from "../errors/error.ts";
 import { Slices } from "../utils/slices.ts";
 import { CatalogFile } from "./catalog-file.ts";
@@ -34,7 +34,7 @@ interface CompactPlace {
 }
 
 /**
- * Makes the catalogue anew. The copy is made of the snapshot, beside reading and writing; then what was written meanwhile is repeated on
+ * Rebuilds the catalogue. The copy is made from the snapshot, beside reads and writes; then the writes of that time are replayed on
  * it, and a snapshot of it replaces the old one as any snapshot does: killed at any moment, the disk holds the old one with its journal,
  * or the new one.
  */

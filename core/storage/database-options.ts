@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   slowMs?: number | undefined;
   /** A snapshot is on disk. */
   onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
-  /** Something the user should know and no caller is told: a torn journal, a snapshot that could not be written. Default: stderr. */
+  /** Something the user should know and no call returns: a torn journal, a snapshot that could not be written. Default: stderr. */
   onNotice?: ((message: string) => void) | undefined;
   /** Resolves when the directory is ours still: asked before and after each write. Throws ARCHIVE_LOCKED or STORAGE_REPLACED. */
   prove?: (() => Promise<void>) | undefined;

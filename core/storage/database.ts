@@ -42,7 +42,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
   const { dir, readOnly = false, calls = disk, room = freeBytes } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const queue = createQueue();
-  /** Snapshots, one after the other. */
+  /** Snapshots run sequentially. */
   const snapshotQueue = createQueue();
   const flights = createFlights();
   let journal: Journal;
@@ -59,7 +59,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
   const gate = createHold();
   const commits = createCommits({ append, appended: () => snapshots.look(), failed: undo });
   let before: Image | undefined;
-  /** The last undo failed: the image holds what is not on disk, and is made anew at the next call. */
+  /** The last undo failed: the image holds what is not on disk, and is rebuilt at the next call. */
   let stale = false;
   /** What another owner wrote is read, once the directory is no longer ours. */
   const ownership = createOwnership(async () => {
@@ -78,7 +78,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     onFlushed: options.onFlushed,
   });
   let opened = open();
-  // Whoever calls is told; without a call nobody is, and Node would end the process.
+  // Calls reject with the error. Without a call the rejection would be unhandled, and Node would end the process.
   const ready = opened.then(() => undefined);
   ready.catch(() => undefined);
 
@@ -87,9 +87,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     if (!readOnly) await makeFolder(dir, 0o700).catch(storageFailed(dir));
     if (!readOnly && recovered.tornBytes > 0) {
       const kept = await keepTorn(dir, recovered).catch(storageFailed(dir));
-      notice(
-        `${recovered.tornBytes} bytes at the end of ${JOURNAL_FILE} were cut short by a crash; put aside as ${kept}`,
-      );
+      notice(`${recovered.tornBytes} bytes at the end of ${JOURNAL_FILE} were cut short by a crash; moved to ${kept}`);
     }
     adopt(recovered);
     const { batch: base = 0, checksum = 0 } = snapshots.last ?? {};
@@ -112,7 +110,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     generation++;
   }
 
-  /** Runs `work` on the open catalogue at a moment when nothing holds it; an `await` in between would let go of that moment. */
+  /** Runs `work` on the open catalogue at a moment when nothing holds it; an `await` in between would release it. */
   async function settled<T>(work: (image: Image) => T): Promise<T> {
     for (;;) {
       if (stale) reopen();
@@ -157,11 +155,11 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     durable += texts.length;
   }
 
-  /** The image goes back to what is on disk. Answers what those are told whose batch is not there. */
+  /** Restores the image from the disk. Returns the error for the callers whose batch is not on disk. */
   async function undo(error: unknown): Promise<unknown> {
     undone++;
     await reopen().catch(() => {
-      // Every call is told until one succeeds.
+      // Every call rejects until one succeeds.
     });
     return toStorageError(error, join(dir, JOURNAL_FILE));
   }
@@ -235,12 +233,12 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     await flights.landed();
     const recovered = await opened.catch(() => undefined);
     if (!recovered) {
-      before?.close(); // the image that could not be made anew
+      before?.close(); // the image that could not be rebuilt
       return journal?.close();
     }
     // One that is being written is waited for in any case.
     await snapshotQueue(async () => {
-      // A torn end is in the journal still, and would be told of at every start.
+      // A torn end is still in the journal, and would be reported at every start.
       if (recovered.tornBytes > 0 || snapshots.isWorthIt()) await snapshots.write();
     }).catch((error: unknown) => {
       if (!hurry.signal.aborted)

@@ -12,7 +12,7 @@ import { storageFailed } from "./storage-error.ts";
 export const DERIVED = "index";
 
 export interface Derived {
-  /** For files that a plugin writes and reads in parts, and checks itself. `set` makes it; whoever else writes there makes it first. */
+  /** For files that a plugin writes and reads in parts, and checks itself. `set` creates it; other writers create it first. */
   readonly folder: string;
   /** The value as it was set; undefined when there is none, or when its bytes are not those that were written. */
   get(key: string): Promise<Buffer | undefined>;

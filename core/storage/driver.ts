@@ -5,11 +5,11 @@ export interface TranscriptDriver {
   setItemRaw?(key: string, value: Uint8Array, options: object): unknown;
   getItemRaw?(key: string, options: object): unknown;
   readRange?(key: string, offset: number, length: number): Promise<Uint8Array | null>;
-  /** Writes a key nobody reads yet; durable after `settle`. Without it `setItemRaw` is used. */
+  /** Writes a key that has no reader yet; durable after `settle`. Without it `setItemRaw` is used. */
   create?(key: string, value: Uint8Array): Promise<void>;
   settle?(): Promise<void>;
   removeItem?(key: string, options: object): unknown;
-  /** Removes a key that nobody names any more; it may come back. Without it `removeItem` is used. */
+  /** Removes a key without references; it may come back. Without it `removeItem` is used. */
   drop?(key: string): Promise<void>;
   getKeys(base: string, options: object): string[] | Promise<string[]>;
 }

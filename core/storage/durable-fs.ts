@@ -36,7 +36,7 @@ export interface DurableFs {
   /** `length` bytes from `offset`, fewer at the end of the file; null when there is none. Reads nothing else. */
   readRange(key: string, offset: number, length: number): Promise<Uint8Array | null>;
   /**
-   * Writes a value under a key that nobody reads yet: straight into its file, no rename. A crash leaves a torn file that nothing points
+   * Writes a value under a key that has no reader yet: straight into its file, no rename. A crash leaves a torn file that nothing points
    * at. Durable once `settle` has resolved; the caller names the key to others only then.
    */
   create(key: string, value: Uint8Array): Promise<void>;
@@ -108,7 +108,7 @@ export function durableFs(options: DurableFsOptions): DurableFs {
       await disk.unlink(path);
       if (forGood) await syncFolder(dirname(path));
     } catch (error) {
-      // A folder in its place is no value of ours: there is nothing to remove.
+      // A folder in its place is not a stored value: there is nothing to remove.
       const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory();
       if (!isGone(error) && !isFolder) throw toStorageError(error, path);
     }

@@ -1,9 +1,9 @@
 /** A moment that one at a time may hold, and what is under way. */
 
 export interface Hold {
-  /** Resolves when whoever holds it lets go; undefined while nobody does. */
+  /** Resolves when the holder releases it; undefined while it is free. */
   readonly held: Promise<void> | undefined;
-  /** Runs `work` when nobody else holds it. */
+  /** Runs `work` once it is free, and holds it meanwhile. */
   hold<T>(work: () => Promise<T>): Promise<T>;
 }
 

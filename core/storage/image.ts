@@ -184,7 +184,7 @@ export function createImage(sql: SqlJsStatic, file: CatalogFile, db: SqlImage = 
   };
 }
 
-/** SQL `holds(text, part)`: whether `part` stands in `text`, letters of every script taken without their case. */
+/** SQL `holds(text, part)`: whether `part` is in `text`, ignoring case in every script. */
 function holds(text: SqlValue, part: SqlValue): number {
   if (typeof text !== "string" || typeof part !== "string") return 0;
   if (part !== foldedPart.of) foldedPart = { of: part, folded: fold(part) };

@@ -101,7 +101,7 @@ export function readJournal(bytes: Buffer): JournalContent {
   return { ...head, groups, end };
 }
 
-/** Whole groups of a damaged journal, in the order they stand in; what is damaged is passed over. */
+/** Whole groups of a damaged journal, in file order; damaged ones are skipped. */
 export function* findGroups(bytes: Buffer): Generator<JournalGroup> {
   for (let at = bytes.indexOf(MARKER); at >= 0; ) {
     const length = wholeGroup(bytes, at);

@@ -1,4 +1,4 @@
-/** The journal as a file that is being written: append with fsync, start anew after a snapshot. */
+/** The journal as a file that is being written: append with fsync, restart after a snapshot. */
 import type { FileHandle } from "node:fs/promises";
 import { readFile, stat } from "node:fs/promises";
 import { SessarcError } from "../errors/error.ts";
@@ -36,13 +36,13 @@ export interface JournalOptions {
 /** Nothing is opened or made before the first write. Calls must not overlap: the caller queues them. */
 export function createJournal({ path, calls, head: initial, ...options }: JournalOptions): Journal {
   let handle: FileHandle | undefined;
-  /** Of the open file, which nobody can be given as long as we have it open. */
+  /** Inode of the open file, which the system does not reuse while it is open. */
   let ino: bigint | undefined;
   let bytes = options.bytes;
   let broken: unknown;
 
   /**
-   * The first write makes the file anew: an owner before us that is not dead but slept still has the old one open, and what it
+   * The first write recreates the file: a former owner that slept still has the old one open, and what it
    * writes when it wakes must not fall into ours.
    */
   async function open(): Promise<FileHandle> {
@@ -93,13 +93,13 @@ export function createJournal({ path, calls, head: initial, ...options }: Journa
         broken = error;
         throw error;
       }
-      // Not cut off where it is refused: another owner may have read it by now. Ours would overwrite it, and nobody was told of it.
+      // Not cut off where it is refused: another owner may have read it by now. This owner would overwrite it, and it was never acknowledged.
       await confirm?.();
       bytes += group.length;
     },
     async restart(head, from) {
       if (broken) throw broken;
-      // Where there was no journal yet it began at 0, before a head that is no part of what is kept.
+      // Where there was no journal yet it began at 0, before a head that is not part of the retained bytes.
       const start = Math.max(from, HEAD);
       const rest = start < bytes ? (await readFile(path)).subarray(start, bytes) : Buffer.alloc(0);
       const before = await inode(path);

@@ -8,7 +8,7 @@ import { DERIVED } from "./derived.ts";
 import { durableFs } from "./durable-fs.ts";
 import { isClaim, type Lock } from "./lock.ts";
 
-/** Ours to the ground. In other folders only what lies right in them: below may stand copies of what is somebody's. */
+/** Folders that only sessarc writes. In other folders only direct children are removed: deeper ones may be the user's copies. */
 const OURS = new Set(["files", "transcripts", DERIVED]);
 /** Only for the owner of `lock`, before it writes. What is not ours to read stays, and is no reason not to start. Folders are looked through when another owner died: that takes time. */
 export async function sweepLeftovers(dataDir: string, lock: Lock): Promise<void> {

@@ -33,7 +33,7 @@ export interface Lock {
   readonly tookOver: boolean;
   /**
    * Resolves when the directory is ours still. A lock file that is missing or a dead one's is put back. Throws ARCHIVE_LOCKED when
-   * another process has taken it (this one slept, or somebody removed the file), STORAGE_REPLACED when the directory is gone.
+   * another process has taken it (this one slept, or the file was removed), STORAGE_REPLACED when the directory is gone.
    */
   prove(): Promise<void>;
   /** Says where the service listens, once it does. */
@@ -110,7 +110,7 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
   };
 }
 
-/** The live owner of the data directory; undefined when nobody has it open. */
+/** The live owner of the data directory; undefined when no process has it open. */
 export async function readLock(dataDir: string): Promise<LockInfo | undefined> {
   const path = join(dataDir, FILE);
   const info = await readInfo(path);
@@ -122,8 +122,8 @@ export const holdsLock = async (dataDir: string, token: string): Promise<boolean
   (await readInfo(join(dataDir, FILE)))?.token === token;
 
 /**
- * Whether a file of the data directory is a claim (`take`) that nobody needs any more: to a lock before the one with `token`. Only for
- * who holds that one; whoever still has such a claim looks at the lock again and finds it held.
+ * Whether a file of the data directory is a claim (`take`) that is no longer needed: to a lock before the one with `token`. Only for
+ * the holder of that one; a process that still has such a claim reads the lock again and finds it held.
  */
 export const isClaim = (name: string, token: string): boolean =>
   /^lock\.json(\.[0-9a-f]{24})+$/.test(name) && !name.startsWith(`${FILE}.${token}`);
@@ -208,7 +208,7 @@ async function createEmpty(path: string, temp: string): Promise<boolean> {
   return true;
 }
 
-/** An empty or unreadable file is being filled right now, or was left by a crash; what is no file is put aside likewise. */
+/** An empty or unreadable file is being filled right now, or was left by a crash; anything but a file is moved away likewise. */
 async function clearEmpty(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
@@ -220,7 +220,7 @@ async function clearEmpty(path: string): Promise<void> {
   }
 }
 
-/** Of the folder that holds `path`; undefined where it cannot be told. */
+/** Of the folder that holds `path`; undefined if unknown. */
 const folderOf = (path: string): Promise<string | undefined> =>
   stat(dirname(path), { bigint: true }).then(
     ({ ino }) => String(ino),

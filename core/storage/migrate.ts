@@ -76,6 +76,6 @@ async function appliedSteps(db: Database, plugin: string): Promise<Map<number, s
   return new Map(rows.map(({ number, digest }) => [number, digest]));
 }
 
-/** White space may be laid out anew. */
+/** White space may change. */
 const digestOf = (sql: string): string =>
   createHash("sha256").update(sql.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 32);

@@ -4,7 +4,7 @@ import { isSessarcError } from "../errors/error.ts";
 export interface Ownership {
   /** Why it is lost; undefined as long as it is not. */
   readonly lost: unknown;
-  /** Throws when it is lost, or cannot be told right now. */
+  /** Throws when it is lost, or cannot be verified right now. */
   prove(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What tells that a data directory holds an archive. It loads nothing: commands ask before they open one. */
+/** Detects whether a data directory holds an archive. Loads nothing: commands check before they open one. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** Which process wrote something, said so that another process can tell whether it is still running. */
+/** Identifies the process that wrote something, so that another process can determine whether it is still running. */
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 

@@ -1,4 +1,4 @@
-/** Runs what it is given one after the other. */
+/** Runs the given functions sequentially. */
 export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

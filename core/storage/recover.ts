@@ -17,7 +17,7 @@ import type { Statement } from "./types.ts";
 
 /** The journal that the last snapshot made superfluous. */
 export const BEFORE_FILE = "catalog.journal.before";
-/** Where the torn end of a journal is put aside. */
+/** The file that a torn journal end is moved to. */
 export const TORN_FILE = "catalog.journal.torn";
 
 /** Batches that are repeated in one transaction: SQLite keeps the pages that it changes in memory. */
@@ -144,10 +144,10 @@ export async function keepBefore(dir: string): Promise<void> {
   }
 }
 
-/** Nobody writes any more: a copy that is made now holds one moment. */
+/** No process writes any more: a copy made now is consistent. */
 export const dropBefore = (dir: string): Promise<void> =>
   rm(join(dir, BEFORE_FILE), { force: true }).catch(() => {
-    // It is in nobody's way.
+    // It does no harm.
   });
 
 /** There is no journal yet, or links are not to be had. */
@@ -182,7 +182,7 @@ function checkOrder(dir: string, snapshot: SnapshotHead | undefined, journal: Jo
   }
 }
 
-/** A file of ours; undefined when there is none. Throws CATALOG_DAMAGED for what is none: nothing is waited for. */
+/** A file of the archive; undefined when absent. Throws CATALOG_DAMAGED for anything but a file, without waiting. */
 const readOwn = (dir: string, name: string): Promise<Buffer | undefined> =>
   ifThere(readRegularBytes(join(dir, name))).catch((error: unknown) => {
     throw isNoFile(error) ? noFile(dir, name, error) : error;

@@ -1,4 +1,4 @@
-/** A new snapshot in the old one's place, and the journal begun anew behind it. */
+/** Replaces the snapshot, and restarts the journal after it. */
 import { join } from "node:path";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import type { Frozen } from "./catalog-file.ts";
@@ -20,11 +20,11 @@ export interface FilePlace {
   dir: string;
   calls: DiskCalls;
   journal: Journal;
-  /** Writes of the journal, one after the other. */
+  /** Writes of the journal run sequentially. */
   queue: ReturnType<typeof createQueue>;
   /** Resolves when the directory is ours still. */
   prove(): Promise<void>;
-  /** Aborts when nobody waits for a snapshot any more: what is written of it is removed. */
+  /** Aborts a snapshot that is no longer needed: its file is removed. */
   signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** A damaged catalogue made anew from what of it can still be read. The damaged files are kept beside it. */
+/** Rebuilds a damaged catalogue from its readable rows. The damaged files are retained beside it. */
 import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { type DiskCalls, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
@@ -26,7 +26,7 @@ export interface Salvaged {
 }
 
 /** The new catalogue until it is whole and in its place. */
-const MENDED = "catalog.db.mended";
+const REBUILT = "catalog.db.rebuilt";
 
 /** The file system calls used; tests hand in ones that fail. */
 export type SalvageCalls = DiskCalls & Pick<typeof disk, "link" | "copyFile">;
@@ -40,11 +40,11 @@ export type SalvageCalls = DiskCalls & Pick<typeof disk, "link" | "copyFile">;
 export async function salvageCatalogue(dir: string, now = new Date(), calls: SalvageCalls = disk): Promise<Salvaged> {
   const lock = await acquireLock(dir);
   const target = join(dir, SNAPSHOT_FILE);
-  const mended = join(dir, MENDED);
+  const rebuilt = join(dir, REBUILT);
   try {
     const [snapshot, journal] = await Promise.all([read(target), read(join(dir, JOURNAL_FILE))]);
-    // Only what stood in its place was moved away, then it ended: the new one is whole.
-    if (!snapshot && isWhole(mended)) {
+    // An earlier run ended after it moved the old file away: the new one is whole.
+    if (!snapshot && isWhole(rebuilt)) {
       const kept = await keepAside(dir, [JOURNAL_FILE], now, calls);
       await putInPlace(dir, calls);
       return { kept, incomplete: [], rows: 0 };
@@ -62,13 +62,13 @@ export async function salvageCatalogue(dir: string, now = new Date(), calls: Sal
       last = Math.max(last, first + batches.length - 1);
     }
     const write = async (file: disk.FileHandle) => void (await writeSnapshot(file, image.freeze(), last));
-    await writeFileAtomic(mended, write, { calls }).finally(() => image.close());
-    checkSnapshot(mended);
+    await writeFileAtomic(rebuilt, write, { calls }).finally(() => image.close());
+    checkSnapshot(rebuilt);
     const kept = await keepAside(dir, [SNAPSHOT_FILE, JOURNAL_FILE], now, calls);
     await putInPlace(dir, calls);
     return { kept, incomplete, rows };
   } catch (error) {
-    throw toStorageError(error, mended);
+    throw toStorageError(error, rebuilt);
   } finally {
     await lock.release();
   }
@@ -95,7 +95,7 @@ async function keepAside(dir: string, names: readonly string[], now: Date, calls
 async function putInPlace(dir: string, calls: SalvageCalls): Promise<void> {
   // Derived from rows that may have changed or moved.
   await calls.rm(join(dir, DERIVED), { recursive: true, force: true });
-  await calls.rename(join(dir, MENDED), join(dir, SNAPSHOT_FILE));
+  await calls.rename(join(dir, REBUILT), join(dir, SNAPSHOT_FILE));
   await calls.rm(join(dir, JOURNAL_FILE), { force: true });
   await syncFolder(dir, calls);
 }
@@ -175,7 +175,7 @@ function copyTable(
 const read = (path: string): Promise<Buffer | undefined> =>
   readRegularBytes(path).catch((error: unknown) => {
     if (isGone(error)) return undefined;
-    // A folder or a pipe in its place is put aside like a file that tells nothing.
+    // A folder or a pipe in its place is moved away like an unreadable file.
     if (isNoFile(error)) return Buffer.alloc(0);
     throw error;
   });

@@ -1,4 +1,4 @@
-/** What a piece of SQL does, told from its words: which of it reads, which writes, and what must not be in a write. */
+/** Classifies SQL by its words: which statements read, which write, and what a write must not contain. */
 export type SqlVerdict =
   | { kind: "read"; many: boolean }
   | { kind: "write"; many: boolean; counts: boolean }

@@ -25,7 +25,7 @@ export async function copyDatabase(path: string): Promise<Uint8Array> {
 
 /**
  * One attempt. The main file is read before the log: whatever a checkpoint moves into the main file meanwhile is in the log as well,
- * so the overlay is right as long as the log was not started anew, which its header tells. Without a log the main file itself must
+ * so the overlay is right as long as the log was not restarted, which its header shows. Without a log the main file itself must
  * not have moved.
  */
 async function tryCopy(path: string, last: boolean): Promise<Uint8Array | undefined> {

@@ -102,7 +102,7 @@ function createCopy(image: SqlImage): SqliteEngine {
   return {
     *iterate(sql, params) {
       const statement = idle.get(sql) ?? image.prepare(sql);
-      idle.delete(sql); // nobody else may use it meanwhile
+      idle.delete(sql); // no other reader may use it meanwhile
       let ended = false;
       try {
         statement.bind([...params]);

@@ -84,7 +84,7 @@ function toNumbers(row: Record<string, SqlValue | bigint>): Record<string, SqlVa
 function loadNative(): NativeModule | undefined {
   const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => unknown };
   if (!getBuiltinModule) return undefined;
-  // Node tells whoever loads it that it is new; that is nothing users of this program can act upon.
+  // Node warns that the module is experimental; users of this program cannot act on that.
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

@@ -1,4 +1,4 @@
-/** Loads sql.js when first asked: 45 ms of start-up that nobody pays before a database is opened. */
+/** Loads sql.js when first asked: loading it takes 45 ms, which only commands that open a database pay. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";

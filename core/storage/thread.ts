@@ -139,7 +139,7 @@ export function openInThread(options: InThreadOptions): Database {
   }
 
   const ready = ask<unknown>({ call: "ready" }).then(() => {});
-  // The caller of `ready`, or of anything else, gets the error. Without a call nobody does, and Node would end the process.
+  // Calls reject with the error. Without a call the rejection would be unhandled, and Node would end the process.
   ready.catch(() => {});
 
   return {

@@ -123,7 +123,7 @@ export function parseTail(tail: Buffer, part: TranscriptPart, damaged: (reason: 
     part,
     // Who reads messages has no use for them.
     get sidecars() {
-      // Copied: what zlib hands over holds 16 KB at least, and signatures of small parts are kept by the thousand.
+      // Copied: a buffer of zlib has at least 16 KB, and thousands of signatures of small parts are cached.
       inflated ??= new Uint8Array(brotliDecompressSync(sidecars));
       return inflated;
     },

@@ -51,7 +51,7 @@ export interface Transcripts {
   chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
   /** Its bytes, for a look at them before decoding: `decodeChunk` makes the chunk. */
   chunkBytes(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Buffer>;
-  /** The same for whoever wants most chunks of a part: a small one is read in one stroke. */
+  /** The same for callers that want most chunks of a part: a small part is read at once. */
   whole(sessionId: string, part: TranscriptPart): Promise<WholePart>;
   /** Chunks that hold messages from `from` (a seq) on, the first with those before it too; reads only the chunks asked for, in slices. */
   chunks(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<Chunk>;

@@ -1,4 +1,4 @@
-/** Storage as plugins see it. Shapes here; the makers stand beside. */
+/** Storage as plugins see it. Types only; the functions are beside. */
 import type { Blobs } from "./blobs.ts";
 import type { Derived } from "./derived.ts";
 import type { Lock } from "./lock.ts";
@@ -72,7 +72,7 @@ export interface Storage {
   /** Bytes by their SHA-256, below `path(...names)`. */
   blobs(...names: string[]): Blobs;
   dataDir: string;
-  /** Nothing can be written: the data directory may not be, or is only looked at beside its owner. */
+  /** Nothing can be written: the data directory may not be, or is only read beside its owner. */
   readOnly: boolean;
   /** Held until the catalogue is closed; absent when reading only. */
   lock?: Lock | undefined;

@@ -1,5 +1,5 @@
 /**
- * SQLite's write-ahead log, read by hand. sql.js never looks at a `-wal` file: it opens the main file without an error and shows
+ * SQLite's write-ahead log, read by hand. sql.js never reads a `-wal` file: it opens the main file without an error and shows
  * old rows, or none. Here the committed pages of the log are laid over the main file's.
  *
  * Format: https://www.sqlite.org/fileformat2.html#walformat

@@ -60,7 +60,7 @@ export interface Archive {
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
   events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
-  /** Its chunks: for whoever needs few fields of many messages. */
+  /** Its chunks: for callers that need few fields of many messages. */
   chunks(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<Chunk>;
   /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. `part`: a part of its name is enough. */
   checkTool(tool: string, part?: boolean): Promise<void>;
@@ -151,7 +151,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
     resolver,
     index,
     importer: new Importer(kernel, resolver, readers, (stored, others = []) => {
-      damage.mended(stored);
+      damage.repaired(stored);
       changes.mark([...stored, ...others]);
     }),
     readers,

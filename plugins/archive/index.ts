@@ -43,7 +43,7 @@ export type { SearchResult } from "./routes/search.ts";
 export type { SearchTotalFrame } from "./routes/search-total.ts";
 export type { Match } from "./search/match.ts";
 
-/** A service of a large archive makes ready for a search before somebody looks, and again once an import has ended; a command is done before that. */
+/** A service of a large archive prepares for the first search after its start and after each import; a command ends before that. */
 const PREPARE_AFTER_MS = 2_000;
 
 export const routes = [
@@ -131,7 +131,7 @@ declare module "sessarc" {
     "import:done": (report: ImportReport) => void | Promise<void>;
     /** What nothing leads to any more is about to be forgotten: each plugin does so with its own. */
     "archive:vacuum": () => void | Promise<void>;
-    /** Folders of this tool were added or taken away. */
+    /** Folders of this assistant were added or removed. */
     "sources:changed": (info: { tool: string }) => void | Promise<void>;
     "session:removed": (info: { id: string }) => void | Promise<void>;
     "project:changed": (info: {

@@ -43,7 +43,7 @@ export const errors = defineErrors({
     why: ({ service, ms }) => `The service ${service} did not answer within ${ms} ms`,
     fix: () => "Try again, or raise the service's timeoutMs.",
   },
-  SIGN_IN_UNAVAILABLE: { status: 409, why: ({ id, reason }) => `Nobody can sign in to the service ${id}: ${reason}` },
+  SIGN_IN_UNAVAILABLE: { status: 409, why: ({ id, reason }) => `Cannot sign in to the service ${id}: ${reason}` },
   SIGN_IN_FAILED: {
     status: 502,
     why: ({ id, reason }) => `Signing in${id && ` to the service ${id}`} failed: ${reason}`,

@@ -4,7 +4,7 @@ import { type RuleInput, toTrialRule } from "./rule-set.ts";
 import { CHECK, toSource } from "./sessions.ts";
 
 export interface DryRun {
-  /** Tool calls looked at. */
+  /** Tool calls checked. */
   calls: number;
   sessions: number;
   /** Calls that would have been blocked. */
@@ -12,7 +12,7 @@ export interface DryRun {
   /** Calls with a finding, blocked or not. */
   flagged: number;
   examples: { sessionId: string; seq: number; field: string; rule: string; masked: string }[];
-  /** True when time ran out before all sessions were looked at. */
+  /** True when time ran out before all sessions were checked. */
   partial: boolean;
 }
 

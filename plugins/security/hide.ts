@@ -2,17 +2,17 @@
 import type { Scanner } from "./engine.ts";
 import { NOT_CHECKED } from "./redact/redact.ts";
 
-/** Characters looked at on both sides of an excerpt: more than a secret has, with what stands before it. */
+/** Characters checked on both sides of an excerpt: more than a secret has, with its name. */
 const REACH = 16_384;
 
-/** The text with every finding replaced by its mask. What could not be looked at whole is hidden whole: nobody knows what it holds. */
+/** The text with every finding replaced by its mask. A text that could not be checked completely is hidden completely, because it may hold secrets. */
 export function hideIn(scanner: Scanner, text: string, options?: { budgetMs?: number }): string {
   return masked(scanner, text, 0, text.length, options);
 }
 
 /**
- * What stands in [start, end) of a text, masked as the whole text tells: a secret that reaches over an edge is masked, and so is one whose name
- * stands before it. Whoever cuts first and masks then shows half of a secret.
+ * The characters in [start, end) of a text, masked by a scan of the whole text: a secret that crosses an edge is masked, and so is one whose name
+ * precedes the excerpt. Cutting first and masking afterwards would show half of a secret.
  */
 export function excerptOf(scanner: Scanner, text: string, start: number, end: number): string {
   const from = Math.max(0, start - REACH);

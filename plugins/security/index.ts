@@ -65,7 +65,7 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     kernel.hooks.hook("doctor:check", async (report) => {
       for (const { installed, label, problems } of await guard.status()) {
         if (!installed && problems.length === 0) continue;
-        // Nobody has to serve while the doctor looks.
+        // The doctor works without a running service.
         const real = problems.filter((problem) => !problem.startsWith("The service is not running"));
         report.checks.push({
           name: `guard: ${label}`,

@@ -39,9 +39,9 @@ export interface CheckResult {
   findings: CheckFinding[];
   totals: Record<string, number>;
   scannedBytes: number;
-  /** Messages looked at. */
+  /** Messages checked. */
   messages: number;
-  /** seqs of messages that were not looked at, or not whole, the first thousand; `partial` when there are any. */
+  /** seqs of messages that were not checked, or not completely, the first thousand; `partial` when there are any. */
   unchecked: number[];
   partial: boolean;
 }
@@ -125,7 +125,7 @@ const WRITERS: Record<Format, (document: SessionDocument) => DocumentWriter> = {
 };
 const PLACEHOLDER = /\[REDACTED:[a-z0-9-]+(?:#[0-9a-f]{4})?\]/y;
 
-/** Cleans, redacts, renders, and looks at each finished document once more. */
+/** Cleans, redacts, renders, and checks each finished document again. */
 export async function renderSession(job: RenderJob): Promise<RenderResult> {
   const events: SessionEvent[] = [];
   for await (const batch of eventsOf(job.source)) for (const event of batch) events.push(cleanEvent(event));

@@ -9,7 +9,7 @@ export interface FindingsPage {
   nextCursor: string | null;
 }
 
-/** At most `limit` findings behind `cursor`, by message and place in it. Throws INVALID_INPUT for a text that is no cursor. */
+/** At most `limit` findings behind `cursor`, by message and place in it. Throws INVALID_INPUT for an invalid cursor. */
 export function pageOf(findings: readonly CheckFinding[], limit: number, cursor: string | undefined): FindingsPage {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const rest = findings.filter((one) => !after || compare(one, after) > 0).sort(compare);

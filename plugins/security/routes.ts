@@ -139,9 +139,9 @@ const exportRedacted = defineRoute({
         "content-type": `${TYPES[format]}; charset=utf-8`,
         "content-disposition": `attachment; filename="${fileName}"`,
         "content-length": String(document.length),
-        // How many places each rule replaced: a preview says so before a share is made.
+        // How many places each rule replaced: a preview shows that before a share is made.
         "sessarc-redactions": JSON.stringify(redactions),
-        // Texts left out because nobody could look at them in time.
+        // Texts left out because they could not be checked in time.
         "sessarc-unchecked": String(redactions[NOT_CHECKED] ?? 0),
       },
     });

@@ -54,7 +54,7 @@ export interface RuleSet {
   warmUp(): Promise<void>;
   /** A short text with its secrets masked. */
   hide(text: string): Promise<string>;
-  /** What stands in [start, end) of a text, masked as the whole text tells. Milliseconds. */
+  /** The characters in [start, end) of a text, masked by a scan of the whole text. Takes milliseconds. */
   excerpt(text: string, start: number, end: number): Promise<string>;
   /** Throws CONFIG_INVALID for a rule of the configuration that cannot be used. */
   checkConfigured(): Promise<void>;
@@ -112,8 +112,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
           patch.enabled ? 1 : 0,
         ]);
     } else {
-      if (rule.source !== "user")
-        throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
+      if (rule.source !== "user") throw new SessarcError("RULE_READ_ONLY", { id, why: "is in the configuration file" });
       const next = { ...rule, ...patch };
       await checkPattern(next);
       const { id: _, createdAt, builtin, source, ...data } = next;
@@ -162,8 +161,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
     async remove(id) {
       const rule = await find(id);
       if (rule.builtin) throw new SessarcError("RULE_READ_ONLY", { id, why: "is built in and cannot be deleted" });
-      if (rule.source !== "user")
-        throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
+      if (rule.source !== "user") throw new SessarcError("RULE_READ_ONLY", { id, why: "is in the configuration file" });
       await db.run("delete from security_rule where id = ?", [id]);
       await changed();
       await kernel.notify("rule:changed", { ...rule, enabled: false });

@@ -22,7 +22,7 @@ export interface SessionRedactor {
   freeze(id: string, expiresAt: string): Promise<FrozenSession>;
   /** A short text with its secrets replaced by their masks. */
   hideSecrets(text: string): Promise<string>;
-  /** What stands in [start, end) of a text, masked as the whole text tells. */
+  /** The characters in [start, end) of a text, masked by a scan of the whole text. */
   excerpt(text: string, start: number, end: number): Promise<string>;
   /** A session's title or first prompt, which its log or the archive may have cut at `most` characters. */
   title(text: string, most: number): Promise<string>;
@@ -34,7 +34,7 @@ export interface SessionRedactor {
 
 /** Who waits for a long work. */
 export interface Follow {
-  /** Messages looked at so far; a few times a second. */
+  /** Messages checked so far; a few times a second. */
   onProgress?(done: number, total: number): void;
   /** Ends the work soon after it aborts. */
   signal?: AbortSignal;
@@ -105,11 +105,11 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       return await run(watch);
     } catch (error) {
       if (Atomics.load(watch, STOP) === 0) throw error;
-      throw new DOMException("Nobody waits for this any more", "AbortError");
+      throw new DOMException("The caller does not wait for this any more", "AbortError");
     } finally {
       clearInterval(timer);
       for (const end of ends) end.removeEventListener("abort", stop);
-      // Of a session that is deleted meanwhile nothing is told, and what its transcript lacks by now is no damage.
+      // A session that is deleted meanwhile is not reported, and its missing transcript is not damage.
       await archive().row(id);
     }
   }
@@ -233,7 +233,7 @@ function fileName(session: DocumentSession, format: Format): string {
   return `sessarc-${tool}-${(session.startedAt ?? "").slice(0, 10) || "session"}-${digest}.${format}`;
 }
 
-/** Workers read the data directory themselves; where messages live elsewhere they are handed over. */
+/** Workers read the data directory themselves; where messages are stored elsewhere they are passed to them. */
 export async function toSource(kernel: Kernel, row: Pick<Row, "id" | "parts">): Promise<EventSource> {
   if (kernel.pool.threaded && kernel.config.storage.driver === undefined)
     return { dir: kernel.storage.dataDir, id: row.id, parts: toParts(row.parts) };

@@ -94,7 +94,7 @@ it("a check names a message that is nested deeper than it looks", async () => {
   expect(await (await t.fetch(`${EXPORT}?format=json`)).text()).not.toContain(token);
 });
 
-it("a short text that could not be looked at in time is hidden whole", () => {
+it("a short text that could not be checked in time is hidden whole", () => {
   const rules = [customRule({ id: "own", name: "Tickets", pattern: "ACME-[0-9]+" })];
   const scanner = createScanner(rules, { categories: ["secret"] });
   expect(hideIn(scanner, "see ACME-12345")).toBe("see ••••••");
@@ -116,8 +116,8 @@ it("whoever went before it began is worked for no further", async () => {
   const t = await startWith([{ role: "user", text: `use ${token}` }]);
   const redactor = t.kernel.inject("redactor");
   const signal = AbortSignal.abort();
-  await expect(redactor.check(SESSION, true, { signal })).rejects.toThrow("Nobody waits");
-  await expect(redactor.document(SESSION, "md", true, { signal })).rejects.toThrow("Nobody waits");
+  await expect(redactor.check(SESSION, true, { signal })).rejects.toThrow("does not wait");
+  await expect(redactor.document(SESSION, "md", true, { signal })).rejects.toThrow("does not wait");
 });
 
 it("past the budget no text leaves, in a file or a share, and both say how many were left out", async () => {
@@ -128,7 +128,7 @@ it("past the budget no text leaves, in a file or a share, and both say how many 
     expect(text).not.toMatch(/ghp_|upload/);
     expect(Number(response.headers.get("sessarc-unchecked"))).toBeGreaterThan(0);
     expect(text).toMatch(
-      format === "json" ? /"not-checked":\d/ : /texts could not be looked at in time and were left out/,
+      format === "json" ? /"not-checked":\d/ : /texts could not be checked in time and were left out/,
     );
   }
   const { body } = await t.send<{ redactions: Record<string, number> }>("POST", `/api/sessions/${SESSION}/share`, {});
@@ -153,7 +153,7 @@ it("the command line says what was left out, and ends with 1", async () => {
     { role: "assistant", text: `Why? ${"ZXlKa1\\".repeat(20_000)}` },
   ]);
   const ran = await runCommand(["export", "last", "--redacted"], home);
-  expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 text could not be looked at in time/) });
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 text could not be checked in time/) });
   expect(ran.stdout).not.toContain("Why?");
 });
 

@@ -5,7 +5,7 @@ import { isTempName } from "#internal";
 import { isGone, openRegular } from "#internal/adapter";
 import { TAR_END, tarHeader, tarPadding } from "./tar.ts";
 
-/** Left out: who has the archive open, tokens of this run, and what is made anew or fetched again. */
+/** Left out: who has the archive open, tokens of this run, and what can be rebuilt or fetched again. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["lock.json", "access.json", "replay", "guard", "skills/fetch"]);
 const CATALOGUE = ["catalog.journal", "catalog.db"];
 const PIECE = 256 * 1024;

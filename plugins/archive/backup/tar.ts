@@ -13,7 +13,7 @@ const BLOCK = 512;
 const NAME = 100;
 const SIZE = 8 ** 11;
 
-/** Header of one file; a second one stands before it where name or size need more room. */
+/** Header of one file; a second one precedes it if name or size need more room. */
 export function tarHeader(file: TarFile): Uint8Array {
   const bytes = Buffer.from(file.name);
   const records: string[] = [];

@@ -1,7 +1,7 @@
-/** What changed in the archive and when, so that whoever keeps figures of all sessions reads again only those that changed. */
+/** What changed in the archive and when, so that caches over all sessions reread only the changed ones. */
 import type { Database } from "sessarc";
 
-/** Sessions remembered; whoever has not looked for longer than that reads all. */
+/** Sessions remembered; a cache that is further behind rereads all. */
 const REMEMBERED = 2_000;
 
 export class Changes {
@@ -53,7 +53,7 @@ export class Changes {
     }
     return ids;
   }
-  /** What was read of a batch that was then undone is nowhere any more, and nobody tells of it: any session may be another one. */
+  /** Rows read from a batch that was then undone no longer exist, and no event reports it: any session may have changed. */
   #look(): void {
     if (this.#undone === this.#db.undone) return;
     this.#undone = this.#db.undone;

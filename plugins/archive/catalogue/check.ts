@@ -16,8 +16,8 @@ export async function checkTranscripts(kernel: Kernel, fix: boolean, signal?: Ab
   if (found.damaged.size > 0 && fix) {
     await damage.settled();
     const left = await findDamage(kernel, signal);
-    const mended = found.damaged.size - left.damaged.size;
-    return toCheck(left, mended > 0 ? `${mended} made anew from their logs; ` : "");
+    const repaired = found.damaged.size - left.damaged.size;
+    return toCheck(left, repaired > 0 ? `${repaired} re-imported from their logs; ` : "");
   }
   return toCheck(found, "");
 }
@@ -35,7 +35,7 @@ function toCheck({ damaged, count }: Finding, before: string): DoctorCheck {
     name,
     status: "fail",
     detail: `${before}${damaged.size} of ${count} are missing or damaged, as that of ${first}`,
-    fix: "`sessarc doctor --fix` or `sessarc import` reads their logs again. What no log has any more cannot be mended.",
+    fix: "`sessarc doctor --fix` or `sessarc import` reads their logs again. Sessions whose log is gone cannot be repaired.",
   };
 }
 

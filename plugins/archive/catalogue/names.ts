@@ -7,7 +7,7 @@ import type { SessionRow } from "./types.ts";
 const SHOWN = 10;
 
 /**
- * The one session that `wanted` names: `last` (the newest that is no sub-agent), its id, the beginning of its id or of its key, or a part
+ * The one session that `wanted` names: `last` (the newest that is not a sub-agent), its id, the beginning of its id or of its key, or a part
  * of it. Sessions go before their sub-agents, whose ids hold theirs. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS.
  */
 export async function sessionNamed(db: Database, wanted: string): Promise<string> {
@@ -16,7 +16,7 @@ export async function sessionNamed(db: Database, wanted: string): Promise<string
       ? await db.get<Named>(`select id, parent_id from session where ${TOP_LEVEL} order by sort_at desc limit 1`)
       : await db.get<Named>("select id, parent_id from session where id = ?", [wanted]);
   if (exact) return exact.id;
-  const { begin, hold } = wanted === "" || wanted === "last" ? nobody : await namedLike(db, wanted);
+  const { begin, hold } = wanted === "" || wanted === "last" ? noMatches : await namedLike(db, wanted);
   for (const rows of [begin, hold]) {
     const own = rows.filter((row) => row.parent_id === null);
     const ids = (own.length > 0 ? own : rows).map((row) => row.id);
@@ -28,7 +28,7 @@ export async function sessionNamed(db: Database, wanted: string): Promise<string
 }
 
 type Named = Pick<SessionRow, "id" | "parent_id">;
-const nobody: { begin: Named[]; hold: Named[] } = { begin: [], hold: [] };
+const noMatches: { begin: Named[]; hold: Named[] } = { begin: [], hold: [] };
 
 /** Those whose id or key begins with a text, and all that hold it. */
 async function namedLike(db: Database, wanted: string): Promise<{ begin: Named[]; hold: Named[] }> {

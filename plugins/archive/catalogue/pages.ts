@@ -57,7 +57,7 @@ export function placeOf(sort: ColumnSort, row: Ordered): PagePlace {
 /** A cursor: `<sort>:<value>:<id>`. */
 export const cursorOf = (sort: SessionSort, { value, id }: PagePlace): string => `${sort}:${value}:${id}`;
 
-/** Throws INVALID_INPUT for a text that is no cursor of this order. */
+/** Throws INVALID_INPUT for an invalid cursor of this order. */
 export function readCursor(sort: SessionSort, cursor: string): PagePlace {
   const [, of, value, id] = /^([a-z]+):(-?\d{1,16}(?:\.\d{1,6})?):(.+)$/s.exec(cursor) ?? [];
   if (of === sort && id !== undefined) return { value: Number(value), id };

@@ -9,7 +9,7 @@ export class Readers {
     this.#onError = onError;
   }
 
-  /** Before rows are read whose parts will be. Answers the end, which may be told twice. */
+  /** Before rows are read whose parts will be. Returns the function that ends the read; calling it twice is harmless. */
   begin(): () => void {
     const reader = {};
     this.#active.add(reader);
@@ -24,13 +24,13 @@ export class Readers {
     };
   }
 
-  /** Removes files nobody points at any more: at once, or when the last of those who read now has ended. */
+  /** Removes files without a row: at once, or when the last of the current readers has ended. */
   async retire(remove: () => Promise<void>): Promise<void> {
     if (this.#active.size === 0) await remove();
     else this.#waiting.add({ readers: new Set(this.#active), remove });
   }
 
-  /** Removes what still waits: nobody will read any more. */
+  /** Removes what still waits: there will be no more readers. */
   async close(): Promise<void> {
     const waiting = [...this.#waiting];
     this.#waiting.clear();

@@ -78,12 +78,12 @@ export interface SessionRow {
   missing: number;
   generation: number;
   parts: string;
-  /** Generation whose cursor tells where the log's tail stands; 0: none. */
+  /** Generation whose cursor is the position of the log's tail; 0: none. */
   has_cursor: number;
   imported_at: string;
   /** How the row was counted: a log is read again once when a newer version counts differently. */
   format: number;
-  /** Messages at the start of the text that another session counts; −1: not looked at yet. */
+  /** Messages at the start of the text that another session counts; −1: not compared yet. */
   copied: number;
   /** Flags: what is known of where it came from, see `import/lineage.ts`. */
   lineage: number;

@@ -21,7 +21,7 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
 export const titleOf = (session: Pick<Session, "name" | "title" | "firstPrompt" | "id">): string =>
   printable(session.name ?? session.title ?? session.firstPrompt ?? session.id).replace(/\s+/g, " ");
 
-/** Stands for a cost where the log tells no tokens. */
+/** Shown instead of a cost if the log has no token counts. */
 export const NOT_LOGGED = "not logged";
 
 /** `$1.23`; `$1.23 +` where models without a price are left out, `—` where nothing has one. */

@@ -18,7 +18,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   return 0;
 }
 
-/** What stands beside the file while it is written, by machine and process. */
+/** The temporary file beside the target, named by machine and process. */
 const OWN = `.~sessarc-backup-${hostname().replace(/[^\w-]/g, "_")}-`;
 
 /** Takes away what a backup left that was killed. */
@@ -37,7 +37,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The file is there whole or not at all, and nobody else may read it. An existing one is replaced only by a whole one. */
+/** The file is there whole or not at all, and no other user may read it. An existing one is replaced only by a whole one. */
 async function writeWhole(path: string, response: Response): Promise<number> {
   await sweep(dirname(path));
   const temp = join(dirname(path), `${OWN}${process.pid}.tmp`);

@@ -51,7 +51,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       return runImport(ctx, { tools: [tool] });
     });
   }
-  // A look into each log says which project it is of: nobody asked.
+  // Finding the project of each log means reading it, which the user did not ask for.
   const looks = dry || wanted.length > 0;
   const scan = await ctx.get<ScanAnswer>("/scan", looks ? {} : { projects: "0" });
   checkTools(tools, scan);

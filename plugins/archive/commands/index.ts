@@ -94,7 +94,7 @@ const showCommand: Command = {
     kinds: "Only these, with commas: user, assistant, thinking, tool_use, tool_result, note",
     after: "Begin behind the message with this number",
     limit: "Messages at most (default: all)",
-    earlier: "A text its log had before, by the number that is told above the messages",
+    earlier: "An earlier text of its log, by the number shown above the messages",
   },
   load: () => import("./show.ts"),
 };

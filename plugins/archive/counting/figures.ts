@@ -32,7 +32,7 @@ export function applyBook(book: Iterable<Entry>, inLog: ReadonlyMap<number, Repl
   }
 }
 
-/** A reply that counts elsewhere from now on. */
+/** A reply that is attributed to another session from now on. */
 export function moveAway(figures: Figures, reply: Reply): void {
   take(figures, reply, 1);
   addUsage(figures.inherited, reply.model, reply.tokens);

@@ -13,7 +13,7 @@ export interface KnownMessage {
 
 /**
  * Names the messages of one text, in order. A message with an id of its tool keeps its name when it is edited; any other is named by
- * what it says. Times do not matter: some tools write a log anew with others.
+ * what it says. Times do not matter: some assistants rewrite a log with other times.
  */
 export function createNumbering(): (event: SessionEvent) => KnownMessage {
   const times = new Map<number, number>();

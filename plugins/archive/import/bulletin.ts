@@ -3,16 +3,16 @@ import { type ImportFrame, type ImportReport, NO_PROGRESS, type Progress } from 
 
 /** What became of a session. */
 export type SessionOutcome = Omit<Extract<ImportFrame, { type: "session" }>, "type">;
-/** Sent first to whoever follows a run: what became of its sessions so far, in as many frames as it takes; of `reading` the first tells all. */
+/** Sent first to a client that follows a run: the results of its sessions so far, in as many frames as needed; the first one has all of `reading`. */
 export interface OutcomesFrame {
   type: "outcomes";
   reading: string[];
   sessions: SessionOutcome[];
 }
-/** What whoever follows a run is told. */
+/** The frames a client that follows a run gets. */
 export type FollowFrame = ImportFrame | OutcomesFrame | ({ type: "done" } & ImportReport) | { type: "idle" };
 
-/** Sessions told in one frame. */
+/** Sessions in one frame. */
 const PAGE = 1_000;
 
 /** Memory: an entry for each session of the run, gone when it ends. */
@@ -27,7 +27,7 @@ export class Bulletin {
     return this.#progress ?? { type: "idle" };
   }
 
-  /** A run somebody asked for: it shows from here on, while it still looks for what there is. */
+  /** A run that the user asked for: it is visible from here on, while it still lists logs. */
   begin(): void {
     this.#progress = NO_PROGRESS;
   }
@@ -65,7 +65,7 @@ export class Bulletin {
       return () => {};
     }
     const past = this.#sessions.values();
-    let left = this.#sessions.size; // those that come later are told as they come
+    let left = this.#sessions.size; // later ones are sent as they come
     const tell = (reading: string[]) => {
       const sessions: SessionOutcome[] = [];
       for (; left > 0 && sessions.length < PAGE; left--) {

@@ -31,7 +31,7 @@ export interface Peeked {
 
 /** Heads of logs kept in memory; the oldest go first. */
 const PEEK_LIMIT = 20_000;
-/** Nobody listens: a run that keeps the archive up to date. */
+/** A run without a listener, which keeps the archive up to date. */
 const SILENT = () => {};
 
 export class Importer {
@@ -64,12 +64,12 @@ export class Importer {
     this.#onCommit = onCommit;
   }
 
-  /** When the archive was last in step with the logs. */
+  /** When the archive was last in sync with the logs. */
   get lastSyncAt(): string | null {
     return this.#lastSyncAt;
   }
 
-  /** Says that it is in step now. */
+  /** Records that it is in sync now. */
   inStep(): void {
     this.#lastSyncAt = new Date().toISOString();
   }
@@ -85,7 +85,7 @@ export class Importer {
   }
 
   /**
-   * Lists all logs anew: what is there at the call is in the answer. So who calls while a listing is under way waits for the next one,
+   * Lists all logs again: the result has what exists at the call. So a call during a listing waits for the next one,
    * which all of those share.
    */
   scan(): Promise<Scan> {
@@ -127,7 +127,7 @@ export class Importer {
     return peeked;
   }
 
-  /** Imports what `choose` picks of a fresh scan. Runs wait for each other. Without `onFrame` nobody asked for it. */
+  /** Imports what `choose` picks of a fresh scan. Runs wait for each other. Without `onFrame` the run is automatic. */
   run(
     choose: (scan: Scan) => Promise<readonly FoundLog[]> | readonly FoundLog[],
     named: ReadonlySet<string>,
@@ -141,7 +141,7 @@ export class Importer {
     return this.#enqueue(look, named, onFrame);
   }
 
-  /** Imports what `choose` picks of the logs at changed `paths`; only those are looked at. Waits for other runs. */
+  /** Imports what `choose` picks of the logs at changed `paths`; only those are read. Waits for other runs. */
   runPaths(
     paths: readonly string[],
     choose: (found: readonly FoundLog[]) => Promise<readonly FoundLog[]> | readonly FoundLog[],
@@ -181,7 +181,7 @@ export class Importer {
     const cancel = new AbortController();
     this.#cancels.add(cancel);
     const next = this.#tail.then(async () => {
-      // What a crash of an earlier process left is in nobody's way before: commands that only ask do without.
+      // Leftovers of a crash do no harm before: commands that only read do without.
       if (!this.#swept) await sweepOrphans(this.#kernel);
       this.#swept = true;
       let report: ImportReport | undefined;

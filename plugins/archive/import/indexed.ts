@@ -47,7 +47,7 @@ export async function commitIndexed(
   try {
     await db.batch([...statements, ...rows]);
   } catch (error) {
-    // A full disk is nobody's fault; without rows the mistake is in `statements`.
+    // A full disk is not the indexer's fault; without rows the mistake is in `statements`.
     if (isSessarcError(error) || rows.length === 0) throw error;
     if (statements.length > 0) await db.batch(statements);
     await commitEach(kernel, sessions);
@@ -108,7 +108,7 @@ const TASK: PoolTask<[IndexJob], IndexedOf[]> = {
 const TOGETHER = 24;
 
 /**
- * Indexes stored sessions that an indexer has not read, or read in another version; one look-up per indexer where there are none. `alone`
+ * Indexes stored sessions that an indexer has not read, or read in another version; one query per indexer if there are none. `alone`
  * runs between two imports, so that no session changes while it is read.
  */
 export async function indexBehind(

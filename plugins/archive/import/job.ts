@@ -15,7 +15,7 @@ export async function importSessions(job: ImportJob): Promise<JobResult[]> {
   try {
     adapter = await loadAdapter(job.adapter);
   } catch (error) {
-    // Its own sessions fail, and nobody else's.
+    // Only its own sessions fail.
     return job.sessions.map(({ id }) => failure(id, error));
   }
   return runJob(job, adapter, openStore(job.store));

@@ -7,7 +7,7 @@ import type { StoredSession } from "./types.ts";
 /** Logs handed to a worker at once: enough that messages between threads do not count. */
 const JOB_BYTES = 1 << 20;
 const JOB_SESSIONS = 24;
-/** A store is opened for each job anew, which may mean a copy of all of it: so many jobs for one at most. */
+/** Each job opens its store again, which may copy all of it: so many jobs for one at most. */
 const STORE_JOBS = 8;
 /** A transcript of this many parts is made of fewer at its next change. */
 const MAX_PARTS = 12;
@@ -47,7 +47,7 @@ export function toJobs(changed: readonly FoundLog[]): FoundLog[][] {
 const isShared = ({ adapter, ref }: FoundLog) => ref.exclusive !== true && !adapter.appends(ref);
 const groupOf = (one: FoundLog) => (isShared(one) ? `${one.adapter.name}\0${one.ref.path}` : one.adapter.name);
 
-/** What a worker is told of a stored session, so that it reads only what was added. */
+/** What a worker gets of a stored session, so that it reads only what was added. */
 export const toStored = (row: SessionRow, earlier: readonly EarlierRow[]): StoredSession => ({
   cursorGeneration: row.has_cursor,
   length: lengthOf(partsOf(row)),

@@ -1,4 +1,4 @@
-/** What the catalogue says of the logs a run looks at, and of no others. */
+/** Reads from the catalogue what it has of the logs of a run, and of no others. */
 
 import type { Database, SessionRef } from "sessarc";
 import { marks, pages } from "#internal/adapter";
@@ -56,7 +56,7 @@ export async function loadPast(db: Database, ids: readonly string[]): Promise<Pa
   return { known, deleted };
 }
 
-/** It is counted anew from the log it was counted from before: nothing of that is an earlier text. */
+/** It is recounted from the same log as before: nothing of that is an earlier text. */
 export const isRecount = (known: KnownSession, ref: SessionRef): boolean =>
   known.format < COUNTED && known.source_path === ref.path && (ref.size ?? known.source_bytes) >= known.source_bytes;
 

@@ -3,21 +3,21 @@
 import type { Statement } from "sessarc";
 import { marks } from "#internal/adapter";
 
-/** `copied` of a session whose origin was not looked at yet: it is not there, or this run brought one of the two. */
+/** `copied` of a session that was not compared with its origin yet: the origin is absent, or this run imported one of the two. */
 export const UNKNOWN = -1;
 
 /** Its log does not say where it came from: `forked_from` was found by the replies it repeats. */
 export const LINKED = 1;
 /** All of its text is copied so far: what is appended to it may be, too. */
 export const FORK_ENDED = 2;
-/** It has all of its origin's text: what is appended to that may stand in it already. */
+/** It has all of its origin's text: what is appended to the origin may already be in it. */
 export const ORIGIN_ENDED = 4;
 /** To be compared with its origin again. */
 export const COMPARE = 8;
 /** Who has its replies changed: its origin is to be found again. */
 export const LINK = 16;
 
-/** Flags that only the end of a run takes away. */
+/** Flags that only the end of a run clears. */
 export const OPEN = COMPARE | LINK;
 
 /** Their origins are to be found again at the end of the run. */

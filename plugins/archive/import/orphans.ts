@@ -1,4 +1,4 @@
-/** Transcript files that nobody points at. */
+/** Transcript files without a row. */
 import { readdir } from "node:fs/promises";
 import type { Kernel } from "sessarc";
 import { Slices } from "#internal";

@@ -1,4 +1,4 @@
-/** Reads one session: its events are counted, written to a transcript part, and the rest of what is known of it is told. */
+/** Reads one session: its events are counted, written to a transcript part, and the rest of its facts is returned. */
 import { statSync } from "node:fs";
 import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, SessionUsage, UsageEntry } from "sessarc";
 import { classedUsage, type TranscriptPart, type Transcripts } from "#internal";

@@ -1,4 +1,4 @@
-/** Files of sessions that an older version counted and whose log is gone: counted anew from what is archived. */
+/** Files of sessions that an older version counted and whose log is gone: recounted from the archive. */
 
 import type { Adapter, Kernel } from "sessarc";
 import type { TranscriptPart } from "#internal";

@@ -68,7 +68,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   for (const one of open) {
     if (slices.due) await slices.turn();
     const row = known.get(one.id);
-    // Who asks for one by name gets it whole: a damaged transcript is made anew though its log is the same.
+    // An import by name repairs: a damaged transcript is rebuilt although its log is unchanged.
     if (row && options.named.has(one.id) && (await isDamaged(kernel, row))) row.format = 0;
     if (deleted.has(one.id) && !row && !options.named.has(one.id)) {
       report.skipped++;

@@ -141,7 +141,7 @@ export class Settler {
         [session.id, ref.tool, born, FORMAT, encodeBook(book)],
       ],
     ];
-    // Of replies that a log no longer has the book is still found, and says so.
+    // The book is still found for replies that a log no longer has, and lacks them.
     const added = [...book.keys()].filter((hash) => !stored?.book?.has(hash));
     for (const some of together(added)) write.push([BOOK, [...some, session.id]]);
     const sharers = new Set(open.flatMap(({ hash }) => this.#claims.sharersOf(hash).map(({ id }) => id)));

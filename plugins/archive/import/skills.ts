@@ -62,6 +62,6 @@ function skillReader({ skills, tools = {} }: Pick<Adapter, "skills" | "tools">):
   };
 }
 
-/** Nearly all paths and commands are none of a skill: that is seen before either expression looks at each letter. */
+/** Nearly no path or command belongs to a skill: a cheap test comes before either expression. */
 const nameIn = (text: string): string | undefined =>
   text.includes("SKILL.md") && !HIDDEN.test(text) ? READ.exec(text)?.[1] : undefined;

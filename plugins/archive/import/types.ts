@@ -6,7 +6,7 @@ import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
 
 export interface ImportJob {
-  /** Module of the adapter's factory and its options; unused when the adapter is handed over directly. */
+  /** Module of the adapter's factory and its options; unused when the adapter is passed directly. */
   adapter: AdapterSource | null;
   env: AdapterEnv;
   store: TranscriptOptions;

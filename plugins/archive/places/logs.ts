@@ -17,7 +17,7 @@ export interface FoundLog {
 }
 const STORED = ["not", "same", "other"] as const;
 const SAME = STORED.indexOf("same");
-/** Logs between two looks at the clock. */
+/** Logs between two reads of the clock. */
 const TOGETHER = 256;
 
 /** What the logs of a folder have in common: each lies at `start`, its key, and `end`. */
@@ -163,7 +163,7 @@ export class Logs {
     if (last && KEYS.every((key) => last[key] === place[key])) return this.#last;
     const text = JSON.stringify([adapter.name, root, tool, exclusive ?? null, start, end ?? null]);
     let number = this.#placeNumbers.get(text);
-    // An adapter is made anew when a folder is added to it.
+    // An adapter is recreated when a folder is added to it.
     if (number === undefined || this.#places[number]?.adapter !== adapter) {
       number = this.#places.push(place) - 1;
       this.#placeNumbers.set(text, number);

@@ -22,7 +22,7 @@ export interface Identity {
   name: string;
 }
 
-/** Folders that tools put work trees in: what stands before is the repository. Also where the folder is gone. */
+/** Folders that tools put work trees in: the part before them is the repository, even if the folder is gone. */
 const WORKTREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
 
 export interface ProjectResolver {

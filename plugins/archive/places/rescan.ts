@@ -9,14 +9,14 @@ import { type FoundLog, isBetterCopy, type Scan, versionOf } from "./scan.ts";
 /** A database is changed through the files beside it. */
 const BESIDE = /-(?:wal|shm|journal)$/;
 
-/** Logs looked at together. */
+/** Logs checked together. */
 const TOGETHER = 64;
 
 /**
  * Logs at `paths`, entered into `scan`. A log that is one file and was there before costs one stat; for all others the root that
- * holds them is listed again, and of what it has beside them only that is told which the archive was not seen to have as it is: one of a
+ * holds them is listed again, and of its other logs only those that differ from the archive are returned: one of a
  * hundred thousand is new. A path that is not there any more costs a stat for each log that was at it, or below it; where one is gone its
- * root is listed, too: it may have another name now. `gone`: those that are nowhere. What cannot be looked at is not gone.
+ * root is listed, too: it may have another name now. `gone`: those that are nowhere. An unreadable path is not gone.
  */
 export async function rescan(
   scan: Scan,
@@ -53,7 +53,7 @@ export async function rescan(
       touched.set(one.id, one);
       continue;
     }
-    // Another folder than it was, as where a volume was taken away or a folder was made again.
+    // Another folder than before: a volume was removed, or the folder was recreated.
     if (now !== "closed" && now.isDirectory()) await allGone(path);
     for (const adapter of adapters) {
       for (const root of adapter.roots(env)) {
@@ -83,5 +83,5 @@ export async function rescan(
   return { touched: [...touched.values()], gone: [...gone] };
 }
 
-/** What is at a path; `closed`: that cannot be told. */
+/** What is at a path; `closed`: unknown. */
 const look = (path: string) => stat(path).catch((error: unknown) => (isGone(error) ? "gone" : "closed"));

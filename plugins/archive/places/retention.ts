@@ -84,7 +84,7 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
   return reports;
 }
 
-/** Rows for `sessarc doctor`; looks at the logs as they are now. */
+/** Rows for `sessarc doctor`; reads the logs as they are now. */
 export async function checkRetention(kernel: Kernel) {
   const scan = await kernel.inject("archive/open").importer.scan();
   return (await reportOf(kernel, scan, Date.now())).map((report) => {

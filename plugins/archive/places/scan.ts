@@ -126,7 +126,7 @@ export function isBetterCopy(ref: SessionRef, other: SessionRef): boolean {
   return (ref.mtime ?? 0) > (other.mtime ?? 0);
 }
 
-/** Sessions that stand in two places: a backup would be a row for each of thousands, so they are counted by pair of roots. */
+/** Sessions that are in two places: a backup would add a row for each of thousands, so they are counted by pair of roots. */
 function createCopies() {
   const pairs = new Map<string, { left: FoundLog; taken: FoundLog; count: number }>();
   return {

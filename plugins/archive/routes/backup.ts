@@ -19,7 +19,7 @@ export const backupRoute = defineRoute({
     const stream = new ReadableStream<Uint8Array>({
       async pull(controller) {
         if (kernel.closing.aborted) {
-          await pieces.return(undefined); // who has been told of an error does not cancel
+          await pieces.return(undefined); // a client that got an error does not cancel
           throw new SessarcError("SHUTTING_DOWN", {});
         }
         const step = head ? { done: false, value: head } : await pieces.next();

@@ -6,7 +6,7 @@ export interface MessageJsonOptions {
   cut: number;
 }
 
-/** Fields stand in the order in which `toMessage` puts them. */
+/** Fields are in the order of `toMessage`. */
 export class MessageJson {
   readonly #cut: number;
   /** Models, tools and kinds as they are written. */

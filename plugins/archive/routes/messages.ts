@@ -90,7 +90,7 @@ export const messages = defineRoute({
 
 /** Messages of one answer that is redacted and asked for all. */
 const REDACTED_LIMIT = 1_000;
-/** Messages looked at first where kinds are chosen; then twice as many. */
+/** Messages read first if kinds are chosen; then twice as many. */
 const LOOK = 512;
 
 /** The page right before `page.to`. */
@@ -159,7 +159,7 @@ function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): Message
   return message;
 }
 
-/** Says so when a transcript cannot be read: it is mended from the log where that is there. */
+/** Reports a transcript that cannot be read, so that it is repaired from the log if that is still there. */
 async function* told<T>(kernel: Kernel, id: string, events: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* events;
@@ -169,7 +169,7 @@ async function* told<T>(kernel: Kernel, id: string, events: AsyncIterable<T>): A
   }
 }
 
-/** Characters of JSON handed over at once. */
+/** Characters of JSON in one written chunk. */
 const BLOCK = 1 << 18;
 
 /** Made as it is read: nothing is inflated before there is room for it. */

@@ -1,6 +1,6 @@
 /**
- * All sessions of a project removed, or counted to another one: some at a time, each portion committed by itself, so that twenty thousand hold
- * nobody up. What an error, a close or a kill leaves undone is done by asking again.
+ * Removes all sessions of a project, or attributes them to another one, in batches that are committed separately, so that twenty thousand do not
+ * block other requests. Repeating the request finishes what an error, a close or a kill left undone.
  */
 
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
@@ -8,7 +8,7 @@ import { marks } from "#internal/adapter";
 import { formatCount } from "#internal/terminal";
 import { erasedWith } from "../import/write.ts";
 
-/** A portion: 8 ms or so, and one fsync. */
+/** Sessions in a batch: about 8 ms, and one fsync. */
 const AT_ONCE = 40;
 
 /** Ends of what is under way. */
@@ -25,7 +25,7 @@ export function inTurn<T>(kernel: Kernel, work: () => Promise<T>): Promise<T> {
   return answer;
 }
 
-/** Removes the sessions that count to a project, between two runs. Answers them by portions, each when it is gone. */
+/** Removes the sessions of a project, between two runs. Yields each batch when it is gone. */
 export async function* removeSessions(
   kernel: Kernel,
   project: string,

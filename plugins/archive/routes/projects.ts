@@ -9,7 +9,7 @@ import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
 import { inTurn, moveSessions, removeSessions } from "./project-sessions.ts";
 
-/** Removed sessions told of at once. */
+/** Removed sessions announced in one batch. */
 const TOLD = 40;
 
 const name = v.pipe(v.string(), v.trim(), v.maxLength(300));
@@ -185,7 +185,7 @@ export const projectRoutes = [list, gitStates, rename, remove, associate, unlink
 
 async function changed(kernel: Kernel, id: string, what: "renamed" | "associated" | "unlinked"): Promise<Project> {
   const archive = kernel.inject("archive/open");
-  archive.changed([]); // a name of a project stands in no session
+  archive.changed([]); // no session contains a project's name
   const project = await archive.project(id);
   await kernel.notify("project:changed", { id, what });
   return { ...project, git: (await archive.gitOf([project])).get(id) ?? null };

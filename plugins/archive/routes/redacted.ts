@@ -1,4 +1,4 @@
-/** Sessions and matches without their secrets: what an assistant is shown, and whoever asks with `redacted=1`. */
+/** Sessions and matches without their secrets: for assistants, and for requests with `redacted=1`. */
 import type { Kernel } from "sessarc";
 import * as v from "valibot";
 import type { LinkedFact, Session } from "../catalogue/types.ts";

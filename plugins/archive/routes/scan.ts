@@ -14,7 +14,7 @@ import {
   wholeSessions,
 } from "./scanned.ts";
 
-/** Frames of the same as events: the tools at once, then sessions as they are looked at, each with its project. */
+/** Frames of the same as events: the tools at once, then sessions as they are read, each with its project. */
 export type ScanFrame =
   | { type: "tools"; tools: ToolScan[]; sessions: number }
   | { type: "sessions"; sessions: (ScannedSession & { project: Omit<ScannedProject, "sessions" | "tools"> })[] }

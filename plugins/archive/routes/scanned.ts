@@ -33,7 +33,7 @@ export interface Described {
   session: ScannedSession;
 }
 
-/** A project with what cannot be told of its logs by looking at them again: there may be a hundred thousand. */
+/** A project with the facts that only a scan knows: rereading its logs would be slow, there may be a hundred thousand. */
 export interface KeptProject extends Omit<ScannedProject, "sessions"> {
   sessions: KeptSession[];
 }
@@ -49,7 +49,7 @@ const AHEAD = 16;
 /** Sessions told at once. */
 const BATCH = 256;
 
-/** What the archive says of a session that stands in a scan. */
+/** What the archive has of a session of a scan. */
 interface StoredTitle {
   id: string;
   title: string | null;

@@ -17,7 +17,7 @@ export interface SearchTotal {
   facets: { tools: Count[]; projects: Count[] };
   tookMs: number;
   stats: TotalAnswer["stats"] | null;
-  /** Sessions of which something that was looked at could not be read: it was left out. */
+  /** Sessions of which a chunk could not be read: it was left out. */
   damaged: number;
 }
 

@@ -4,7 +4,7 @@ import { defineRoute, type Kernel } from "sessarc";
 export interface Room {
   /** Of the catalogue. */
   bytes: number;
-  /** Of them, what nothing stands in. */
+  /** Bytes of them that are empty. */
   free: number;
 }
 

@@ -76,7 +76,7 @@ export class ColumnFile {
   readonly #width: number;
   #closed = false;
 
-  /** Throws for a file that is none, or damaged. */
+  /** Throws for an invalid or damaged file. */
   constructor(path: string) {
     this.path = path;
     this.#fd = openSync(path, "r");

@@ -1,6 +1,6 @@
 /** Days as people write them. */
 
-/** `2026-11-01` for that, for `20261101`, and for `7d`: seven days before today. Local days; undefined for what is none. */
+/** `2026-11-01` for that, for `20261101`, and for `7d`: seven days before today. Local days; undefined for an invalid day. */
 export function readDay(text: string, now = new Date()): string | undefined {
   const ago = /^(\d{1,4})d$/.exec(text);
   if (ago) return dayOf(new Date(now.getFullYear(), now.getMonth(), now.getDate() - Number(ago[1])));

@@ -69,7 +69,7 @@ export function passes(entry: Entry, { query, projects, sessions }: Scope): bool
 /** `earlier`: the session's earlier texts, the newest first. */
 export function toEntry(row: Row, earlier: readonly EarlierRow[]): Entry {
   const texts = earlier.map((text) => [text.version, text.parts, text.own]);
-  // A restored catalogue may number another text with a known generation; the version of the log tells the two apart.
+  // A restored catalogue may number another text with a known generation; the version of the log distinguishes the two.
   const identity = JSON.stringify([row.id, row.source_version, row.parts, texts]);
   return {
     id: row.id,

@@ -4,7 +4,7 @@ let table: Uint16Array | undefined;
 
 /**
  * Folds a UTF-16 code unit of a word so that units that are equal under simple case folding (the `i` and `u` flags of a RegExp) become
- * equal; 0 for what is no part of a word. More units may become equal than that (never fewer): signatures only rule out. Astral letters
+ * equal; 0 for anything outside a word. More units may become equal than that (never fewer): signatures only rule out. Astral letters
  * have case too, so all surrogates fold into one. Made on first use, in about 10 ms.
  */
 export function foldTable(): Uint16Array {

@@ -1,4 +1,4 @@
-/** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
+/** Looks for a query's words in one chunk. A hit counts when all words are in one message. */
 
 import type { EventKind } from "sessarc";
 import type { Chunk } from "#internal";
@@ -8,7 +8,7 @@ import { type Grams, gramsOf, mayHold } from "./signature.ts";
 
 export interface Match {
   seq: number;
-  /** The earlier text it stands in; absent in the session's own. */
+  /** The earlier text it is in; absent in the session's own. */
   version?: number;
   kind: EventKind;
   at: string | null;
@@ -21,7 +21,7 @@ export interface Match {
   ranges: [number, number][];
 }
 
-/** A match with the whole text it stands in: a redacted snippet is made of that. */
+/** A match with the whole text it is in: a redacted snippet is made of that. */
 export interface FoundMatch extends Match {
   body: string;
   /** Of the snippet in it. */
@@ -103,7 +103,7 @@ function toByteRegExp(text: string | undefined, i = "i"): RegExp | null {
   return new RegExp(source, "i");
 }
 
-/** Words looked for in single messages between two looks at the clock. */
+/** Words searched in single messages between two reads of the clock. */
 const WORDS_AT_ONCE = 8;
 
 /**
@@ -172,7 +172,7 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): F
   };
 }
 
-/** Where the words stand in a snippet. */
+/** Positions of the words in a snippet. */
 export function rangesIn(snippet: string, { words }: Pick<CompiledQuery, "words">): [number, number][] {
   const ranges: [number, number][] = [];
   for (const word of words) {

@@ -80,7 +80,7 @@ export function isEmpty(query: Query): boolean {
 export const asksForMarks = ({ tag, notTag, bookmarked }: Query): boolean =>
   tag.length + notTag.length > 0 || bookmarked !== null;
 
-/** True when single messages (and not only sessions) must be looked at. */
+/** True when single messages (and not only sessions) must be checked. */
 export function hasMessageFilter(query: Query): boolean {
   const { kind, notKind, model, notModel, path, notPath, after, before, error } = query;
   return (

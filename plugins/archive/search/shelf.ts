@@ -1,4 +1,4 @@
-/** The files of columns of an archive: which sessions stand in them, and new ones made when enough sessions do not. */
+/** The files of columns of an archive: which sessions they contain, and new files once enough sessions are in none. */
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { Slices, writeFileAtomic } from "#internal";
 import { ColumnFile, type Columns, type Signed, turnAround } from "./columns.ts";
 
 const NAME = /^[0-9a-f]{16}\.columns$/;
-/** Chunks of a file. Fewer that stand in none are looked at one by one. */
+/** Chunks of a file. Fewer chunks outside of all files are checked one by one. */
 const MOST = 4_096;
 const LEAST = 1_024;
 
@@ -16,7 +16,7 @@ export interface ShelfOptions {
   readOnly: boolean;
 }
 
-/** A session that stands in no file yet. */
+/** A session that is in no file yet. */
 export interface Unplaced {
   key: string;
   /** About. */
@@ -33,7 +33,7 @@ export class Shelf {
   /** Paths of files that are of no use any more. */
   readonly #dropped: string[] = [];
   readonly #places = new Map<string, Columns>();
-  /** Keys of those that would fill a file alone: they are quicker to look at by themselves, stay missing, and are no reason to look at all others. */
+  /** Keys of those that would fill a file alone: checking them alone is quicker, they stay outside, and they do not cause a check of all others. */
   readonly #large = new Set<string>();
   #opened: Promise<void> | undefined;
   #closed = false;
@@ -57,7 +57,7 @@ export class Shelf {
     return this.#places.get(key);
   }
 
-  /** Its sessions are looked at one by one from now on. */
+  /** Its sessions are checked one by one from now on. */
   drop(file: ColumnFile): void {
     if (file.closed) return;
     this.#files = this.#files.filter((one) => one !== file);
@@ -90,7 +90,7 @@ export class Shelf {
     let batch: Signed[] = [];
     let chunks = 0;
     for (const { key, chunks: about, signatures } of wanted) {
-      // What they are read from may be in memory, or read at once: that lets nobody in.
+      // Their source may be in memory, or read at once: no other turn of the event loop comes in between.
       if (slices.due) await slices.turn();
       if (this.#closed) return;
       left -= about;

@@ -1,6 +1,6 @@
 /**
  * Signatures: which groups of three and of five letters stand side by side in the words of a chunk. A chunk whose signature lacks one
- * group of a sought word cannot hold it; all others are inflated and looked at, so answers are exact.
+ * group of a sought word cannot hold it; all others are inflated and searched, so answers are exact.
  *
  * Five letters tell words apart where three do not: on coding logs nearly every chunk has most groups of three. Groups across blanks
  * and signs are left out: they are many, and the words around them say enough.
@@ -136,7 +136,7 @@ function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, set
       const c = fold[byte] as number;
       if (c === 0) break;
       const key = (a << 14) ^ (b << 7) ^ c;
-      // Of what is part of a word digits and `_` alone stand before `a`.
+      // Among the characters of words, only digits and `_` precede `a`.
       plain = c >= A ? plain + 1 : 0;
       if (++run >= 3) {
         if (plain >= 3 && letters >= 0) set(bits, letters, (a * 26 + b) * 26 + c - A * 703);

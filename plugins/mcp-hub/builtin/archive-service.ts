@@ -127,7 +127,7 @@ async function continueProject(project: string, source: Source): Promise<JsonRec
     `The last session there is ${id}, ${source.link(id)}. Its last prompts:`,
     ...prompts.map((message) => clip(messageText(id, message, source, 1_500), 2_000)),
     ...(last ? ["Its last answer:", messageText(id, last, source, 3_000)] : []),
-    "Say in a few sentences where things stand and what was left open, then ask how to go on. More stands in the archive: get_messages, why_changed.",
+    "Summarize in a few sentences what is done and what is open, then ask how to go on. The archive has more: get_messages, why_changed.",
   ];
   const text = await source.clean(lines.join("\n\n"));
   return { messages: [{ role: "user", content: { type: "text", text } }] };

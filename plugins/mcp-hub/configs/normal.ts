@@ -1,4 +1,4 @@
-/** An entry of a tool's file as a service of ours, and the form in which both can be compared. */
+/** An entry of an assistant's file as a service of the hub, and the normal form in which both are compared. */
 import { isAbsolute, join, resolve } from "node:path";
 import type { AdapterEnv } from "sessarc";
 import * as v from "valibot";

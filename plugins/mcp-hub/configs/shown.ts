@@ -12,7 +12,7 @@ export interface Hider {
   loose(text: string): string;
 }
 
-/** `servers` are the file's; `safe` are texts of ours. A value that is secret in one place is hidden everywhere. */
+/** `servers` are the file's; `safe` are the hub's own texts. A value that is secret in one place is hidden everywhere. */
 export function createHider(servers: readonly McpServerEntry[], safe: readonly string[]): Hider {
   const known = new Map<string, string>(safe.map((text) => [text, text]));
   const learn = (values: readonly string[], masked: readonly string[]) => {

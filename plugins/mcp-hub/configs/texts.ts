@@ -20,7 +20,7 @@ export interface Texts {
   /** The part of a file that can name servers. All three throw SETTINGS_UNUSABLE, which quotes nothing of the file. */
   parse(text: string, syntax: SettingsSyntax, path: string): Promise<JsonRecord>;
   edit(text: string, syntax: SettingsSyntax, edits: readonly ConfigEdit[], path: string): Promise<string>;
-  /** The lines that change, without secrets; `safe` are texts of ours. */
+  /** The lines that change, without secrets; `safe` are the hub's own texts. */
   show(change: ShownChange): Promise<string>;
 }
 export interface ShownChange {

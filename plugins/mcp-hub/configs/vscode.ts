@@ -7,7 +7,7 @@ import type { McpContract, McpFile } from "./contract.ts";
 const EDITIONS = ["Code", "Code - Insiders", "VSCodium"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server"];
 
-/** The file for servers, and the settings, where they stood before there was one and where the editor still looks. */
+/** The file for servers, and the settings, which held them in earlier versions and which the editor still reads. */
 const NAMES = ["mcp.json", "settings.json"];
 const PATHS = [["servers"], ["mcp", "servers"]];
 

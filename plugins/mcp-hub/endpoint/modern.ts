@@ -16,7 +16,7 @@ export interface ModernEndpoint {
 
 const META = "io.modelcontextprotocol/";
 const MOST_SUBSCRIPTIONS = 1_000;
-/** Whoever listens can be asked nothing. */
+/** A client that only listens cannot be asked anything. */
 const LISTENER: Caller = { session: "modern", era: "modern", capabilities: {}, tell: () => {} };
 /** Views that are open at most; each has its own streams of changes. */
 const MOST_VIEWS = 64;

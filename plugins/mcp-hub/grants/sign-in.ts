@@ -1,4 +1,4 @@
-/** Signing in to a service: a person goes to an address, and comes back to one of ours with a code. */
+/** Signing in to a service: the user opens an address, and returns to the hub's callback with a code. */
 import { randomBytes } from "node:crypto";
 import { type Kernel, SessarcError } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
@@ -76,7 +76,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
       const flow = pending.get(state);
       pending.delete(state);
       if (!flow || flow.at < performance.now() - PATIENCE_MS)
-        throw new SessarcError("SIGN_IN_FAILED", { id: "", reason: "nobody asked for it, or it took too long" });
+        throw new SessarcError("SIGN_IN_FAILED", { id: "", reason: "no sign-in was started, or it took too long" });
       const { entry, serverUrl } = flow;
       const failed = (reason: string, cause?: unknown) =>
         new SessarcError("SIGN_IN_FAILED", { id: entry.id, reason }, { cause });

@@ -11,7 +11,7 @@ export interface JoinedCall {
   ok: boolean;
   tokensIn: number;
   tokensOut: number;
-  /** The session and message it was made in; null while it is not archived, or made by nobody's session. */
+  /** The session and message it was made in; null while it is not archived, or was made outside of a session. */
   sessionId: string | null;
   seq: number | null;
 }

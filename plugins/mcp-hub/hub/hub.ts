@@ -33,7 +33,7 @@ export interface Hub {
   health(entry: ServiceEntry): ServiceHealth;
   /** The last known lists of a service; nothing is asked. */
   lists(entry: ServiceEntry): Promise<Listing | undefined>;
-  /** A service was changed or removed: its connections end, clients are told. */
+  /** A service was changed or removed: its connections end, clients are notified. */
   replaced(service: string): Promise<void>;
   /** A client ended its subscription to an address: the last one ends it at the service. */
   release(service: string, uri: string): Promise<void>;

@@ -19,7 +19,7 @@ export interface Parking {
    * client is asked (`resultType: "input_required"`).
    */
   run(caller: Caller, signal: AbortSignal, input: Input | undefined, work: Work): Promise<JsonRecord>;
-  /** Whether this belongs to a call of ours that waits. */
+  /** Whether this belongs to a parked call. */
   has(input: Input): boolean;
   close(): void;
 }
@@ -37,7 +37,7 @@ interface Parked {
   /** Called when something was asked. */
   wake: () => void;
   abort: AbortController;
-  /** Whoever waits right now. */
+  /** The calls that are parked right now. */
   caller: Caller | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -102,7 +102,10 @@ export function createParking(): Parking {
 
   function park(call: Parked): JsonRecord {
     parked.set(call.state, call);
-    call.timer = setTimeout(() => call.abort.abort(new Error("nobody answered what the service asked")), PATIENCE_MS);
+    call.timer = setTimeout(
+      () => call.abort.abort(new Error("the client did not answer the service's question")),
+      PATIENCE_MS,
+    );
     call.timer.unref();
     const inputRequests = Object.fromEntries(
       [...call.questions].map(([key, { method, params }]) => [key, { method, params }]),

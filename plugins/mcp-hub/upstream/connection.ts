@@ -131,7 +131,7 @@ function toConnection(
 ): Connection {
   let closing = false;
   const modern = client.getProtocolEra() === "modern";
-  // Legacy services tell by themselves. A modern one that has no such stream is asked again after a while.
+  // Legacy services notify the hub. A modern one without such a stream is asked again after a while.
   if (modern) void client.listen(listFilter(toRecord(client.getServerCapabilities()))).catch(ignore);
   client.onclose = () => {
     const reason = closing ? undefined : (endOf(opened) ?? "the connection ended");

@@ -15,7 +15,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, CR] = [0x22, 0x5c, 0x2c, 0x3a, 0x0d];
 const OPENS = new Set([0x7b, 0x5b]);
 const CLOSES = new Set([0x7d, 0x5d]);
 
-/** Null for what is no valid answer with a result, or cannot be part of a stream of events as it is. */
+/** Null for anything but a valid response with a result, or cannot be part of a stream of events as it is. */
 export async function findResult(bytes: Uint8Array): Promise<FoundResult | null> {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (line.includes(CR)) return null;

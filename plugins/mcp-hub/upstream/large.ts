@@ -19,7 +19,7 @@ export const findLargeResult = (pool: Pool, line: Uint8Array): Promise<FoundResu
 
 const BYTES = Symbol("bytes of a result");
 
-/** A result whose content is its bytes. Whoever reads its fields sees how large it is. */
+/** A result whose content is its bytes. Its fields show how large it is. */
 export function bytesResult(bytes: Buffer, isError: boolean): JsonRecord {
   const result = { content: [{ type: "text", text: `(${bytes.length} bytes)` }], ...(isError ? { isError } : {}) };
   return Object.defineProperty(result, BYTES, { value: bytes });

@@ -230,7 +230,7 @@ export function createUpstreamPool(
     try {
       await slotFor(entry, key, "legacy", caller.capabilities);
     } catch (error) {
-      // Whoever waits for one of eight may try in its place.
+      // A caller that waits for one of the eight may try in its place.
       record.waiting.shift()?.();
       throw error;
     }

@@ -153,7 +153,7 @@ function killGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals
     if (process.platform === "win32") child.kill(signal);
     else process.kill(-child.pid, signal);
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }
 

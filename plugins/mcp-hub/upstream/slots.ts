@@ -2,7 +2,7 @@
 import type { JsonRecord } from "sessarc";
 import type { Connection, Era } from "./connection.ts";
 
-/** Whoever a request is made for. */
+/** The caller a request is made for. */
 export interface Caller {
   /** Its own connections have this name until `endSession`. */
   readonly session: string;

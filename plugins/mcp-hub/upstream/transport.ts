@@ -18,7 +18,7 @@ export interface UpstreamTransport {
   ended(): string | undefined;
 }
 
-/** Where a service over HTTP is. Throws when that is no such address, and for a variable that is not set. */
+/** Where a service over HTTP is. Throws for an invalid address, and for a variable that is not set. */
 export function addressOf({ url: text }: ServiceEntry, env: AdapterEnv["env"]): URL {
   const url = new URL(resolveReferences(text ?? "", env));
   if (!/^https?:$/.test(url.protocol)) throw new Error("its url is not an http or https address");

@@ -20,7 +20,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc export <session>`");
   const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;
   const format = readFormat(ctx, output);
-  // What else is wrong with that place is told by writing.
+  // Anything else that is wrong with that place fails when writing.
   const there = output === undefined ? undefined : await stat(resolve(output)).catch(() => undefined);
   if (output !== undefined && there?.isFile() && ctx.flags.force !== true)
     throw new UsageError(`${printable(output)} is there already; --force replaces it`);
@@ -39,8 +39,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (unchecked === 0) return 0;
   ctx.err(
     unchecked === 1
-      ? "1 text could not be looked at in time and was left out."
-      : `${unchecked} texts could not be looked at in time and were left out.`,
+      ? "1 text could not be checked in time and was left out."
+      : `${unchecked} texts could not be checked in time and were left out.`,
   );
   return 1;
 }
@@ -112,7 +112,7 @@ async function notesOf(ctx: CommandContext, id: string): Promise<string[]> {
   });
 }
 
-/** The file is there whole or not at all, and nobody else may read it. */
+/** The file is there whole or not at all, and no other user may read it. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFileAtomic(path, text).catch((error: unknown) => {
     // The file asked for is what the user knows, not the one beside it.

@@ -37,7 +37,7 @@ const exportCommand: Command = {
   help: {
     ...REDACTED_HELP,
     redacted: "Replace secrets and personal data by placeholders",
-    format: "md (default), html or json; told from the file's name when left out",
+    format: "md (default), html or json; by default from the file's name",
     output: "File to write (0600); standard output when left out",
     force: "Replace a file that is there",
   },

@@ -1,4 +1,4 @@
-/** What an edit changed, as lines of a diff, from the arguments that editing tools share. Linear; no file is looked at. */
+/** What an edit changed, as lines of a diff, from the arguments that editing tools share. Linear; no file is read. */
 import { type Json, toolCall } from "sessarc";
 
 export interface ChangedFile {

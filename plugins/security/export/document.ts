@@ -37,7 +37,7 @@ export interface SessionDocument {
 export class DocumentWriter {
   #parts: string[] = [];
   #length = 0;
-  /** Start and end of each part of ours, in order. */
+  /** Start and end of each part of the template, in order. */
   readonly #own: number[] = [];
 
   /** Our own words. */
@@ -57,7 +57,7 @@ export class DocumentWriter {
     return this;
   }
 
-  /** Whether the character at `offset` is of ours. */
+  /** Whether the character at `offset` is part of the template. */
   isOwn(offset: number): boolean {
     let low = 0;
     let high = this.#own.length / 2;
@@ -125,11 +125,11 @@ export function argumentText(input: Json | undefined): { text: string; language:
 /** `2026-11-20T20:15:03.000Z` → `2026-11-20 20:15`. */
 export const shortTime = (iso: string | null | undefined): string => (iso ? iso.slice(0, 16).replace("T", " ") : "");
 
-/** What to say of texts that nobody could look at; undefined when all were looked at. */
+/** The notice about texts that were not checked; undefined when all were checked. */
 export function uncheckedNote(redactions: Record<string, number> | null): string | undefined {
   const count = redactions?.[NOT_CHECKED] ?? 0;
   if (count === 0) return undefined;
-  return `${count} ${count === 1 ? "text" : "texts"} could not be looked at in time and ${count === 1 ? "was" : "were"} left out`;
+  return `${count} ${count === 1 ? "text" : "texts"} could not be checked in time and ${count === 1 ? "was" : "were"} left out`;
 }
 
 export const countOf = (redactions: Record<string, number> | null): number =>

@@ -9,7 +9,7 @@ const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 const parser = new MarkdownIt({ html: false, linkify: true, breaks: false });
 // `index.ts` and `main.rs` are files, not places of the web.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
-parser.validateLink = () => true; // what is no address of the web loses its address below
+parser.validateLink = () => true; // an address that is not http(s) is dropped below
 
 const { rules } = parser.renderer;
 // A picture would ask another machine for it: its text stays.

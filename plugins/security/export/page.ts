@@ -30,7 +30,7 @@ const OWN_POLICY = new RegExp(
 
 /**
  * The policy for the header of a frozen page: its own, which an earlier version may have made with another style sheet; and who may frame
- * it, which a meta element cannot say. A page without one of ours may nothing at all.
+ * it, which a meta element cannot say. A page without sessarc's policy may load nothing.
  */
 export function pagePolicy(page: string): string {
   return `${OWN_POLICY.exec(page.slice(0, 1_000))?.[1] ?? "default-src 'none'; base-uri 'none'; form-action 'none'"}; frame-ancestors 'none'`;

@@ -1,4 +1,4 @@
-/** The page's one style sheet; its hash stands in the page's policy, so nothing else may style it. Colours are the dashboard's. */
+/** The page's one style sheet; its hash is in the page's policy, so nothing else may style it. Colours are the dashboard's. */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#fbfbfa;--sunken:#f4f4f2;--line:#e3e3df;--ink:#1c1c1a;--ink-2:#575752;--ink-3:#6e6e68;--accent:#3a5bd9;
 --bad:#b42318;--user:#2b5fd0;--assistant:#1f7a4d;--thinking:#7a4fb8;--tool_use:#9a5b00;--tool_result:#4a6572;--note:#a8326e;--add:#e4f3e8;

@@ -6,7 +6,7 @@ const PIECE = 64 * 1024;
 const STALLED_MS = 60_000;
 
 export interface Turns {
-  /** Resolves when it is this document's turn, with what ends it; rejects with the signal's reason when nobody waits any more. */
+  /** Resolves when it is this document's turn, with what ends it; rejects with the signal's reason when the caller has gone. */
   next(signal: AbortSignal): Promise<() => void>;
 }
 
@@ -56,7 +56,7 @@ export function inPieces(document: Buffer, end: () => void, stalledMs = STALLED_
     {
       start(controller) {
         timer = setTimeout(() => {
-          controller.error(new Error("nobody read the document"));
+          controller.error(new Error("the client did not read the document"));
           finish();
         }, stalledMs).unref();
       },

@@ -29,7 +29,7 @@ const NOWHERE: End = { ...SHOWN, shown: false };
 /** They print their arguments. */
 const SAYS = /^(?:echo|printf)$/;
 const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
-/** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is no number. */
+/** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is not a number. */
 export const asks = ({ program, words }: Stage): boolean =>
   /^(?:\[|\[\[|test)$/.test(program) && !words.some(({ text }) => /^-(?:eq|ne|lt|le|gt|ge)$/.test(text));
 

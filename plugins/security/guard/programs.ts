@@ -70,7 +70,7 @@ const REMOTE = /^[\w.-]{2,}:/;
 const SOME: Record<string, (words: Word[]) => Word[]> = {
   curl: (words) => [
     ...behind(words, /^(?:-\w*T|--upload-file)$/),
-    // Of a file that is no configuration curl prints each line that it does not understand.
+    // If a file is not a configuration, curl prints each line that it does not understand.
     ...[
       ...behind(words, /^(?:-\w*K|--config)$/),
       ...words.flatMap((word) =>

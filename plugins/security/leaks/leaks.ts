@@ -7,7 +7,7 @@ import { type FileFingerprints, fingerprintsIn } from "./files.ts";
 import { valueIn } from "./value.ts";
 import { LEAKS_VERSION } from "./version.ts";
 
-/** `open`: nobody said anything of it yet. `rotated`: it is no longer valid. `harmless`: it never was a secret. */
+/** `open`: not marked yet. `rotated`: it is no longer valid. `harmless`: it never was a secret. */
 export type LeakState = "open" | "rotated" | "harmless";
 
 export interface LeakPlace {

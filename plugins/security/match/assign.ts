@@ -34,7 +34,7 @@ function kind(text: string, at: number): number {
   return code < 128 ? (CLASS[code] as number) : 0;
 }
 
-/** `"name": "DB_PASSWORD", "value": "…"`, `key="ApiKey" value="…"`: the name is a value itself, and its own stands beside it. */
+/** `"name": "DB_PASSWORD", "value": "…"`, `key="ApiKey" value="…"`: the name is a value itself, and its own value is beside it. */
 const BESIDE = /[\w.-]{0,24}["'][ \t]*,?\s{0,40}["']?value["']?[ \t]*[:=][ \t]*/iy;
 /** The same in lists of YAML: `- name: DB_PASSWORD`, and below it `value: …`. */
 const BELOW = /[\w.-]{0,24}[ \t]*\r?\n[ \t]{1,40}value:[ \t]+/iy;
@@ -70,7 +70,7 @@ export function valueStart(text: string, at: number): number {
   return opened(text, i, text.charCodeAt(operator) === 44 ? 0 : 1);
 }
 
-/** `apiKey: string = "…"`: the value stands behind the type. */
+/** `apiKey: string = "…"`: the value follows the type. */
 function afterType(text: string, at: number): number {
   let i = at;
   for (let n = 0; n < 4 && kind(text, i) & BLANK; n++) i++;

@@ -189,7 +189,7 @@ function userinfo(candidate: Candidate): Verdict {
   return secret === "" ? real(user) && /\d/.test(user) : real(secret);
 }
 
-/** A password for a database of another machine, chosen by nobody as a sample. */
+/** A password for a database of another machine, which no documentation uses as a sample. */
 function databaseUrl(candidate: Candidate): Verdict {
   const value = secretOf(candidate);
   const host = candidate.text.slice(candidate.end + 1, candidate.end + 64);
@@ -197,7 +197,7 @@ function databaseUrl(candidate: Candidate): Verdict {
   return urlPassword(candidate) && /\d/.test(value) && /[a-z]/i.test(value) && !/^[a-z]+\d{1,4}$/i.test(value);
 }
 
-/** Nobody types it: letters and digits without order, and no word. */
+/** Generated, not typed: letters and digits without order, and no word. */
 function random(candidate: Candidate): Verdict {
   const value = secretOf(candidate);
   if (isPlaceholder(value) || !/\d/.test(value) || !/[a-z]/i.test(value) || looksLikeCode(value)) return false;
@@ -224,7 +224,7 @@ function jwtBase64(candidate: Candidate): Verdict {
   return /^ey[\w-]{10,}\.ey[\w-]{10,}/.test(decoded);
 }
 
-/** The line stands under `data:` of a document with `kind: Secret`. */
+/** The line is below `data:` of a document with `kind: Secret`. */
 function kubernetes({ text, from, start }: Candidate): Verdict {
   const above = text.slice(Math.max(0, from - 8192), from);
   const below = text.slice(from, from + 8192);

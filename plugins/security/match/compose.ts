@@ -70,7 +70,7 @@ export function classSource(chars: string, negated = false, insensitive = false)
 }
 
 /**
- * The literals one of which stands in every match, as long as possible. Throws when the shape begins with a run of
+ * Literals of which every match contains one, as long as possible. Throws when the shape begins with a run of
  * varying length that no literal follows: such a rule could not be started from a keyword.
  */
 export function anchorsOf(parts: readonly Part[]): Anchor[] {

@@ -15,7 +15,7 @@ const PLACEHOLDER = anyOf([
 const RUN = /^(.)\1*$|([xX0*.#-])\2{7}/;
 const SEQUENCE = /0123456789abcdef|abcdefghijklm|1234567890123|ABCDEFGHIJKLM/i;
 
-/** Several rules ask the same of one value, one after the other. */
+/** Several rules ask the same of one value in succession. */
 function kept(answer: (value: string) => boolean): (value: string) => boolean {
   let last: string | undefined;
   let known = false;
@@ -42,7 +42,7 @@ export function isSample(value: string): boolean {
 }
 
 /**
- * Keys that stand in vendors' own documentation and are copied from there: the first half of their SHA-256, since a list of the keys
+ * Keys that are in vendors' own documentation and are copied from there: the first half of their SHA-256, since a list of the keys
  * would itself be found by scanners.
  */
 const PUBLISHED = new Set([

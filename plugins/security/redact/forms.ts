@@ -1,4 +1,4 @@
-/** The forms in which a value can stand in a document without being written as it is. */
+/** The encoded forms of a value in a document. */
 export interface Form {
   name: "plain" | "json" | "url" | "html" | "base64" | "hex" | "markdown";
   text: string;
@@ -50,7 +50,7 @@ function htmlOf(value: string, apostrophe: string): string {
     .replaceAll("'", apostrophe);
 }
 
-/** The characters that are the same whatever stands before and after the bytes, for each of the three alignments. */
+/** The characters that do not depend on the bytes before and after, for each of the three alignments. */
 function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes])

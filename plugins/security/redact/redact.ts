@@ -32,7 +32,7 @@ export interface GateHit {
 export interface RedactorOptions {
   /** ms of scanning for all texts together; what is left then is hidden as a whole. Default: no end. */
   budgetMs?: number;
-  /** Called before each event is looked at. Stops the work by throwing. */
+  /** Called before each event is scanned. Stops the work by throwing. */
   onEvent?: () => void;
   /** For tests. Default: 32 random bytes of this redactor alone, so placeholders cannot be compared across exports. */
   key?: Uint8Array;
@@ -254,5 +254,5 @@ function union(spans: Span[]): Span[] {
   return out;
 }
 
-/** Stands for a text that could not be looked at in time: nobody knows what it holds. */
+/** Replaces a text that could not be checked in time. */
 export const NOT_CHECKED = "not-checked";

@@ -4,7 +4,7 @@ import type { Rule } from "./rules.ts";
 
 export interface CustomMatcher {
   rule: Rule;
-  /** Spans in `text`, in order. Linear; about 2-20 MB/s. Stops when `expired` says so and answers what it has. */
+  /** Spans in `text`, in order. Linear; about 2-20 MB/s. Stops when `expired` returns true and returns what it has. */
   find(text: string, expired: () => boolean): { spans: Span[]; complete: boolean };
 }
 

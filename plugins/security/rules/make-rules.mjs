@@ -94,7 +94,7 @@ function shapeOf(fact) {
 }
 
 function sequence(parts) {
-  // A second literal stands in parentheses: joined, the two could be a complete token.
+  // A second literal is in parentheses: joined, the two could be a complete token.
   return parts.map((part, i) => (i > 0 && part.lit && parts[i - 1].lit ? `(${partOf(part)})` : partOf(part))).join("");
 }
 

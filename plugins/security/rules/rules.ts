@@ -87,7 +87,7 @@ function toRule(id: string, matchers: readonly Matcher[]): Rule {
 }
 
 /**
- * Rules for the names of this machine and its user: they stand in prompts and paths and have no shape of their own.
+ * Rules for the names of this machine and its user: they are in prompts and paths and have no shape of their own.
  * Names of fewer than four characters and names everybody has are left out.
  */
 export function identityRules(identity: { user?: string; host?: string }): Rule[] {

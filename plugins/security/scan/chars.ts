@@ -1,6 +1,6 @@
 /** What the characters around a match say about it. */
 
-/** Where the run of characters ends that may stand in a value without blanks. */
+/** Returns the end of the run of characters that a value without blanks may have. */
 export function endOfRun(text: string, from: number): number {
   let at = Math.max(from, 0);
   while (at < text.length && !ENDS[text.charCodeAt(at)]) at++;

@@ -1,6 +1,6 @@
 /**
  * Readings of a text in which a secret may hide: without terminal colours, and with the escapes of nested JSON undone.
- * Every reading can say where one of its characters stands in the text it was made from.
+ * Every reading maps the offset of a character to the text it was made from.
  */
 export interface Reading {
   text: string;
@@ -28,7 +28,7 @@ const SIMPLE: Record<string, string> = {
 /** The time is up, or a text is made of so many escapes that undoing them would take the memory. */
 export class TooMuch extends Error {}
 
-/** Pieces between two looks at the clock, and the most of one reading. */
+/** Pieces between two reads of the clock, and the maximum of one reading. */
 const LOOKED = 4_096;
 const PIECES = 2_000_000;
 
@@ -104,7 +104,7 @@ export interface Mapping {
   done(base: Reading): Reading;
 }
 
-/** Pieces of a reading; within a piece offsets run along with the original. Throws `TooMuch` when `expired` says so, or there are too many. */
+/** Pieces of a reading; within a piece offsets run along with the original. Throws `TooMuch` when `expired` returns true, or there are too many. */
 export function createMapping(expired: () => boolean = () => false): Mapping {
   const pieces: string[] = [];
   const starts: number[] = [];

@@ -171,7 +171,7 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
   }
 }
 
-/** The clock is looked at after each stretch of this length; a run that matters begins no later than `OVERLAP` before its end. */
+/** The clock is read after each stretch of this length; a run that matters begins no later than `OVERLAP` before its end. */
 const WINDOW = 256 * 1024;
 const OVERLAP = 1_024;
 

@@ -16,11 +16,11 @@ export interface Hits {
   find(reading: Reading, path: string | undefined, expired: () => boolean, out: Match[]): number;
 }
 
-/** The clock is looked at after each piece of this length. */
+/** The clock is read after each piece of this length. */
 const PIECE = 16_384;
-/** Values one rule looks at inside one unbroken run: `token=token=token=…` is no reason for more. */
+/** Values one rule checks inside one unbroken run, because of `token=token=token=…`. */
 const LOOKS = 8;
-/** Long matches that a rule takes back at overlapping places; what stands behind is then said not to have been looked at. */
+/** Long matches that a rule discards at overlapping places; the text after the last one is then reported as unchecked. */
 const RETREATS = 64;
 const LONG = 256;
 
@@ -47,7 +47,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   const sweepable =
     sweeps.length > 0 ? new RegExp(sweeps.map((matcher) => matcher.expression.source).join("|")) : undefined;
   const files = matchers.filter((matcher) => matcher.row.kind === "file");
-  // Where the last match of each matcher ended, and the last value it looked at.
+  // Where the last match of each matcher ended, and the last value it checked.
   // Places are counted on from text to text (`base`), so that nothing needs to be cleared between texts.
   const done = new Float64Array(matchers.length);
   const tried = new Float64Array(matchers.length);

@@ -26,7 +26,7 @@ export function createPrefilter(keywords: readonly string[]): Prefilter {
   }
 
   // One row of transitions for each state, all in one table: a row of its own for each takes ten times as long to make. 0, the root, is
-  // nobody's child: it stands for "none" until `close` has filled the row.
+  // no node's child: it stands for "none" until `close` has filled the row.
   const room = 1 + words.reduce((sum, word) => sum + word.length, 0);
   const tree = new Int32Array(Math.min(room, MOST) << SHIFT);
   const own: number[][] = [[]];

@@ -35,9 +35,9 @@ export interface ScanOptions {
 
 export interface ScanResult {
   findings: Finding[];
-  /** True when a budget ended the scan, or a rule was left: what follows `scannedBytes` was not looked at, or not by all rules. */
+  /** True when a budget ended the scan, or a rule was left: what follows `scannedBytes` was not checked, or not by all rules. */
   partial: boolean;
-  /** UTF-8 bytes of text looked at. */
+  /** UTF-8 bytes of text that were checked. */
   scannedBytes: number;
 }
 
@@ -71,7 +71,7 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
   const redact = custom.filter(({ rule }) => rule.kind === "redact");
   const allow = custom.filter(({ rule }) => rule.kind === "allow");
 
-  /** The sure rules over what a reading says in other spellings, two levels deep. False when not all of it was looked at. */
+  /** The sure rules over what a reading says in other spellings, two levels deep. False when not all of it was checked. */
   function findForms(reading: Reading, limit: number, expired: () => boolean, out: Match[]): boolean {
     let left = limit;
     let complete = true;

@@ -38,7 +38,7 @@ const LONG_HEAD = 10;
 
 /** The match would begin inside of a longer word. An unmistakable head may: `key_npm_…`. */
 export function isGlued(text: string, { matcher, head }: Keyword, start: number): boolean {
-  // A parameter stands behind anything.
+  // A parameter may follow any character.
   if ("?&;".includes(text.charAt(start))) return false;
   if (matcher.dashed && dashBefore(text, start)) return head === "";
   if (!wordBefore(text, start)) return false;
