@@ -116,7 +116,7 @@ async function settleAll({ kernel, settler, onCommit }: RunOptions): Promise<voi
   await settleCopies(kernel, onCommit);
 }
 
-/** What a look said is stored as it is needs no second one, unless somebody named it. */
+/** A session that was already found unchanged is not read again, unless the user named it. */
 function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): FoundLog[] {
   const open: FoundLog[] = [];
   for (const one of found) {

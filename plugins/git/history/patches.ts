@@ -111,7 +111,7 @@ function named(text: string): string {
   return path === "/dev/null" ? "" : path.replace(/^[ab]\//, "");
 }
 
-/** Hashes that a commit, a branch, `base..head` or `last` means, newest first; undefined for a name nobody knows. */
+/** Hashes that a commit, a branch, `base..head` or `last` means, newest first; undefined for an unknown name. */
 export async function rangeOf(exec: GitExec, repo: Repository, spec: string): Promise<string[] | undefined> {
   const list = async (...args: string[]) => {
     const result = await exec.run([...at(repo), "rev-list", "--no-merges", "--end-of-options", ...args, "--"]);
