@@ -9,8 +9,8 @@ import { createSessionLog } from "./session-log.ts";
 export type EventFields = Partial<Omit<NewEvent, "kind" | "text">>;
 
 export interface SessionDraft {
-  /** Counts a reply's tokens. An entry without tokens makes none. */
-  count(entry: LedgerEntry): void;
+  /** Counts a reply's tokens. An entry without tokens makes none. `cost`: what the log says the reply cost, in US dollars. */
+  count(entry: LedgerEntry, cost?: unknown): void;
   /** Removes and returns the events collected so far. */
   take(): NewEvent[];
   /** A time of the log as ISO 8601; the session lasts at least until then. Undefined for an invalid time. */
@@ -36,7 +36,7 @@ export function createDraft(state?: Json): SessionDraft {
   const log = createSessionLog(state, { lines: 0 });
   let events: NewEvent[] = [];
   return {
-    count: (entry) => log.count(entry),
+    count: (entry, cost) => log.count(entry, cost),
     take() {
       const taken = events;
       events = [];

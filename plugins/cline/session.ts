@@ -36,13 +36,14 @@ export async function readSession(ref: SessionRef) {
     const [cacheRead, cacheWrite5m] = [toCount(metrics.cacheReadTokens), toCount(metrics.cacheWriteTokens)];
     if (input + output === 0) continue;
     const at = toIso(message.ts);
-    draft.count({
+    const entry = {
       key: toText(message.id),
       at,
       model: model ?? toText(manifest.model) ?? "unknown",
       usage: { input: withoutCache(input, cacheRead, cacheWrite5m), output, cacheRead, cacheWrite5m },
       inherited: at !== undefined && ownFrom !== undefined && Date.parse(at) < Date.parse(ownFrom),
-    });
+    };
+    draft.count(entry, metrics.cost);
   }
   return {
     events: draft.take(),

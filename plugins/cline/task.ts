@@ -67,12 +67,13 @@ function addRequest(draft: SessionDraft, task: string, row: JsonRecord, models: 
   const input = isWhole ? withoutCache(sent, cacheRead, cacheWrite5m) : sent;
   const output = toCount(request.tokensOut);
   if (input + output + cacheRead + cacheWrite5m === 0) return;
-  draft.count({
+  const entry = {
     key: `${task}:${String(row.ts)}`,
     at: toIso(row.ts),
     model: modelAt(models, toNumber(row.ts)) ?? toText(request.inferenceProvider) ?? "unknown",
     usage: { input, output, cacheRead, cacheWrite5m },
-  });
+  };
+  draft.count(entry, request.cost);
 }
 
 /** From the task's own list, else from the environment text in the messages. */

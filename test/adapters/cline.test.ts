@@ -16,7 +16,7 @@ const say = (content: object[], ts = T + 1000, id = "a1") => ({
   ts,
   content,
   modelInfo: { id: "m" },
-  metrics: { inputTokens: 100, outputTokens: 10, cacheReadTokens: 30, cacheWriteTokens: 20 },
+  metrics: { inputTokens: 100, outputTokens: 10, cacheReadTokens: 30, cacheWriteTokens: 20, cost: 0.25 },
 });
 const call = { type: "tool_use", id: "t1", name: "run_commands", input: { commands: ["ls", "pwd"] } };
 const result = { type: "tool_result", tool_use_id: "t1", content: "a", is_error: true };
@@ -49,7 +49,7 @@ async function writeTask(tasks: string, id: string, rows: object[], more: Record
 }
 
 const ROWS = [
-  request(T + 500, { tokensIn: 50, tokensOut: 10, cacheReads: 30, cacheWrites: 20 }),
+  request(T + 500, { tokensIn: 50, tokensOut: 10, cacheReads: 30, cacheWrites: 20, cost: 0.5 }),
   request(T + 700, { request: "cancelled" }),
 ];
 
@@ -81,7 +81,7 @@ describe("Cline", () => {
     const [own, agent] = await readAll(cline().adapter);
     expect(agent?.ref).toMatchObject({ key: "1_a__agent_1", parent: "1_a" });
     expect([agent?.summary.parent, agent?.summary.cwd, agent?.summary.title]).toEqual(["1_a", "/w", undefined]);
-    expect(own?.summary).toMatchObject({ title: "Go", cwd: "/w", usage: PAID });
+    expect(own?.summary).toMatchObject({ title: "Go", cwd: "/w", usage: PAID, costUSD: 0.25 });
     expect(shape(own?.events ?? [])).toEqual([
       ["user", "Go"],
       ["thinking", "Hm."],
@@ -96,7 +96,7 @@ describe("Cline", () => {
     const fork = { forkedFromSessionId: "1_a", forkedAt: new Date(T + 5000).toISOString() };
     await writeSession(data(), "2_b", [...MESSAGES, say([], T + 6000, "a2")], { metadata: { fork } });
     const [own] = await readAll(cline().adapter);
-    expect(own?.summary).toMatchObject({ forkedFrom: "1_a", usage: PAID, inheritedUsage: PAID });
+    expect(own?.summary).toMatchObject({ forkedFrom: "1_a", usage: PAID, inheritedUsage: PAID, costUSD: 0.25 });
   });
 
   it("follows a session that is written whole again, and one whose title alone changed", async () => {
@@ -125,7 +125,7 @@ describe("Cline", () => {
       { id: "1786", task: "Fix it", cwdOnTaskInitialization: "/w" },
     ]);
     const [own] = await readAll(cline().adapter);
-    expect(own?.summary).toMatchObject({ title: "Fix it", cwd: "/w", usage: PAID });
+    expect(own?.summary).toMatchObject({ title: "Fix it", cwd: "/w", usage: PAID, costUSD: 0.5 });
     expect(own?.events.filter((event) => event.kind === "user").map((event) => event.text)).toEqual([
       "Fix it",
       "Not so",
