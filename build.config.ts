@@ -30,6 +30,7 @@ const entries: Record<string, string> = {
   "plugins/archive/job": "plugins/archive/import/job.ts",
   "plugins/blame/indexer/indexer": "plugins/blame/indexer/indexer.ts",
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
+  "plugins/health/indexer": "plugins/health/indexer.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
   "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",
   "plugins/rescue/job": "plugins/rescue/keep/job.ts",

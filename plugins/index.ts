@@ -79,6 +79,7 @@ export function defaultPlugins(): PluginEntry[] {
     ]),
     entry("insights", () => import("./insights/index.ts")),
     entry("budget", () => import("./budget/index.ts"), ["budget"]),
+    entry("health", () => import("./health/index.ts"), ["health"]),
     entry("notes", () => import("./notes/index.ts"), ["note", "tag", "bookmark", "searches"]),
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
       statusline: () => import("./statusline/quick.ts"),
@@ -121,6 +122,7 @@ export type {} from "./dashboard/index.ts";
 export type { Demo } from "./demo/index.ts";
 export type {} from "./feedback/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
+export type { Finding, Waste } from "./health/index.ts";
 export type {
   BlockReport,
   BlockRow,

@@ -1,0 +1,77 @@
+/** `sessarc health`. */
+import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { formatCount, formatDuration, formatShort } from "#internal/terminal";
+import { ADVICE, TITLES } from "./advice.ts";
+import type { Finding, Waste } from "./health.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [session, ...more] = ctx.args;
+  if (more.length > 0) throw new UsageError("`sessarc health` takes one session, or none for all");
+  return session === undefined ? all(ctx) : one(ctx, session);
+}
+
+async function one(ctx: CommandContext, name: string): Promise<number> {
+  const { session } = await ctx.get<{ session: { id: string } }>("/sessions/find", { name });
+  const findings = await ctx.get<Finding[]>(`/sessions/${encodeURIComponent(session.id)}/health`);
+  if (ctx.json) ctx.out(JSON.stringify(findings));
+  else if (findings.length === 0) ctx.err("Nothing was found in this session.");
+  else
+    ctx.out(
+      formatTable<Finding>(
+        [
+          { title: "found", value: ({ kind }) => TITLES[kind] },
+          ...columns<Finding>(),
+          { title: "messages", align: "right", value: ({ seq, last }) => (seq === last ? `${seq}` : `${seq}–${last}`) },
+        ],
+        findings,
+        { head: createStyle(ctx.colour).dim, width: ctx.columns },
+      ),
+    );
+  return findings.length > 0 ? 0 : 3;
+}
+
+async function all(ctx: CommandContext): Promise<number> {
+  const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : undefined;
+  const wastes = await ctx.get<Waste[]>("/health", { after: since(ctx), limit }, ctx.signal);
+  if (ctx.json) ctx.out(JSON.stringify(wastes));
+  else if (wastes.length === 0) ctx.err("Nothing was found.");
+  else {
+    const style = createStyle(ctx.colour);
+    const parts = [...new Set(wastes.map(({ kind }) => kind))].map((kind) => {
+      const rows = wastes.filter((waste) => waste.kind === kind);
+      const table = formatTable<Waste>(
+        [...columns<Waste>(), { title: "sessions", align: "right", value: ({ sessions }) => formatCount(sessions) }],
+        rows,
+        { head: style.dim, width: ctx.columns },
+      );
+      return `${style.bold(TITLES[kind])}\n${ADVICE[kind]}\n${table}`;
+    });
+    ctx.out(parts.join("\n\n"));
+  }
+  return wastes.length > 0 ? 0 : 3;
+}
+
+const columns = <T extends Pick<Waste, "tool" | "subject" | "count" | "tokens" | "ms">>(): Column<T>[] => [
+  {
+    title: "what",
+    value: ({ tool, subject }) => printable([tool, subject].filter(Boolean).join(" ")),
+    shrink: true,
+    least: 16,
+  },
+  { title: "times", align: "right", value: ({ count }) => formatCount(count) },
+  { title: "≈ tokens", align: "right", value: ({ tokens }) => (tokens > 0 ? formatShort(tokens) : "") },
+  { title: "time", align: "right", value: ({ ms }) => (ms > 0 ? formatDuration(ms) : "") },
+];
+
+const DAY = 86_400_000;
+
+/** The start of a local day. */
+function since({ flags }: CommandContext): string | undefined {
+  const text = flags.since;
+  if (text === undefined) return undefined;
+  const [, days] = /^(\d{1,4})d$/.exec(String(text)) ?? [];
+  const at = days === undefined ? new Date(`${text}T00:00`) : new Date(Date.now() - Number(days) * DAY);
+  if (Number.isNaN(at.getTime()))
+    throw new UsageError(`--since takes a day as 2026-11-01 or 7d, not ${JSON.stringify(text)}`);
+  return at.toISOString();
+}

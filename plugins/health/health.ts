@@ -1,0 +1,138 @@
+/** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
+import type { Database, Kernel, SqlValue } from "sessarc";
+import type { FindingKind } from "./state.ts";
+
+/** Something in a session, with the messages that show it. */
+export interface Finding {
+  kind: FindingKind;
+  /** First and last message of it. */
+  seq: number;
+  last: number;
+  /** How often: calls, reads, changes. */
+  count: number;
+  /** Name of the tool; empty where it is about none. */
+  tool: string;
+  /** File, command or pattern; empty where there is none. */
+  subject: string;
+  /** Tokens that were read again, estimated from the length of the text. */
+  tokens: number;
+  ms: number;
+}
+/** One kind of waste over many sessions. */
+export interface Waste {
+  kind: FindingKind | "readEverywhere" | "failsFirst";
+  tool: string;
+  subject: string;
+  sessions: number;
+  count: number;
+  tokens: number;
+  ms: number;
+  /** Where it is seen best: the sessions with most of it. */
+  examples: { session: string; seq: number }[];
+}
+
+export interface HealthFilter {
+  /** ms: sessions that ended at or after, and began before. */
+  since?: number | undefined;
+  until?: number | undefined;
+  project?: string | undefined;
+}
+
+export interface Health {
+  /** Largest first. */
+  session(id: string): Promise<Finding[]>;
+  /** The `limit` largest wastes of each kind. */
+  all(filter: HealthFilter, limit: number): Promise<Waste[]>;
+}
+
+/** A file that so many sessions read, and a tool whose first call fails in so many, is a habit. */
+const HABIT = 3;
+const OFTEN = 0.5;
+const EXAMPLES = 3;
+
+export function createHealth(kernel: Kernel): Health {
+  const { db } = kernel.storage;
+  return {
+    async session(id) {
+      const { id: known } = await kernel.inject("archive").session(id);
+      return db.all<Finding>(
+        `select kind, seq, last, count, tool, subject, tokens, ms from health_finding where session = ?
+         order by tokens + ms / 1000 + count desc, seq`,
+        [known],
+      );
+    },
+    async all(filter, limit) {
+      const chosen = sessionsOf(filter);
+      const found = await db.all<Omit<Waste, "examples">>(
+        `select kind, tool, subject, sessions, count, tokens, ms from (
+           select kind, tool, subject, count(distinct session) as sessions, sum(count) as count, sum(tokens) as tokens,
+             sum(ms) as ms, row_number() over (partition by kind order by sum(tokens) desc, sum(ms) desc, sum(count) desc, subject) as place
+           from health_finding f where session in (${chosen.sql}) group by kind, tool, subject)
+         where place <= ? order by kind, place`,
+        [...chosen.params, limit],
+      );
+      const read = await db.all<Omit<Waste, "examples">>(
+        `select 'readEverywhere' as kind, '' as tool, path as subject, count(*) as sessions, sum(reads) as count,
+           sum(chars) / 4 as tokens, 0 as ms
+         from health_file where session in (${chosen.sql}) group by path having count(*) >= ${HABIT}
+         order by sum(chars) desc, path limit ?`,
+        [...chosen.params, limit],
+      );
+      const fails = await db.all<Omit<Waste, "examples">>(
+        `select 'failsFirst' as kind, tool, '' as subject, sum(first_failed) as sessions, sum(failed) as count, 0 as tokens, 0 as ms
+         from health_tool where session in (${chosen.sql}) group by tool
+         having sum(first_failed) >= ${HABIT} and sum(first_failed) >= ${OFTEN} * count(*)
+         order by sum(first_failed) desc, tool limit ?`,
+        [...chosen.params, limit],
+      );
+      return Promise.all(
+        [...read, ...fails, ...found].map(async (waste) => ({
+          ...waste,
+          examples: await examplesOf(db, waste, chosen),
+        })),
+      );
+    },
+  };
+}
+
+interface Sql {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+function sessionsOf({ since, until, project }: HealthFilter): Sql {
+  const conditions: string[] = ["true"];
+  const params: SqlValue[] = [];
+  const add = (sql: string, value: SqlValue) => {
+    conditions.push(sql);
+    params.push(value);
+  };
+  if (since !== undefined) add("sort_at >= ?", since);
+  if (until !== undefined) add("coalesce(started_at, '') < ?", new Date(until).toISOString());
+  if (project !== undefined) add("project_id = ?", project);
+  return { sql: `select id from session where ${conditions.join(" and ")}`, params };
+}
+
+function examplesOf(
+  db: Database,
+  { kind, tool, subject }: Omit<Waste, "examples">,
+  chosen: Sql,
+): Promise<Waste["examples"]> {
+  const { sql, params } = chosen;
+  if (kind === "readEverywhere")
+    return db.all(
+      `select session, 0 as seq from health_file where path = ? and session in (${sql}) order by chars desc limit ${EXAMPLES}`,
+      [subject, ...params],
+    );
+  if (kind === "failsFirst")
+    return db.all(
+      `select session, 0 as seq from health_tool where tool = ? and first_failed = 1 and session in (${sql})
+       order by failed desc limit ${EXAMPLES}`,
+      [tool, ...params],
+    );
+  return db.all(
+    `select session, seq from health_finding where kind = ? and tool = ? and subject = ? and session in (${sql})
+     order by tokens desc, ms desc, count desc limit ${EXAMPLES}`,
+    [kind, tool, subject, ...params],
+  );
+}

@@ -1,0 +1,200 @@
+/** Finds in one session what cost time or tokens for nothing. Constant work an event. */
+import { createHash } from "node:crypto";
+import { type IndexerModule, type Json, type SessionEvent, toolCall } from "sessarc";
+import { BoundedMap, isJson, mainArgument, pathsIn } from "#internal/adapter";
+import { type FindingRow, type Repeat, type State, stateOf } from "./state.ts";
+
+/** Calls that wait for their result, and things that are remembered of a session. */
+const OPEN = 256;
+const KEPT = 2_000;
+/** The same call so often, and nothing was changed meanwhile, is a loop. */
+const LOOP = 3;
+/** A call that took longer is a wait. */
+const WAIT_MS = 60_000;
+/** Findings of one kind in a session, the largest. */
+const MOST = 50;
+const SUBJECT = 200;
+/** Characters a token, roughly. */
+const CHARS = 4;
+
+const CHANGES: ReadonlySet<string> = new Set(["edit", "write", "patch", "delete", "move"]);
+
+export default {
+  create({ tools }, state) {
+    const past: State = stateOf(state);
+    const open = new BoundedMap(OPEN, past.open);
+    const repeats = new BoundedMap(KEPT, past.repeats);
+    const files = new BoundedMap(KEPT, past.files);
+    const edits = new BoundedMap(KEPT, past.edits);
+    const byTool = new BoundedMap(KEPT, past.tools);
+    let { findings } = past;
+    let { failure, lastId } = past;
+
+    const add = (finding: FindingRow) => {
+      findings.push(finding);
+      if (findings.length > KEPT) findings = largest(findings);
+    };
+    const roleOf = (name: string) => (Object.hasOwn(tools, name) ? tools[name] : undefined);
+
+    const onCall = ({ seq, at, tool_name: tool = "unknown", tool_use_id: id = "", tool_input }: SessionEvent) => {
+      failure = null;
+      lastId = id;
+      const role = roleOf(tool);
+      const key = hash(`${tool}\0${JSON.stringify(tool_input ?? null)}`);
+      const subject = mainArgument(tool_input).replace(/\s+/g, " ").slice(0, SUBJECT);
+      const isChange = role !== undefined && CHANGES.has(role);
+      if (isChange) onChange(seq, tool, tool_input);
+      else {
+        const repeat = repeats.get(key);
+        if (repeat) {
+          repeat.count++;
+          repeat.last = seq;
+        } else repeats.set(key, { seq, last: seq, count: 1, failed: 0, tool, subject, isRead: role === "read" });
+      }
+      const [path = ""] = role === "read" ? pathsIn(tool_input, role) : [];
+      open.set(id, { seq, at: at ?? null, tool, key, path });
+    };
+
+    const onChange = (seq: number, tool: string, input: Json | undefined) => {
+      // After a change the same command is another question.
+      for (const repeat of repeats.values()) for (const row of repeated(repeat)) add(row);
+      repeats.clear();
+      const { path, edits: texts } = toolCall(input);
+      if (path === undefined) return;
+      const file = files.get(path);
+      if (file) file.fresh = false;
+      for (const { before, after } of texts) {
+        if (before === after) continue;
+        const undone = edits.get(hash(`${path}\0${after}\0${before}`));
+        const row = { last: seq, count: 1, tool, subject: path.slice(-SUBJECT), tokens: 0, ms: 0 };
+        if (undone !== undefined) add({ kind: "undone", seq: undone, ...row });
+        edits.set(hash(`${path}\0${before}\0${after}`), seq);
+      }
+    };
+
+    const onResult = ({ seq, at, tool_use_id, is_error, text }: SessionEvent) => {
+      const id = tool_use_id ?? lastId;
+      const call = open.get(id);
+      if (!call) return;
+      open.delete(id);
+      const own = byTool.get(call.tool) ?? { calls: 0, failed: 0, first: is_error === true };
+      byTool.set(call.tool, own);
+      own.calls++;
+      if (is_error) {
+        own.failed++;
+        const repeat = repeats.get(call.key);
+        if (repeat) repeat.failed++;
+        failure = { seq: call.seq, tool: call.tool };
+      }
+      const ms = Date.parse(at ?? "") - Date.parse(call.at ?? "");
+      if (ms >= WAIT_MS)
+        add({ kind: "wait", seq: call.seq, last: seq, count: 1, tool: call.tool, subject: "", tokens: 0, ms });
+      if (call.path === "" || is_error) return;
+      const file = files.get(call.path) ?? {
+        reads: 0,
+        again: 0,
+        chars: 0,
+        seq: call.seq,
+        last: seq,
+        fresh: false,
+        size: 0,
+      };
+      files.set(call.path, file);
+      file.reads++;
+      file.size = Math.max(file.size, text.length);
+      if (file.fresh) {
+        file.again++;
+        file.chars += text.length;
+        file.last = call.seq;
+      }
+      file.fresh = true;
+    };
+
+    return {
+      event(event) {
+        if (event.kind === "tool_use") onCall(event);
+        else if (event.kind === "tool_result") onResult(event);
+        else if (event.kind === "assistant" || event.kind === "user") failure = null;
+        else if (event.kind === "note" && /compact/i.test(event.text.slice(0, 200)))
+          add({
+            kind: "compaction",
+            seq: event.seq,
+            last: event.seq,
+            count: 1,
+            tool: "",
+            subject: "",
+            tokens: 0,
+            ms: 0,
+          });
+      },
+      snapshot: () => {
+        const all: State = {
+          open: [...open],
+          repeats: [...repeats],
+          files: [...files],
+          edits: [...edits],
+          tools: [...byTool],
+          findings,
+          failure,
+          lastId,
+        };
+        const json: unknown = JSON.parse(JSON.stringify(all));
+        return isJson(json) ? json : null;
+      },
+      finish() {
+        const rows = [...findings];
+        for (const repeat of repeats.values()) rows.push(...repeated(repeat));
+        for (const [path, { again, seq, last, chars }] of files)
+          if (again > 0) {
+            const tokens = Math.round(chars / CHARS);
+            rows.push({
+              kind: "reread",
+              seq,
+              last,
+              count: again,
+              tool: "",
+              subject: path.slice(-SUBJECT),
+              tokens,
+              ms: 0,
+            });
+          }
+        if (failure) {
+          const { seq, tool } = failure;
+          rows.push({ kind: "unread", seq, last: seq, count: 1, tool, subject: "", tokens: 0, ms: 0 });
+        }
+        return {
+          health_finding: largest(rows).map((row) => ({ ...row })),
+          health_file: [...files].map(([path, { reads, size }]) => ({ path, reads, chars: size })),
+          health_tool: [...byTool].map(([tool, { calls, failed, first }]) => ({
+            tool,
+            calls,
+            failed,
+            first_failed: first ? 1 : 0,
+          })),
+        };
+      },
+    };
+  },
+} satisfies IndexerModule;
+
+/** What a repeated call comes to: it failed again and again, or nobody needed it. */
+function repeated({ seq, last, count, failed, tool, subject, isRead }: Repeat): FindingRow[] {
+  const row = { seq, last, tool, subject, tokens: 0, ms: 0 };
+  if (failed >= 2) return [{ kind: "retry", count: failed, ...row }];
+  return !isRead && count >= LOOP ? [{ kind: "loop", count, ...row }] : [];
+}
+
+const hash = (text: string) => createHash("sha1").update(text).digest("base64").slice(0, 16);
+
+/** The most of each kind: a session of a machine may hold thousands. */
+function largest(rows: readonly FindingRow[]): FindingRow[] {
+  const worth = ({ tokens, ms, count }: FindingRow) => tokens + ms / 1_000 + count;
+  const taken = new Map<string, number>();
+  return rows
+    .toSorted((a, b) => worth(b) - worth(a) || a.seq - b.seq)
+    .filter(({ kind }) => {
+      const count = (taken.get(kind) ?? 0) + 1;
+      taken.set(kind, count);
+      return count <= MOST;
+    });
+}

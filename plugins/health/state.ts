@@ -1,0 +1,86 @@
+/** What the indexer remembers of a session between two imports. */
+import { isRecord, type Json } from "sessarc";
+
+export type FindingKind = "loop" | "retry" | "reread" | "undone" | "unread" | "compaction" | "wait";
+
+export interface FindingRow {
+  kind: FindingKind;
+  seq: number;
+  last: number;
+  count: number;
+  tool: string;
+  subject: string;
+  tokens: number;
+  ms: number;
+}
+export interface OpenCall {
+  seq: number;
+  at: string | null;
+  tool: string;
+  /** Hash of tool and arguments. */
+  key: string;
+  /** What it reads; empty where it reads no file. */
+  path: string;
+}
+/** A call that was made again with the same arguments while nothing was changed. */
+export interface Repeat {
+  seq: number;
+  last: number;
+  count: number;
+  failed: number;
+  tool: string;
+  subject: string;
+  /** Repeated reads are counted by file. */
+  isRead: boolean;
+}
+export interface ReadFile {
+  reads: number;
+  /** Reads of what had been read and not been changed since, with their characters. */
+  again: number;
+  chars: number;
+  seq: number;
+  last: number;
+  /** Its content is as it was read last, as far as the session changed it. */
+  fresh: boolean;
+  /** Characters of the longest read. */
+  size: number;
+}
+export interface ToolUse {
+  calls: number;
+  failed: number;
+  /** Its first call failed. */
+  first: boolean;
+}
+
+export interface State {
+  open: [string, OpenCall][];
+  repeats: [string, Repeat][];
+  files: [string, ReadFile][];
+  /** Where an edit was made, by path, old and new text. */
+  edits: [string, number][];
+  tools: [string, ToolUse][];
+  findings: FindingRow[];
+  /** A failed call after which the assistant said and did nothing. */
+  failure: { seq: number; tool: string } | null;
+  lastId: string;
+}
+
+const EMPTY: State = {
+  open: [],
+  repeats: [],
+  files: [],
+  edits: [],
+  tools: [],
+  findings: [],
+  failure: null,
+  lastId: "",
+};
+
+/** A state of another shape is none: the session is read from its beginning then. */
+export const stateOf = (state: Json | undefined): State =>
+  isState(state) ? structuredClone(state) : structuredClone(EMPTY);
+
+const isState = (state: unknown): state is State =>
+  isRecord(state) &&
+  (["open", "repeats", "files", "edits", "tools", "findings"] as const).every((name) => Array.isArray(state[name])) &&
+  typeof state.lastId === "string";

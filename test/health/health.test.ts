@@ -1,0 +1,225 @@
+/** Health: what the indexer finds in sessions, whole and as they grow, and what it comes to over all of them. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { createTestKernel } from "sessarc/test";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Finding, Waste } from "../../plugins/health/index.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
+import { makeTempDir } from "../_setup.ts";
+import { runCommand } from "../command.ts";
+
+let home: string;
+const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${n}`;
+const idOf = (n: number) => encodeURIComponent(`claude-code:${uuid(n)}`);
+
+interface Call {
+  name: string;
+  input: object;
+  result: string;
+  failed?: boolean;
+  /** Seconds. */
+  takes?: number;
+}
+const read = (path: string, result = "x".repeat(400)): Call => ({ name: "Read", input: { file_path: path }, result });
+const edit = (path: string, old_string: string, new_string: string): Call => ({
+  name: "Edit",
+  input: { file_path: path, old_string, new_string },
+  result: "ok",
+});
+const shell = (command: string, failed = false, takes = 1): Call => ({
+  name: "Bash",
+  input: { command },
+  result: "out",
+  failed,
+  takes,
+});
+
+/** A prompt, the calls with their results, and a last word. */
+function rows(n: number, calls: readonly Call[], end = true): object[] {
+  let at = Date.parse("2026-11-20T10:00:00Z");
+  let count = 0;
+  const row = (type: string, message: object, seconds = 1) => {
+    at += seconds * 1_000;
+    const id = `${n}-${count++}`;
+    return {
+      type,
+      uuid: `u${id}`,
+      sessionId: uuid(n),
+      timestamp: new Date(at).toISOString(),
+      cwd: "/w/app",
+      requestId: `r${id}`,
+      message,
+    };
+  };
+  const said = (content: object[]) => ({
+    id: `m${n}-${count}`,
+    role: "assistant",
+    model: "m",
+    content,
+    usage: { output_tokens: 1 },
+  });
+  return [
+    row("user", { role: "user", content: "do it" }),
+    ...calls.flatMap(({ name, input, result, failed = false, takes = 1 }, i) => [
+      row("assistant", said([{ type: "tool_use", id: `t${n}-${i}`, name, input }])),
+      row(
+        "user",
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: `t${n}-${i}`, is_error: failed, content: result }],
+        },
+        takes,
+      ),
+    ]),
+    ...(end ? [row("assistant", said([{ type: "text", text: "done" }]))] : []),
+  ];
+}
+async function write(n: number, list: readonly object[]): Promise<void> {
+  const file = join(home, `.claude/projects/-w-app/${uuid(n)}.jsonl`);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, list.map((row) => `${JSON.stringify(row)}\n`).join(""));
+}
+const start = () => createTestKernel({ home, plugins: defaultPlugins(), config: { sync: false } });
+
+beforeEach(async () => {
+  home = await makeTempDir();
+});
+
+/** What each kind of waste looks like, with the findings it must give. */
+const CASES: [string, Call[], Partial<Finding>[]][] = [
+  ["nothing", [read("/w/app/a.ts"), shell("npm test"), edit("/w/app/a.ts", "a", "b"), shell("npm test")], []],
+  [
+    "a command again and again",
+    [shell("git status"), shell("git status"), shell("git status")],
+    [{ kind: "loop", count: 3, seq: 1, last: 5, tool: "Bash", subject: "git status" }],
+  ],
+  [
+    "the same command after each change",
+    [shell("t"), edit("/a", "1", "2"), shell("t"), edit("/a", "2", "3"), shell("t")],
+    [],
+  ],
+  [
+    "a failed call repeated unchanged",
+    [shell("make", true), shell("make", true), shell("ls")],
+    [{ kind: "retry", count: 2, seq: 1, last: 3, subject: "make" }],
+  ],
+  [
+    "a file read again without a change",
+    [read("/w/app/a.ts"), read("/w/app/b.ts"), read("/w/app/a.ts"), read("/w/app/a.ts")],
+    [{ kind: "reread", count: 2, seq: 1, last: 7, subject: "/w/app/a.ts", tokens: 200 }],
+  ],
+  ["a file read again after a change", [read("/w/app/a.ts"), edit("/w/app/a.ts", "a", "b"), read("/w/app/a.ts")], []],
+  [
+    "an edit that was undone",
+    [edit("/w/app/a.ts", "a", "b"), edit("/w/app/a.ts", "b", "a")],
+    [{ kind: "undone", seq: 1, last: 3, subject: "/w/app/a.ts" }],
+  ],
+  ["a long wait", [shell("sleep", false, 90)], [{ kind: "wait", seq: 1, last: 2, ms: 90_000, tool: "Bash" }]],
+];
+
+describe("findings of a session", () => {
+  it.each(CASES)("%s", async (_, calls, expected) => {
+    await write(1, rows(1, calls));
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    const found = await t.json<Finding[]>(`/api/sessions/${idOf(1)}/health`);
+    expect(found).toMatchObject(expected);
+    expect(found).toHaveLength(expected.length);
+  });
+
+  it("a failure that nothing followed, until something does", async () => {
+    await write(1, rows(1, [shell("make", true)], false));
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "unread", seq: 1, tool: "Bash" }]);
+    await write(1, rows(1, [shell("make", true)]));
+    await t.send("POST", "/api/import", { all: true });
+    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toEqual([]);
+  });
+
+  it("are the same however often a session grew between imports", async () => {
+    const calls = CASES.flatMap(([, own]) => own);
+    const list = rows(1, calls);
+    await write(2, rows(2, calls));
+    const t = await start();
+    for (let rows = 1; rows <= list.length; rows += 5) {
+      await write(1, list.slice(0, rows));
+      await t.send("POST", "/api/import", { all: true });
+    }
+    await write(1, list);
+    await t.send("POST", "/api/import", { all: true });
+    const grown = await t.json<Finding[]>(`/api/sessions/${idOf(1)}/health`);
+    expect(grown.length).toBeGreaterThan(3);
+    expect(grown).toEqual(await t.json(`/api/sessions/${idOf(2)}/health`));
+    expect((await t.json<{ indexers?: unknown[] }>("/api/plugins")).indexers).toBeUndefined();
+  });
+
+  it("are those of a session that is there", async () => {
+    const t = await start();
+    expect(await t.json("/api/sessions/claude-code:none/health")).toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+});
+
+describe("over all sessions", () => {
+  const prepare = async () => {
+    for (const n of [1, 2, 3])
+      await write(n, rows(n, [shell("gradle", true), shell("ls"), read("/w/app/README.md"), read("/w/app/README.md")]));
+    await write(4, rows(4, [read("/w/app/other.ts"), shell("sleep", false, 120)]));
+    await runCommand(["import", "--all"], home);
+  };
+
+  it("name the file that all read, the tool that fails first, and the sessions that show it", async () => {
+    await prepare();
+    const wastes = JSON.parse((await runCommand(["health", "--json"], home)).stdout) as Waste[];
+    const of = (kind: Waste["kind"]) => wastes.filter((one) => one.kind === kind);
+    expect(of("readEverywhere")).toMatchObject([{ subject: "/w/app/README.md", sessions: 3, count: 6, tokens: 300 }]);
+    expect(of("failsFirst")).toMatchObject([{ tool: "Bash", sessions: 3 }]);
+    expect(of("reread")).toMatchObject([{ subject: "/w/app/README.md", sessions: 3, count: 3, tokens: 300 }]);
+    expect(of("reread")[0]?.examples).toHaveLength(3);
+    expect(of("wait")).toMatchObject([{ ms: 120_000, examples: [{ session: `claude-code:${uuid(4)}`, seq: 3 }] }]);
+  });
+
+  it("are listed on the terminal, at 80 and 160 columns, with and without colour", async () => {
+    await prepare();
+    const plain = await runCommand(["health"], home, { NO_COLOR: "1" }, 80);
+    expect(plain.stdout).toMatchInlineSnapshot(`
+      "Files that many sessions read
+      Put what they say into the project's instructions (AGENTS.md, CLAUDE.md).
+      what              times  ≈ tokens  time  sessions
+      /w/app/README.md      6       300               3
+
+      Tools whose first call fails
+      Say in the project's instructions how the tool is called here.
+      what  times  ≈ tokens  time  sessions
+      Bash      3                         3
+
+      Files read again without a change
+      Ask for the part that is needed, or split the file.
+      what              times  ≈ tokens  time  sessions
+      /w/app/README.md      3       300               3
+
+      Long waits
+      Run long commands in the background, or on fewer files.
+      what  times  ≈ tokens       time  sessions
+      Bash      1            2 min 0 s         1
+      "
+    `);
+    const wide = await runCommand(["health"], home, { NO_COLOR: "1" }, 160);
+    expect(wide.stdout).toBe(plain.stdout);
+    const coloured = await runCommand(["health"], home, {}, 80);
+    expect(coloured.stdout).toContain("\u001b[1m");
+    expect(stripVTControlCharacters(coloured.stdout)).toBe(plain.stdout);
+    expect(
+      (await runCommand(["health", `claude-code:${uuid(1)}`], home, { NO_COLOR: "1" }, 80)).stdout,
+    ).toMatchInlineSnapshot(`
+      "found                              what              times  ≈ tokens  time  messages
+      Files read again without a change  /w/app/README.md      1       100             5–7
+      "
+    `);
+    expect(await runCommand(["health", "--since", "2027-01-01"], home)).toMatchObject({ code: 3, stdout: "" });
+    expect(await runCommand(["health", "--since", "often"], home)).toMatchObject({ code: 2, stdout: "" });
+    expect(await runCommand(["health", "a", "b"], home)).toMatchObject({ code: 2, stdout: "" });
+    expect(await runCommand(["health", "--limit", "0"], home)).toMatchObject({ code: 2, stdout: "" });
+  });
+});
