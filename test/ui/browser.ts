@@ -17,6 +17,7 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import feedback from "../../plugins/feedback/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import git from "../../plugins/git/index.ts";
+import health from "../../plugins/health/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import live, { type TurnTimes } from "../../plugins/live/index.ts";
 import hub from "../../plugins/mcp-hub/index.ts";
@@ -181,6 +182,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     replay(),
     budget(),
     rescue(),
+    health(),
     notes(),
     feedback(),
     ...(options.plugins ?? []),
