@@ -90,7 +90,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("blame", () => import("./blame/index.ts"), ["blame", "receipt"]),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
-    entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume"]),
+    entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume", "handoff"]),
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),

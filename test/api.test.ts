@@ -35,7 +35,7 @@ GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /sta
 GET /usage · GET /prices · POST /prices · DELETE /prices · GET /insights · GET /search/total
 GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
-GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · POST /rescue/retention · DELETE /rescue/logs
+GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · POST /rescue/retention · DELETE /rescue/logs · GET /sessions/:id/handoff
 POST /replay/back · GET /replay/result · GET /replay/with · POST /replay/with · POST /replay/with/stop
 GET /security/leaks · GET /security/leaks/:id · GET /security/leaks/:id/commits · PATCH /security/leaks/:id
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/proof · GET /security/hook · DELETE /security/install-hook

@@ -44,6 +44,7 @@ export const rescue = (
       index: [],
     };
   },
+  start: (prompt) => ["claude", prompt],
   retention: (days, env) => ({
     path: join(home(env), "settings.json"),
     keys: [],

@@ -55,5 +55,6 @@ export const rescue = (folders: (env: AdapterEnv) => readonly string[]): RescueC
       index: [],
     };
   },
+  start: (prompt) => ["codex", prompt],
   lost: "A name that was given to the thread does not come back: Codex stores it in its own database",
 });

@@ -8,6 +8,7 @@ type RescueContract = AdapterCapabilities["rescue"];
 /** `root`: its folder of sessions. */
 export const rescue = (root: (env: AdapterEnv) => string): RescueContract => ({
   folders: (env) => [root(env)],
+  start: (prompt) => ["copilot", "--interactive", prompt],
   async copy({ key, cwd: from }, { key: to, cwd }, env) {
     const folder = join(root(env), to);
     const move = (value: unknown) => (typeof value === "string" ? movedPath(value, from, cwd) : value);

@@ -45,6 +45,7 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
       index: await entriesOf(home, folder, cwd),
     };
   },
+  start: (prompt) => ["gemini", "--prompt-interactive", prompt],
   retention: (days, env) => ({
     path: join(toolDir(env), "settings.json"),
     keys: ["general", "sessionRetention"],

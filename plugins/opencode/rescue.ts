@@ -59,6 +59,7 @@ export const rescue = (
     }
   },
   ...(command !== undefined && {
+    start: (prompt: string) => [command, "--prompt", prompt],
     commands: {
       load: (file: string) => [command, "import", file],
       remove: (key: string) => [command, "session", "delete", key],

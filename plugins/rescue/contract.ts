@@ -56,6 +56,8 @@ export interface RescueContract {
   /** Files that make the assistant delete or overlook a log that is put back, such as an empty second log of the same session. */
   inTheWay?(session: RescuedSession, env: AdapterEnv): Promise<readonly string[]>;
   copy?(session: RescuedSession, to: { key: string; cwd: string }, env: AdapterEnv): Promise<SessionCopy>;
+  /** The command that starts the assistant with a prompt. */
+  start?(prompt: string): readonly string[];
   /** What cannot come back, as a sentence. */
   lost?: string;
   /** The setting that decides how long logs are retained: the edit for `days`. */

@@ -18,6 +18,7 @@ export type {
   RescuedSession,
   SessionCopy,
 } from "./contract.ts";
+export type { Brief } from "./handoff/brief.ts";
 export type { RescueOverview, RetentionRule } from "./overview.ts";
 export type { RescuePlan, RescueStep } from "./restore/plan.ts";
 export type { Rescued, Undone } from "./restore/rescue.ts";
@@ -30,7 +31,7 @@ export const routes = [...rescueRoutes] as const;
 
 export default definePlugin({
   name: "rescue",
-  dependsOn: ["archive"],
+  dependsOn: ["archive", "security"],
   config,
   routes,
   migrations,

@@ -113,7 +113,26 @@ const drop = defineRoute({
   handler: async ({ kernel }) => ({ bytes: await kernel.inject("rescue").dropLogs() }),
 });
 
-export const rescueRoutes = [overview, list, plan, restore, undo, retention, drop] as const;
+const handoff = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/handoff",
+  summary:
+    "A brief of the session for another assistant, without secrets and within a number of tokens; no model is called",
+  query: v.object({
+    /** The adapter of the assistant it is for: `start` is the command that begins with the brief. */
+    to: v.optional(v.string()),
+    tokens: v.optional(
+      v.pipe(v.string(), v.regex(/^\d{1,6}$/), v.transform(Number), v.minValue(200), v.maxValue(32_000)),
+    ),
+  }),
+  handler: async ({ kernel, params, query }) => {
+    if (query.to !== undefined) await kernel.inject("archive").checkTool(query.to);
+    const { briefOf, DEFAULT_TOKENS } = await import("./handoff/brief.ts");
+    return briefOf(kernel, params.id, query.tokens ?? DEFAULT_TOKENS, query.to);
+  },
+});
+
+export const rescueRoutes = [overview, list, plan, restore, undo, retention, drop, handoff] as const;
 
 /** A copy for a folder that is not there could not be resumed. */
 async function checkFolder(path: string | undefined): Promise<void> {

@@ -9,9 +9,10 @@ import copilot from "../../plugins/copilot/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import rescue from "../../plugins/rescue/index.ts";
+import security from "../../plugins/security/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
-export const plugins = () => [archive(), claude(), codex(), gemini(), copilot(), opencode(), rescue()];
+export const plugins = () => [archive(), claude(), codex(), gemini(), copilot(), opencode(), security(), rescue()];
 
 export const startIn = (home: string, config: object = {}): Promise<TestKernel> =>
   createTestKernel({ home, plugins: plugins(), config });

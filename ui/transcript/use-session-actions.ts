@@ -44,6 +44,15 @@ export function useSessionActions(
       failed(error);
     }
   }
+  /** The brief goes into the clipboard: it is pasted into the other assistant. */
+  async function handOver(): Promise<void> {
+    try {
+      const { text } = await api("GET /sessions/:id/handoff", { params: { id }, query: {} });
+      await copyText(text);
+    } catch (error) {
+      failed(error);
+    }
+  }
   async function remove(): Promise<void> {
     if (removing.value === "source") {
       const { deleted } = await api("DELETE /sessions/:id/source-file", { params: { id } });
@@ -68,6 +77,7 @@ export function useSessionActions(
           },
         ]
       : []),
+    { id: "handoff", label: w("handoff"), icon: "corner-down-right", run: handOver },
     {
       id: "log",
       label: w("logPath"),

@@ -145,6 +145,20 @@ export const TOOLS: readonly ArchiveTool[] = [
     },
   },
   {
+    name: "handoff",
+    title: "Hand over a session",
+    description:
+      "A brief to go on with another assistant's session: goal, latest request, files by git, last failing command, open to-dos, decisions. Without secrets; made without a model.",
+    properties: { session: SESSION },
+    required: ["session"],
+    async run(args, source) {
+      const path = `/sessions/${encodeURIComponent(args.text("session") ?? "")}/handoff`;
+      // The limits of the route.
+      const tokens = Math.min(32_000, Math.max(200, args.tokens));
+      return (await source.get<Answer<"GET /sessions/:id/handoff">>(path, { tokens })).text;
+    },
+  },
+  {
     name: "list_projects",
     title: "List projects",
     description: "Projects of the archive, the one worked in last first.",

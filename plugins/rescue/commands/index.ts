@@ -42,4 +42,23 @@ const resumeCommand: Command = {
   load: () => import("./resume.ts"),
 };
 
-export const commands: readonly Command[] = [rescueCommand, resumeCommand];
+const handoffCommand: Command = {
+  name: "handoff",
+  summary: "Writes a brief of a session for another assistant, and starts that with it",
+  usage: "<session|last> [--to tool] [--tokens n] [--copy]\n<session|last> --to tool --start",
+  options: {
+    to: { type: "string" },
+    tokens: { type: "string" },
+    copy: { type: "boolean" },
+    start: { type: "boolean" },
+  },
+  help: {
+    to: "The assistant it is for, as codex or claude-code",
+    tokens: "Length of the brief at most, 200 to 32000 (default 4000)",
+    copy: "Put it into the clipboard too, by way of the terminal",
+    start: "Start the assistant with it, in the session's folder",
+  },
+  load: () => import("./handoff.ts"),
+};
+
+export const commands: readonly Command[] = [rescueCommand, resumeCommand, handoffCommand];

@@ -1,6 +1,7 @@
 /** What can be taken out of a session: words of its menus and of what prompts cost. */
 export const en = {
   resume: "Copy the command to resume it",
+  handoff: "Copy a brief for another assistant",
   logPath: "Copy the path of its log",
   menu: "Copy from this message",
   text: "Copy text",

@@ -2,6 +2,7 @@ import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "再開するコマンドをコピー",
+  handoff: "別のアシスタント向けの概要をコピー",
   logPath: "ログのパスをコピー",
   menu: "このメッセージからコピー",
   text: "テキストをコピー",

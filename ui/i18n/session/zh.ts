@@ -2,6 +2,7 @@ import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "复制继续会话的命令",
+  handoff: "复制给另一个助手的简报",
   logPath: "复制日志路径",
   menu: "从此消息复制",
   text: "复制文本",
