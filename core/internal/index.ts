@@ -48,4 +48,3 @@ export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.t
 export { isInside, resolveInside } from "../utils/path.ts";
 export { createRing } from "../utils/ring.ts";
 export { nextSlice, Slices } from "../utils/slices.ts";
-export { sortInSlices } from "../utils/sort.ts";

@@ -16,9 +16,9 @@ import { loadSqlJs } from "./sqljs.ts";
 import type { Statement } from "./types.ts";
 
 /** The journal that the last snapshot made superfluous. */
-export const BEFORE_FILE = "catalog.journal.before";
+const BEFORE_FILE = "catalog.journal.before";
 /** The file that a torn journal end is moved to. */
-export const TORN_FILE = "catalog.journal.torn";
+const TORN_FILE = "catalog.journal.torn";
 
 /** Batches that are repeated in one transaction: SQLite keeps the pages that it changes in memory. */
 const REPEATED = 100;

@@ -34,12 +34,6 @@ export interface PartIndex {
   readonly sidecars: Uint8Array;
 }
 
-export interface WholePart {
-  index: PartIndex;
-  /** Of one of its chunks, inflated and checked. */
-  chunkBytes(entry: ChunkEntry): Promise<Buffer>;
-}
-
 export interface Transcripts {
   /** Starts a part. Nothing is stored before `finish`. */
   writer(sessionId: string, generation: number, options?: WriterOptions): TranscriptWriter;
@@ -51,8 +45,6 @@ export interface Transcripts {
   chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
   /** Its bytes, for a look at them before decoding: `decodeChunk` makes the chunk. */
   chunkBytes(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Buffer>;
-  /** The same for callers that want most chunks of a part: a small part is read at once. */
-  whole(sessionId: string, part: TranscriptPart): Promise<WholePart>;
   /** Chunks that hold messages from `from` (a seq) on, the first with those before it too; reads only the chunks asked for, in slices. */
   chunks(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<Chunk>;
   /** Messages from `from` on, chunk by chunk. */

@@ -86,20 +86,6 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       return inflate(key, entry, await read(key, entry.offset, entry.bytes));
     },
 
-    async whole(sessionId, part) {
-      if (part.bytes > WHOLE_BYTES)
-        return {
-          index: await self.index(sessionId, part),
-          chunkBytes: (entry) => self.chunkBytes(sessionId, part, entry),
-        };
-      const key = partKey(sessionId, part.generation);
-      const file = await read(key, 0, part.bytes);
-      return {
-        index: parseTail(file.subarray(part.bytes - part.tail), part, (reason) => damaged(key, reason)),
-        chunkBytes: async (entry) => inflate(key, entry, file.subarray(entry.offset, entry.offset + entry.bytes)),
-      };
-    },
-
     async *chunks(sessionId, parts, from = 0) {
       const slices = new Slices();
       for (const part of parts) {
@@ -175,8 +161,6 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
 
 /** Codes that say something of this one part: others (no descriptors left) are not its fault. */
 const UNREADABLE = new Set(["EISDIR", "ENOTDIR", "ELOOP", "ENXIO", "ESPIPE", "EIO", "EACCES", "EPERM", "PATH_OUTSIDE"]);
-/** Of a part that is read in one stroke, at most. */
-const WHOLE_BYTES = 256 * 1024;
 /** Most chunks are smaller when inflated: zlib then fills one buffer instead of joining several. */
 const INFLATED_BYTES = 128 * 1024;
 /** Chunks read at once, and their bytes at most. */
@@ -202,7 +186,7 @@ function* readAhead(entries: readonly ChunkEntry[]): Generator<ChunkEntry[]> {
 }
 
 /** `<2 hex>:<digest>.<generation>`: unstorage's separator is `:`, which the durable-fs driver maps to a folder. */
-export function partKey(sessionId: string, generation: number): string {
+function partKey(sessionId: string, generation: number): string {
   const digest = createHash("sha256").update(sessionId).digest("hex");
   return `${digest.slice(0, 2)}:${digest.slice(0, 32)}.${generation}`;
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   dayName,
   dayNumber,
-  hourOf,
   monthName,
   QUARTER_MS,
   weekdayOf,
@@ -11,6 +10,8 @@ import {
 } from "../../plugins/insights/figures/buckets.ts";
 
 const quarter = (iso: string) => Math.floor(Date.parse(iso) / QUARTER_MS);
+/** Hour on the clock of a local quarter-hour. */
+const hourOf = (local: number) => Math.floor((local % 96) / 4);
 const day = (zone: string, iso: string) => dayName(zoneOf(zone).day(quarter(iso)));
 
 describe("local days", () => {

@@ -6,7 +6,7 @@ import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { countSkills } from "./skills.ts";
 
 /** Gaps longer than this are not active time. */
-export const IDLE_GAP_MS = 600_000;
+const IDLE_GAP_MS = 600_000;
 const QUARTER_MS = 900_000;
 const MAX_FILES = 2_000;
 const MAX_OPEN = 64;

@@ -1,7 +1,7 @@
 /** Logs that a scan found, with what the archive or a look at their heads says of them. */
 
 import type { Database, Kernel, SessionRef } from "sessarc";
-import { Slices, sortInSlices } from "#internal";
+import { Slices } from "#internal";
 import { marks } from "#internal/adapter";
 import type { Logs } from "../places/logs.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
@@ -118,7 +118,7 @@ export async function toProjects(batches: AsyncIterable<readonly Described[]>): 
   const list = [...projects.values()];
   for (const project of list) {
     project.tools.sort();
-    project.sessions = await sortInSlices(project.sessions, (a, b) => b.at - a.at);
+    project.sessions.sort((a, b) => b.at - a.at);
   }
   return list.sort((a, b) => (b.sessions[0]?.at ?? 0) - (a.sessions[0]?.at ?? 0));
 }

@@ -103,9 +103,6 @@ function createCalendar(timeZone: string): (quarter: number) => number {
   };
 }
 
-/** Hour of the local clock, 0 to 23. */
-export const hourOf = (localQuarter: number): number =>
-  Math.floor((localQuarter - Math.floor(localQuarter / 96) * 96) / 4);
 /** 0 is Monday. */
 export const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7;
 

@@ -57,7 +57,7 @@ const HEADS = /^(?:Chunk ID|Wall time|Process exited with code|Original token co
 const EXIT = /^(exit(ed)?( with)?( code)?:?) -?\d+\.?$/i;
 
 /** The first line that says something: not a bare exit code alone; of a traceback its end. */
-export function errorLine(text: string): string {
+function errorLine(text: string): string {
   const lines = text
     .slice(0, 16_384)
     .replace(NOISE, "")

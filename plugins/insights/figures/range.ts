@@ -68,7 +68,7 @@ export function spanOf(query: SpanQuery, zone: Zone, now: number): Span {
 }
 
 /** Nothing lies after today; without `days` also what a wrong clock put there counts. */
-export function lastSpan(count: number | undefined, zone: Zone, now: number): Span {
+function lastSpan(count: number | undefined, zone: Zone, now: number): Span {
   const today = zone.dayAt(now);
   if (count === undefined) return { from: null, to: null, range: { days: null, from: null, to: dayName(today) } };
   const { from, to } = lastDays(count, today);

@@ -237,7 +237,7 @@ export const dot = (tokens: TokenUsage, rates: Rates) =>
   tokens.cacheRead * rates.cacheRead;
 
 /** Whole ones of a sum. Its last digits depend on what was added up first: they must not say where a half goes. */
-export const toMicrodollars = (cost: number): number => Math.round(Math.round(cost * 1e6) / 1e6);
+const toMicrodollars = (cost: number): number => Math.round(Math.round(cost * 1e6) / 1e6);
 
 /** Of a key of `keyAt`. */
 function parts(key: string): [model: string, period: string | undefined] {
