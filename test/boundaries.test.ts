@@ -121,7 +121,7 @@ describe("who may import what", () => {
     expect([...files].filter((file) => byHand.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
   });
 
-  it("no plugin makes paths in the data directory by itself", () => {
+  it("no plugin builds paths in the data directory", () => {
     const files = new Set(importsBelow("plugins").map((i) => i.file));
     const byHand = /(join|resolve)\((\w+\.)*dataDir\b|\$\{(\w+\.)*dataDir\}\//;
     expect([...files].filter((file) => byHand.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
@@ -142,7 +142,7 @@ describe("who may import what", () => {
 
 const sourceOf = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "");
 
-/** Core's rooms from the ground up; what stands in none of them is the roof. */
+/** Core's rooms from the ground up; what is in none of them is the roof. */
 const ROOMS = [
   "errors",
   "utils",
@@ -165,7 +165,7 @@ function floorOf(file: string): number {
   if (room === "cli") return ROOMS.length + 1;
   if (room === "cli.ts") return ROOMS.length + 2;
   const floor = ROOMS.indexOf(room);
-  if (floor < 0 || inside === undefined) throw new Error(`${file} stands in no room of core`);
+  if (floor < 0 || inside === undefined) throw new Error(`${file} is in no room of core`);
   return floor;
 }
 

@@ -1,4 +1,4 @@
-/** Builds that test files share: whoever asks first makes it, the others wait; a killed run leaves nothing that blocks. */
+/** Builds that test files share: the first one that needs it makes it, the others wait; a killed run leaves nothing that blocks. */
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { isSessarcError } from "../core/errors/error.ts";
 import { acquireLock } from "../core/storage/lock.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Where tests keep what they make once. Below node_modules, so that what stands there finds this checkout's packages. */
+/** Where tests keep what they make once. Below node_modules, so that what is there finds this checkout's packages. */
 export const CACHE = join(ROOT, "node_modules/.cache/sessarc-test");
 
 export interface Build {
@@ -24,7 +24,7 @@ export interface Build {
 
 /** Makes it unless it is newer than all its sources. Processes that ask at the same time wait for one of them. */
 export async function buildOnce(build: Build): Promise<void> {
-  // Not by the lock, which makes its folder for nobody else: some tests run what stands here as another user.
+  // Not by the lock, whose folder no other user may read: some tests run what is here as another user.
   await mkdir(CACHE, { recursive: true });
   while (!(await isFresh(build))) {
     const lock = await acquireLock(join(CACHE, `${build.name}.lock`)).catch((error: unknown) => {

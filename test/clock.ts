@@ -1,15 +1,15 @@
 /**
- * The clock of `performance.now()` in a test's hand. It moves by looks at it, so that what is done between two moments is counted in work,
+ * The clock of `performance.now()` under a test's control. It moves when it is read, so that what is done between two moments is counted in work,
  * whatever the machine's speed. It never goes back: who has seen a time, and goes on behind an answer, would wait until it comes again.
  */
 import { afterAll, beforeAll, vi } from "vitest";
 
 export interface Clock {
-  /** While `work` runs each look finds it `step` ms later: 0 stands still. Afterwards it goes on by itself, from where it is. */
+  /** While `work` runs each read finds it `step` ms later; with 0 it is constant. Afterwards it runs normally, from where it is. */
   during<T>(step: number, work: () => Promise<T>): Promise<T>;
 }
 
-/** For all of a file, or of a `describe`. Before the hooks that open what looks at it: those that close it then come first. */
+/** For all of a file, or of a `describe`. Before the hooks that open what reads it: those that close it then come first. */
 export function createClock(): Clock {
   const real = performance.now.bind(performance);
   let ahead = 0;

@@ -54,7 +54,7 @@ export function testDatabase(name: string, { open, dir }: DatabaseSuite): void {
       await db.close();
     });
 
-    it("does all of a batch or nothing, and tells the caller why", async () => {
+    it("does all of a batch or nothing, and returns the reason to the caller", async () => {
       const db = await fresh();
       await db.run("insert into t values (1, 'a', null)");
       const before = db.generation;

@@ -11,7 +11,7 @@ import { builtPackage, packedTarball, ROOT } from "./built.ts";
 const exec = promisify(execFile);
 let consumer: string;
 
-/** A project of somebody else that has the package installed. */
+/** Another project that has the package installed. */
 beforeAll(async () => {
   await builtPackage();
   consumer = await mkdtemp(join(tmpdir(), "sessarc-consumer-"));
@@ -137,7 +137,7 @@ describe("the built package", () => {
     expect(JSON.parse(stdout)).toEqual([true, "ERR_MODULE_NOT_FOUND", [], { status, code, fix, params }, message]);
   });
 
-  it("a thread that exits, or has no memory left, fails what it worked on in words of ours, as closing does; what waits goes on in another", async () => {
+  it("a thread that exits, or has no memory left, fails its task with an error of sessarc, as closing does; what waits goes on in another", async () => {
     const tasks = `
       export const exit = () => process.exit(7);
       export const fill = () => { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)); };

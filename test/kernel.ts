@@ -37,7 +37,7 @@ export interface TestKernel {
   json<T = unknown>(path: string, init?: RequestInit): Promise<T>;
   /** POST, PATCH or DELETE of a JSON body. */
   send<T = unknown>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }>;
-  /** Errors of requests and listeners nobody expected; `close` fails when some are left, so take those you expect. */
+  /** Unexpected errors of requests and listeners; `close` fails when some are left, so take those you expect. */
   errors: unknown[];
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function testEnv(home: string, env: Readonly<Record<string, string>> = {}
   return { home, platform: process.platform, env: { HOME: home, ...env } };
 }
 
-/** Starts a kernel in a fresh home. Inside a test it closes by itself when the test ends; elsewhere call `close`. */
+/** Starts a kernel in a fresh home. Inside a test it closes automatically when the test ends; elsewhere call `close`. */
 export async function createTestKernel(options: TestKernelOptions = {}): Promise<TestKernel> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "sessarc-test-")));
   const env = testEnv(home, options.env);
@@ -87,7 +87,7 @@ export async function createTestKernel(options: TestKernelOptions = {}): Promise
       } finally {
         await removeHome();
       }
-      if (errors.length > 0) throw new AggregateError(errors, `${errors.length} error(s) nobody expected`);
+      if (errors.length > 0) throw new AggregateError(errors, `${errors.length} unexpected error(s)`);
     },
   };
   closeWithTest(self);
@@ -106,7 +106,7 @@ function closeWithTest(it: TestKernel): void {
 export async function readError(response: Response): Promise<ErrorBody> {
   const body = (await response.json()) as ErrorBody;
   if (body.status !== response.status || typeof body.code !== "string" || typeof body.message !== "string") {
-    throw new Error(`Not an error of ours: ${response.status} ${JSON.stringify(body)}`);
+    throw new Error(`Not a SessarcError: ${response.status} ${JSON.stringify(body)}`);
   }
   return body;
 }

@@ -70,7 +70,7 @@ export function testPlugin(options: TestPluginOptions): void {
 
   describe.skipIf(callable.length === 0)("routes", () => {
     it.each(callable.map((route) => [`${route.method} ${route.path}`, route] as const))(
-      "%s answers JSON-plain data or the one error shape for ids nobody knows",
+      "%s answers JSON-plain data or the one error shape for unknown ids",
       async (_, route) => {
         const path = API(route)
           .replace(/\*\*(:\w+)?$/, "nothing-here")

@@ -66,7 +66,7 @@ const env = {
 const beside = Object.entries(BESIDE).map(check);
 const { code } = await run([module("vitest/vitest.mjs"), "run", ...counting, ...rest], "inherit", env);
 const checks = [...first, ...(await Promise.all(beside))];
-// Those beside the tests are told after them, where nothing is written over.
+// Those beside the tests are reported after them, where nothing is written over.
 for (const one of checks) if (!first.includes(one)) console.log(one.said);
 
 const failed = checks.filter((one) => !one.passed).length;

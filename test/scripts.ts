@@ -21,7 +21,7 @@ const CHILDREN = [
 /** Below node_modules, where they find this checkout's packages. */
 const FOLDER = join(CACHE, "scripts");
 
-/** A child as one script: what Node is told to run it. */
+/** A child as one script: Node's flags to run it. */
 export async function childScript(name: (typeof CHILDREN)[number]): Promise<readonly string[]> {
   await builtScripts();
   return [...SCRIPT_FLAGS, join(FOLDER, `${name}.mjs`)];

@@ -37,7 +37,7 @@ export async function junkLines(bench: Bench, context: TestContext): Promise<voi
   });
 }
 
-/** Rows of a type nobody knows may become notes; nothing else changes. */
+/** Rows of an unknown type may become notes; nothing else changes. */
 export async function unknownRows(bench: Bench, context: TestContext): Promise<void> {
   const rows = [
     { type: "from-the-future", payload: { type: "warp" }, data: {} },

@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== "linux")("closes the log", () => {
     await expect.poll(() => openFiles(path)).toBe(0);
   });
 
-  it("when whoever takes the messages fails", async () => {
+  it("when the consumer of the messages fails", async () => {
     const t = await createTestKernel();
     const path = join(t.home, "aaaaaaaa-0000-4000-8000-000000000001.jsonl");
     writeFileSync(path, row(0) + row(1));

@@ -26,7 +26,7 @@ describe("limits in a rollout", () => {
     expect(second.list()?.map(({ usedPercent }) => usedPercent)).toEqual([2, 3]);
   });
 
-  it("ignore what is no reading", () => {
+  it("ignore what is not a reading", () => {
     const limits = createLimits();
     const good = { used_percent: 1, window_minutes: 300, resets_at: seconds };
     for (const bad of [

@@ -134,7 +134,7 @@ describe("Copilot Chat in VS Code", () => {
     await add({ kind: 1, k: ["requests", 0, "response"], v: [{ value: "changed" }] });
     const again = await drainTail(adapter.tail(ref, next?.cursor, env));
     expect([texts(again?.events ?? []), again?.restarted]).toEqual([["one", "changed", "two"], true]);
-    // The tool writes the log anew after 512 operations.
+    // The assistant rewrites the log after 512 operations.
     await writeFile(ref.path, `${JSON.stringify({ kind: 0, v: { requests: [{ message: { text: "one" } }] } })}\n`);
     const anew = await drainTail(adapter.tail(ref, again?.cursor, env));
     expect([texts(anew?.events ?? []), anew?.restarted]).toEqual([["one"], true]);

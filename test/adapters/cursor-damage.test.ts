@@ -114,10 +114,10 @@ describe("Cursor: damage", () => {
     await mkdir(join(user, "workspaceStorage", "w1"), { recursive: true });
     await writeFile(
       join(user, "workspaceStorage", "w1", "state.vscdb"),
-      "no database at all, but long enough to be looked at".repeat(50),
+      "no database at all, but long enough to be checked".repeat(50),
     );
     await mkdir(join(user, "globalStorage"), { recursive: true });
-    await writeFile(globalDb(), "no database at all, but long enough to be looked at".repeat(50));
+    await writeFile(globalDb(), "no database at all, but long enough to be checked".repeat(50));
     await writeTranscript(dot, "p", "t1.jsonl", TRANSCRIPT);
     const adapter = create();
     const outcome: [string, string[], string | undefined][] = [];

@@ -150,7 +150,7 @@ describe("Cursor: generations", () => {
     expect(one?.summary.cwd).toBeUndefined();
   });
 
-  it("(a) legacy tabs, and composers whose row stands in the workspace and whose bubbles in the global database", async () => {
+  it("(a) legacy tabs, and composers whose row is in the workspace and whose bubbles in the global database", async () => {
     await writeGlobal(user, [
       ["bubbleId:w-comp:b1", ask("Refactor")],
       [

@@ -233,7 +233,7 @@ describe("adapters: gemini-cli", () => {
     expect([texts(fourth.events), fourth.restarted, fourth.cursor.seq]).toEqual([["a"], true, 1]);
   });
 
-  it("looks at a replaced file again", async () => {
+  it("reads a replaced file again", async () => {
     const path = await chat("demo", "session-1.jsonl", [header("first"), said("u1", "a")]);
     const adapter = create();
     expect((await scan(adapter))[0]?.key).toBe("first");
@@ -272,7 +272,7 @@ describe("adapters: gemini-cli", () => {
     ]);
   });
 
-  it("tells how long chats are kept", async () => {
+  it("reports how long chats are kept", async () => {
     const file = join(home, ".gemini", "settings.json");
     const keep = (sessionRetention: unknown) => writeFile(file, JSON.stringify({ general: { sessionRetention } }));
     expect(await create().retention?.(env)).toBeUndefined();

@@ -88,7 +88,7 @@ describe("readLines", () => {
 });
 
 describe("readLog", () => {
-  it("numbers events, counts bad lines, and tells where rows stand", async () => {
+  it("numbers events, counts bad lines, and reports where rows stand", async () => {
     await writeFile(path, '\uFEFF{"t":"a"}\nnot json\n42\n\n{"t":"é"}\r\n{"t":"c"}');
     const places: { offset: number; length: number }[] = [];
     const { events, summary } = await read(createParser(places));

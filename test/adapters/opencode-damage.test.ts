@@ -71,9 +71,9 @@ describe("OpenCode: damage", () => {
     expect(one?.summary).toMatchObject({ title: "Plain", usage: { m1: twice(USAGE) } });
   });
 
-  it("reports a file that is no database and goes on with the other roots", async () => {
+  it("reports a file that is not a database and goes on with the other roots", async () => {
     await mkdir(data, { recursive: true });
-    await writeFile(db(), "this is not a database, but it is long enough to be looked at".repeat(20));
+    await writeFile(db(), "this is not a database, but it is long enough to be checked".repeat(20));
     await writeStorage(join(data, "storage"), [PLAIN]);
     const adapter = create();
     const [first, second] = adapter.roots(env);

@@ -1,4 +1,4 @@
-/** A log that became a named pipe: reading it fails at once, for every tool, and holds nobody. */
+/** A log that became a named pipe: reading it fails at once, for every assistant, and blocks no other log. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === "win32")("a named pipe", () => {
     },
   );
 
-  it("does not stop the service: others are imported, it is told, and the archive keeps what it has", async () => {
+  it("does not stop the service: others are imported, it is reported, and the archive keeps what it has", async () => {
     const t = await createTestKernel({ plugins: [archive(), claude(), live({})] });
     const log = (n: number) => join(t.home, `.claude/projects/-w-app/aaaaaaaa-0000-4000-8000-00000000000${n}.jsonl`);
     const id = (n: number) => `claude-code:aaaaaaaa-0000-4000-8000-00000000000${n}`;

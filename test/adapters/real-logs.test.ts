@@ -1,4 +1,4 @@
-/** Logs that today's tools wrote, shortened and with neutral names; the version stands in the file's name. */
+/** Logs that today's tools wrote, shortened and with neutral names; the version is in the file's name. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -176,7 +176,7 @@ describe("gemini-cli 0.61.0", () => {
     ]);
   });
 
-  it("a history that was written anew has its calls and results in parts of messages", async () => {
+  it("a history that was rewritten has its calls and results in parts of messages", async () => {
     const { events } = await read(gemini(), "gemini-cli-0.61.0-resumed-history-only.jsonl");
     expect(of(events, "tool_use").map((event) => event.tool_name)).toEqual(calls);
     expect(ends(events).map(([, failed]) => failed)).toEqual([false, true, false, true, false]);

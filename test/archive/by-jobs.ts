@@ -1,4 +1,4 @@
-/** An index whose totals are counted by jobs, as in workers, and whose files stand in a folder of its own. */
+/** An index whose totals are counted by jobs, as in workers, and whose files are in a folder of its own. */
 import type { Kernel } from "sessarc";
 import { Changes } from "../../plugins/archive/catalogue/changes.ts";
 import type { Derived } from "../../plugins/archive/search/count-cache.ts";
@@ -6,7 +6,7 @@ import { SearchIndex } from "../../plugins/archive/search/search.ts";
 import type { ShelfOptions } from "../../plugins/archive/search/shelf.ts";
 import { counterOf } from "../../plugins/archive/search/total.ts";
 
-/** As after a start. `chunks`: full ones of a job. Throws what would only be told. */
+/** As after a start. `chunks`: full ones of a job. Throws what would only be reported. */
 export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions & { counts?: Derived }): SearchIndex {
   const pool: Kernel["pool"] = {
     ...kernel.pool,

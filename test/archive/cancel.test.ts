@@ -147,7 +147,7 @@ describe("GET /import/status as events", () => {
       return frame.type === "done";
     });
     expect(seen.size).toBe(120);
-    // And whoever comes later still gets the report.
+    // A client that connects later still gets the report.
     expect(await until(await status(), (frame) => frame.type === "done")).toMatchObject({
       imported: 120,
       cancelled: 0,
@@ -155,7 +155,7 @@ describe("GET /import/status as events", () => {
   });
 });
 
-it("who follows an import of very many logs is told what is done a page at a time, as it is read", async () => {
+it("a client that follows an import of very many logs gets the finished ones a page at a time, as it reads", async () => {
   const bulletin = new Bulletin();
   bulletin.begin();
   const outcome = (id: string) => bulletin.take({ type: "session", id, outcome: "imported" });

@@ -83,7 +83,7 @@ it("what another model answered under the same ids is no copy, with and without 
   expect(outputs(stateless.totals.usage)).toBe(170);
 });
 
-it("an archive of before is counted anew once, from the logs that are there, and nothing of it is an earlier text", async () => {
+it("an archive of before is recounted once, from the logs that are there, and nothing of it is an earlier text", async () => {
   const home = await makeTempDir();
   write(home, 1, [reply(1, 5), reply(2, 6)]);
   write(home, 2, [reply(1, 5), reply(3, 7)]);

@@ -152,7 +152,7 @@ it("that are damaged are looked past, and made again", async () => {
   await writeFile(dirname(columns), "no folder");
   await startAgain();
   expect(await ids("pineapple3x")).toEqual(["03"]);
-  // That nothing could be made is told; the answer was right all the same.
+  // That nothing could be made is reported; the answer was right all the same.
   await expect.poll(() => t.errors.splice(0)).toMatchObject([{ code: "ENOTDIR" }]);
 });
 
@@ -178,7 +178,7 @@ it("others get their turn though all signatures are there at once", async () => 
   expect(new Set(seen).size).toBe(missing.length);
 });
 
-it("a session too large for a file is looked at once, and no reason to ask for all keys again", async () => {
+it("a session too large for a file is checked once, and no reason to ask for all keys again", async () => {
   const shelf = new Shelf({ folder: join(home, "shelf"), readOnly: false });
   shelf.keepFrom(4, 8);
   const asked = { keys: 0, signatures: 0 };

@@ -227,7 +227,7 @@ it("closing waits for no more of many logs that moved than are being written; th
   expect(await again.kernel.storage.db.get(placed, [`${after}%`])).toEqual({ n: COUNT });
 });
 
-it("closing ends the deletion of a large project between two portions; what is left is there at the next start", async () => {
+it("closing ends the deletion of a large project between two batches; what is left is there at the next start", async () => {
   const t = await start();
   writeMany(t);
   await importAll(t);

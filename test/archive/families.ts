@@ -8,7 +8,7 @@ const FULL = 100;
 const PARTIAL = 3;
 /** Rows of a turn: a question, a reply half-written, the whole of it with its call, and the call's failure. */
 const ROWS = 4;
-/** Lately, so that a log is imported in pieces; two turns may stand on two days. */
+/** Lately, so that a log is imported in pieces; two turns may be on two days. */
 const BEGIN = Math.floor(Date.now() / 900_000) * 900_000 - 40 * 3_600_000;
 
 /** The `row`-th row of a turn. */
@@ -83,7 +83,7 @@ function toLog({ kind, pick, keeps, adds, ends, project }: Plan, logs: readonly 
   return { key, parent, of: copied > 0 ? of : null, named: named && copied > 0, project: home, copied, rows };
 }
 
-/** What is not said to be a fork can be told by a reply alone: its copy ends behind one. */
+/** A fork whose log does not name its origin is recognized only by a reply: its copy ends after one. */
 function startOf(rows: readonly Said[], keeps: number, named: boolean): Said[] {
   const start = rows.slice(0, keeps);
   if (!named) while (start.length > 0 && start.at(-1)?.row === 0) start.pop();

@@ -13,7 +13,7 @@ import { insertSession } from "../insights/rows.ts";
 import { rounds } from "../rounds.ts";
 
 const SESSIONS = 2_300;
-/** Sessions of an answer that are looked at: each takes its time. */
+/** Sessions of an answer that are checked: each takes its time. */
 const ENOUGH = 300;
 const START = Date.UTC(2026, 0, 1);
 

@@ -46,7 +46,7 @@ describe("GET /projects/git", () => {
     expect(text.trimEnd().endsWith("event: end\ndata: {}")).toBe(true);
   });
 
-  it("looks at the work tree each time, and at one project alone when asked", async () => {
+  it("reads the work tree each time, and of one project only when asked", async () => {
     const one = (await t.json<Listed[]>("/api/projects")).find((project) => project.git !== null);
     if (!one?.path) throw new Error("The sample data has no repository");
     const ask = async () => framesOf(await (await t.fetch(`/api/projects/git?project=${one.id}`)).text());

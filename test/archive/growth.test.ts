@@ -107,7 +107,7 @@ it("looks up a log that is new in a folder, and none of those beside it", async 
   };
   await writeFile(path(20), reply(20, 0));
   expect(await told(20)).toEqual({ found: [uuid(20)], imported: 1 });
-  // Another listing, of which nobody said yet what the archive has: looked at as a whole once.
+  // Another listing, not compared with the archive yet: checked as a whole once.
   await t.json("/api/scan?projects=0");
   await writeFile(path(21), reply(21, 0));
   expect(await told(21)).toMatchObject({ imported: 1 });
@@ -118,7 +118,7 @@ it("looks up a log that is new in a folder, and none of those beside it", async 
   expect([found.sort(), imported]).toEqual([[uuid(7), uuid(22)], 2]);
 });
 
-it("logs that were read and that the disk then refused are new at the next look at their folder", async () => {
+it("logs that were read and that the disk then refused are new at the next check of their folder", async () => {
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
   const path = (n: number) => join(t.home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
   await mkdir(dirname(path(0)), { recursive: true });

@@ -41,7 +41,7 @@ describe("sessarc import --file", () => {
     expect(sessions.stdout.match(/claude-ai:c\d/g)?.sort()).toEqual(["claude-ai:c1", "claude-ai:c2"]);
 
     const scan = await runCommand(["import", "--dry-run"], home);
-    expect(scan.code).toBe(3); // no export is found by itself
+    expect(scan.code).toBe(3); // no export is found without its path
   });
 
   it("refuses what is not an export", async () => {

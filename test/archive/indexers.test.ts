@@ -96,7 +96,7 @@ it("its rows go with the session", async () => {
 
 it.each([
   ["throws", { body: 'if (event.seq === 1) throw new Error("no second one");' }, "no second one"],
-  ["answers what is no value", { value: "{}" }, "count_row.events is neither"],
+  ["answers what is not a value", { value: "{}" }, "count_row.events is neither"],
   ["answers what its table refuses", { value: "null" }, "NOT NULL"],
 ])("one that %s fails alone", async (_, broken, reason) => {
   const t = await start(await counting("count", broken), await counting("other"));

@@ -159,7 +159,7 @@ it("what comes back whole leaves no earlier text behind", async () => {
   expect(keys.filter((key) => !key.endsWith(".cursor"))).toHaveLength(1);
 });
 
-it("a log that was replaced by one that names no folder keeps its session's, also as it grows, and as it is counted anew", async () => {
+it("a log that was replaced by one that names no folder keeps its session's, also as it grows, and as it is recounted", async () => {
   const t = await start();
   const key = "0f9e1d2c-0000-4000-8000-000000000009";
   const id = `claude-code:${key}`;

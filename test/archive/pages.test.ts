@@ -34,7 +34,7 @@ it("`before` with kinds gives the last ones of those kinds, however far back the
   expect(await seqs("after=10&before=13&limit=9")).toEqual([11, 12]);
 });
 
-it("`cursor` goes on behind a page of messages as `after` does, and one that is none is refused", async () => {
+it("`cursor` continues after a page of messages as `after` does, and an invalid one is refused", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()] });
   const key = "aaaaaaaa-0000-4000-8000-000000000001";
   const path = join(t.home, ".claude/projects/-w-app", `${key}.jsonl`);
@@ -167,7 +167,7 @@ describe("lists of sessions", () => {
   it("a total never says at least 0, however little time a page has; pages count on, and find each session once", async () => {
     const { index } = t.kernel.inject("archive/open");
     const all = await t.json<{ total: { sessions: number } }>("/api/search?q=common&limit=100");
-    // Only the oldest hold "plain": a page without time has looked at the newest by then.
+    // Only the oldest hold "plain": a page without time has checked the newest by then.
     for (const q of ["common", "plain", "sure_thing", "nowhere at all"]) {
       const seen: string[] = [];
       let cursor: SearchPlace | undefined;
@@ -217,7 +217,7 @@ describe("lists of sessions", () => {
     expect(await walk("sort=cost&limit=3")).not.toContain(idOf(6));
   });
 
-  it("a cursor that is none, or of another order, is refused", async () => {
+  it("a cursor that is invalid, or of another order, is refused", async () => {
     const { nextCursor } = await t.json<Page>("/api/sessions?limit=2");
     const wrong = ["5", "x", "recent:", "recent:abc:id", "active:1", nextCursor?.replace("recent", "oldest") ?? ""];
     for (const cursor of wrong) {

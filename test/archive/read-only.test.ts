@@ -27,7 +27,7 @@ const row = (text: string) =>
 const states = ["closed", "killed before its first snapshot"] as const;
 
 it.skipIf(process.platform === "win32").each(states)(
-  "is read, says so, and refuses what would write: %s",
+  "is read, reports it, and refuses what would write: %s",
   async (state) => {
     const home = await makeTempDir();
     mkdirSync(dirname(join(home, log)), { recursive: true });

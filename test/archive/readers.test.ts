@@ -1,4 +1,4 @@
-/** What a request began with is there until it ends; what is damaged is left out, told and mended. */
+/** What a request began with is there until it ends; damage is left out, reported and repaired. */
 import { execSync } from "node:child_process";
 import { getEventListeners } from "node:events";
 import {
@@ -80,7 +80,7 @@ it("a slow reader of a long session gets all of it while the session is replaced
   await expect.poll(() => t.kernel.storage.transcripts.keys()).toEqual([]);
 });
 
-it("answers that nobody reads hold a block each, and nothing once their readers are gone", async () => {
+it("responses that no client reads hold a block each, and nothing once their readers are gone", async () => {
   const t = await start();
   write(t, 1, Array.from({ length: 3_000 }, (_, n) => row(n, `text ${n} ${"words ".repeat(250)}`)).join(""));
   await importAll(t);
@@ -119,7 +119,7 @@ const harms = {
     "a link to itself": (path: string) => [rmSync(path), symlinkSync(path, path)],
   }),
 };
-/** What nobody may put in a folder's place unasked: its logs are read again once it is gone. */
+/** What only a user may put in a folder's place: its logs are read again once it is gone. */
 const blocked = {
   "in a folder that became a file": (path: string) => [
     rmSync(dirname(path), { recursive: true }),
@@ -133,9 +133,9 @@ const blocked = {
   }),
 };
 it.each([
-  ...Object.entries(harms).map(([name, harm]) => [name, harm, "it is mended from its log"] as const),
+  ...Object.entries(harms).map(([name, harm]) => [name, harm, "it is repaired from its log"] as const),
   ...Object.entries(blocked).map(([name, harm]) => [name, harm, "its session alone stays damaged"] as const),
-])("a transcript that is %s: search goes on without it and says so; $2", async (_, harm, end) => {
+])("a transcript that is %s: search goes on without it and reports it; $2", async (_, harm, end) => {
   const t = await start();
   write(t, 1, row(1, "needle one"));
   await importAll(t);
@@ -147,10 +147,10 @@ it.each([
   expect(found.results.map((one) => one.session.id)).toEqual([idOf(2)]);
   expect(found.damaged).toBe(1);
   await t.kernel.inject("importer").idle();
-  const isMended = end === "it is mended from its log";
+  const isRepaired = end === "it is repaired from its log";
   const then = await t.json<Found>("/api/search?q=needle");
-  expect(then.results.map((one) => one.session.id).sort()).toEqual(isMended ? [idOf(1), idOf(2)] : [idOf(2)]);
-  expect(then.damaged).toBe(isMended ? 0 : 1);
+  expect(then.results.map((one) => one.session.id).sort()).toEqual(isRepaired ? [idOf(1), idOf(2)] : [idOf(2)]);
+  expect(then.damaged).toBe(isRepaired ? 0 : 1);
 });
 
 it("where a file took the place of all transcripts, searches answer and count each session as damaged", async () => {
@@ -167,7 +167,7 @@ it("where a file took the place of all transcripts, searches answer and count ea
   expect(report.checks).toContainEqual(expect.objectContaining({ name: "transcripts", status: "fail" }));
 });
 
-it("a damaged transcript without a log is told by status and doctor", async () => {
+it("a damaged transcript without a log is reported by status and doctor", async () => {
   const t = await start();
   write(t, 1, row(1, "needle one"));
   await importAll(t);
@@ -236,15 +236,15 @@ describe("a transcript with a flipped bit, before anybody read it", () => {
     ["session sync", (t: TestKernel) => t.send("POST", `/api/sessions/${idOf(1)}/sync`)],
     ["import by name", (t: TestKernel) => t.send("POST", "/api/import", { sessions: [idOf(1)] })],
     ["the doctor with --fix", (t: TestKernel) => checkTranscripts(t.kernel, true)],
-  ] as const)("%s mends it", async (_, mend) => {
+  ] as const)("%s repairs it", async (_, repair) => {
     const t = await start();
     await damage(t);
     await t.json("/api/scan");
-    await mend(t);
+    await repair(t);
     expect(await whole(t)).toBe(true);
   });
 
-  it("importing again mends what an earlier process found", async () => {
+  it("importing again repairs what an earlier process found", async () => {
     const home = await makeTempDir();
     const t = await createTestKernel({ home, plugins: [archive(), claude()] });
     const path = await damage(t);

@@ -271,7 +271,7 @@ describe("search", () => {
     expect(body.total).toEqual({ sessions: 3, relation: "eq" });
   });
 
-  it("D20: inflates only what the index lets through, and says so", async () => {
+  it("D20: inflates only what the index lets through, and reports it", async () => {
     for (let n = 1; n <= 20; n++)
       session(n, "/w/app", [...rows(n), ...(n === 13 ? [{ role: "user" as const, text: "quixotrillium" }] : [])]);
     await importAll();
@@ -331,7 +331,7 @@ describe("search", () => {
     expect(await ids("common project:one")).toEqual([idOf(1)]);
     expect(await ids("common -project:one")).toEqual([idOf(2)]);
     expect((await ids("common tool:claude")).sort()).toEqual([idOf(1), idOf(2)]);
-    // Nobody has such a name: that is said, as by every command.
+    // No session has such a name: that is reported, as by every command.
     for (const [q, code] of [
       ["common tool:codex", "INVALID_INPUT"],
       ["common project:three", "PROJECT_NOT_FOUND"],

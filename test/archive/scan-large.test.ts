@@ -1,4 +1,4 @@
-/** A folder of very many logs is listed, looked into and told in slices. */
+/** A folder of very many logs is listed, read and reported in slices. */
 import { Dir } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /**
- * How often `spy` is called during `work`, and at most in one round of the event loop. Time passes with each look at the clock, whatever the
+ * How often `spy` is called during `work`, and at most in one round of the event loop. Time passes with each read of the clock, whatever the
  * machine: eight milliseconds, a slice, at every second one.
  */
 async function ofARound(
@@ -85,7 +85,7 @@ describe("a folder of 3,000 logs", () => {
     expect(most).toBeLessThanOrEqual(1_100);
   });
 
-  it("is handed over a slice at a time when all of it is new", async () => {
+  it("is sent a slice at a time when all of it is new", async () => {
     const { found } = await t.kernel.inject("importer").scan();
     const made = vi.spyOn(Number, "isNaN");
     let open = 0;
@@ -163,7 +163,7 @@ it("P2: many short sorts, one after another, let others in like a long one", asy
   };
   setImmediate(round);
   try {
-    // Two milliseconds pass with each look at the clock: one such sort looks three times and is never a slice long.
+    // Two milliseconds pass with each read of the clock: one such sort looks three times and is never a slice long.
     await clock.during(2, async () => {
       for (let n = 0; n < 50; n++) await sortInSlices(items, (a, b) => a - b);
     });

@@ -85,7 +85,7 @@ it("a scan holds what was there when it was asked for, also while another one is
 });
 
 const isRoot = process.getuid?.() === 0;
-it.skipIf(process.platform === "win32")("a folder that may not be read is told by scan and doctor", async () => {
+it.skipIf(process.platform === "win32")("a folder that may not be read is reported by scan and doctor", async () => {
   const home = await makeTempDir();
   const open = join(home, ".claude/projects/-w-open");
   const shut = join(home, ".claude/projects/-w-shut");
@@ -97,7 +97,7 @@ it.skipIf(process.platform === "win32")("a folder that may not be read is told b
   const dataDir = join(home, "data");
   await mkdir(dataDir);
   const script = await childScript("archive/closed-child");
-  // Root may read everything: then somebody else looks.
+  // Root may read everything: then another user reads.
   if (isRoot) {
     await chown(dataDir, 65_534, 65_534);
     await chmod(home, 0o755);

@@ -1,4 +1,4 @@
-/** Folders of logs elsewhere: added, scanned, imported, kept in step, deleted from, taken away. */
+/** Folders of logs elsewhere: added, scanned, imported, kept in sync, deleted from, removed. */
 import { cp, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -130,7 +130,7 @@ describe("a session in two places", () => {
   const id = `claude-code:${ID}1`;
   const pathOf = async (t: TestKernel) => t.kernel.inject("importer").lastScan?.found.get(id)?.ref.path;
 
-  it("is the longest log, whichever folder has it, and the scan says so", async () => {
+  it("is the longest log, whichever folder has it, and the scan reports it", async () => {
     const t = await start();
     const backup = await makeTempDir();
     const mine = await writeLog(join(t.home, ".claude"), 1, row("a"));
@@ -150,7 +150,7 @@ describe("a session in two places", () => {
     expect((await t.json<{ messages: unknown[] }>(`/api/sessions/${id}/messages`)).messages).toHaveLength(3);
   });
 
-  it("is the tool's own where both are alike: a later copy imports nothing, and is told in one row", async () => {
+  it("is the tool's own where both are alike: a later copy imports nothing, and is reported in one row", async () => {
     const t = await start();
     for (const n of [1, 2, 3]) await writeLog(join(t.home, ".claude"), n);
     await t.send("POST", "/api/import", { all: true });
@@ -182,7 +182,7 @@ describe("what heeds added folders", () => {
     await expect(stat(path)).rejects.toThrow();
   });
 
-  it("sync: what is written there is imported by itself, until the folder is taken away", async () => {
+  it("sync: what is written there is imported automatically, until the folder is removed", async () => {
     const t = await start();
     const backup = await makeTempDir();
     await writeLog(backup, 2);
@@ -207,7 +207,7 @@ describe("what heeds added folders", () => {
 });
 
 describe("DELETE /sources", () => {
-  it("takes away what was added and nothing else", async () => {
+  it("removes what was added and nothing else", async () => {
     const t = await start();
     const backup = await makeTempDir();
     await writeLog(backup, 2);

@@ -49,7 +49,7 @@ beforeAll(async () => {
     writeFileSync(logOf(n), rowsOf(n));
   }
   await t.send("POST", "/api/import", { all: true });
-  // One session's log lost its first message: that stands in an earlier text from now on.
+  // One session's log lost its first message: that is in an earlier text from now on.
   writeFileSync(logOf(3), rowsOf(3, 1));
   await t.send("POST", "/api/import", { all: true });
 });
@@ -121,7 +121,7 @@ it("property: what is counted, or was counted before, is what a scan finds", asy
   );
 });
 
-it("a total is kept: when a log grew, only what came since is counted", async () => {
+it("a total is kept: when a log grew, only what is new since is counted", async () => {
   const query = parseQuery("THE");
   const { best: _, ...before } = scan(query);
   const { index } = t.kernel.inject("archive/open");
@@ -185,7 +185,7 @@ it("the best matches of what there was time for, then those behind: each session
   expect(ids).toHaveLength(scan(query).sessions);
 });
 
-it("what could not be read is not kept as counted: the total says so after a restart, too, and is whole once it can be", async () => {
+it("what could not be read is not kept as counted: the total reports it after a restart, too, and is whole once it can be", async () => {
   const { transcripts, dataDir } = t.kernel.storage;
   const earlier = transcripts.keyOf(`claude-code:${basename(logOf(3), ".jsonl")}`, 1);
   const path = join(dataDir, "transcripts", earlier.replace(":", "/"));

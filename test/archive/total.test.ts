@@ -43,7 +43,7 @@ it("a total by jobs is that of the service: earlier texts, filters, every script
   expect((await same("other")).damaged).toBe(1);
 });
 
-it("a total nobody waits for reads nothing more", async () => {
+it("a total without a waiting client reads nothing more", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
   mkdirSync(dirname(logOf(t, 0)), { recursive: true });
   for (let n = 0; n < 3; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
@@ -81,7 +81,7 @@ it("a session whose first chunks do not match is on a later page, and in the tot
   const next = await t.json<Page>(`/api/search?q=zq&limit=1&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
   expect(next).toMatchObject({ results: [{ session: { id: `claude-code:${keyOf(1)}` } }], nextCursor: null });
 
-  // Whoever goes away while such a session is looked at stops that.
+  // A client that disconnects while such a session is read stops that.
   const { kernel } = t;
   const { transcripts } = kernel.storage;
   const gone = new AbortController();

@@ -1,5 +1,5 @@
 /**
- * Nothing over big data holds the event loop: the clock is moved by looks at it, and between two rounds of the loop little may have been
+ * Nothing over big data holds the event loop: the clock moves when it is read, and between two rounds of the loop little may have been
  * done. So it is counted in work, on a machine of any speed.
  */
 import { mkdir, writeFile } from "node:fs/promises";
@@ -10,9 +10,9 @@ import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createClock } from "../clock.ts";
 
-/** Pieces of work (a chunk inflated, a directory read, a page of rows) between two rounds: four looks at the clock, four directories each. */
+/** Pieces of work (a chunk inflated, a directory read, a page of rows) between two rounds: four reads of the clock, four directories each. */
 const MOST = 20;
-/** ms that pass with each look at the clock: four looks are a slice. */
+/** ms that pass with each read of the clock: four reads are a slice. */
 const STEP = 2;
 
 let t: TestKernel;

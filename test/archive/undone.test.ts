@@ -14,7 +14,7 @@ const session = (id: string, dollars: number) => {
   return insertSession(id, { error_count: dollars, usage: JSON.stringify({ m: tokens }) });
 };
 
-it("they are read again though nobody tells of a change", async () => {
+it("they are read again though no event reports a change", async () => {
   const { calls, faults } = failing();
   let asked: Promise<void> = Promise.resolve();
   const db = openDatabase({ dir: await makeTempDir(), calls, prove: () => asked, onNotice: () => {} });
@@ -35,7 +35,7 @@ it("they are read again though nobody tells of a change", async () => {
     const [cost, errors] = [await ids({ sort: "cost", limit: 9 }), await ids({ errors: true, limit: 9 })];
     return { cost, errors, sessions, project: project?.sessionCount };
   };
-  /** Has a batch refused that was looked at while the disk had not answered. */
+  /** Has a batch refused that was read before the disk had answered. */
   const lose = async (...batch: Parameters<typeof db.batch>[0]) => {
     let answer = () => {};
     asked = new Promise((resolve) => {
@@ -54,7 +54,7 @@ it("they are read again though nobody tells of a change", async () => {
   expect(await lose(session("a", 3), session("c", 4))).toEqual({ cost: "cab", errors: "abc", sessions: 3, project: 3 });
   expect(await look()).toEqual({ cost: "ba", errors: "ab", sessions: 2, project: 2 });
 
-  // Also when the next change comes before the next look.
+  // Also when the next change comes before the next check.
   changes.mark(["a"]);
   expect(await lose(session("a", 5))).toMatchObject({ cost: "ab" });
   await db.batch([session("b", 3)]);

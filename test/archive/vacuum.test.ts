@@ -11,7 +11,7 @@ import { runCommand } from "../command.ts";
 import { createTestKernel } from "../kernel.ts";
 import { prompt, reply } from "../live/_sse.ts";
 
-it("is told and given back; what is left answers as before", async () => {
+it("is reported and given back; what is left answers as before", async () => {
   const home = await makeTempDir();
   const folder = join(home, ".claude/projects/-w-app");
   mkdirSync(folder, { recursive: true });

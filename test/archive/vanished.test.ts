@@ -1,4 +1,4 @@
-/** What a session's client spent is told by its running total; a sub-agent whose log was deleted is counted once all the same. */
+/** What a session's client spent is reported by its running total; a sub-agent whose log was deleted is counted once all the same. */
 import { appendFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";

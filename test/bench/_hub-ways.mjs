@@ -30,7 +30,7 @@ export function overPipes() {
   return { pid: child.pid, ask, hello: () => ask("initialize", HELLO), stop: () => child.kill() };
 }
 
-/** A server that speaks the protocol over HTTP and does nothing else: `answer` by itself, `relay` by way of the tool's pipes. */
+/** A server that speaks the protocol over HTTP and does nothing else: `answer` alone, `relay` by way of the tool's pipes. */
 export async function plainHttp(kind) {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), kind], {
     stdio: ["ignore", "pipe", "inherit"],

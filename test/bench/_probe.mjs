@@ -1,6 +1,6 @@
 /**
  * Loaded into the measured service (`--import`): answers over IPC what its process holds, after a collection, and the longest turn of its event
- * loop since it was asked last. Turns are told by the processor's clock (Linux): other work on the machine makes only the wall's longer.
+ * loop since it was asked last. Turns are measured by the processor's clock (Linux): other work on the machine makes only the wall's longer.
  */
 import { openSync, readSync } from "node:fs";
 import { writeHeapSnapshot } from "node:v8";

@@ -1,7 +1,7 @@
 // How many of other engines' test samples are found: `node test/bench/foreign.mjs FOLDER… [--missed] [--contexts]`.
 // A FOLDER is a checkout of gitleaks, of trufflehog or of secretlint; it is only read. By shape: a sample as its authors wrote it,
 // of values that begin as nothing else does (most of trufflehog's are 32 letters near a provider's name: those are counted in contexts).
-// In contexts: each value that stands in a sample, in the 31 places of test/security/_contexts.ts, under neutral names.
+// In contexts: each value that is in a sample, in the 31 places of test/security/_contexts.ts, under neutral names.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -127,7 +127,7 @@ function secretlint(folder) {
   return found;
 }
 
-/** Tables of tests: `input: "…", want: []string{"…"}` with nothing computed. A value that does not stand in its input is left out. */
+/** Tables of tests: `input: "…", want: []string{"…"}` with nothing computed. A value that is not in its input is left out. */
 function trufflehog(folder) {
   const literal = /`[^`]*`|"(?:\\.|[^"\\])*"/g;
   const found = [];

@@ -1,6 +1,6 @@
 // Live status of many repositories, and files of one at a time:
 //   node test/bench/git.mjs [repositories = 100]
-// Compares with starting one plain `git status` per repository, all at once, on the same machine; the first look ever, which counts commits,
+// Compares with starting one plain `git status` per repository, all at once, on the same machine; the first check ever, which counts commits,
 // too, with plain git asked both. Where the process is large, starting any program takes longer: BALLAST=400 holds so many MiB beside.
 // Budgets: status within 1.3 times plain git; a warm /git/file 10 ms (median).
 import { execFile, execFileSync } from "node:child_process";

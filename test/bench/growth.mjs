@@ -39,7 +39,7 @@ async function measure(size) {
   const { home, data, log, id, catalogBytes } = await makeCatalogue(size);
   put("catalogue", size, `${(catalogBytes / 2 ** 20).toFixed(1)} MB`);
   /**
-   * Until what goes on by itself is done: the first look at all logs, the figures, what a search has turned around. Answers its CPU.
+   * Until background work is done: the first check of all logs, the figures, what a search has turned around. Answers its CPU.
    * At rest what remains is the probe's, some percent of a slow processor.
    */
   const quiet = async ({ pid }) => {
@@ -61,7 +61,7 @@ async function measure(size) {
     if (i === 0) put("CPU to the first answer", size, `${(usageOf(service.pid).cpu * 1000).toFixed(0)} ms`);
   }
   const turn = async () => `turn ${(await service.longestTurn()).toFixed(0)}`;
-  // Its turn is the loading of the program: nobody can ask anything yet.
+  // Its turn is the loading of the program: no client can connect yet.
   put("start to first answer", size, `${percentile(times, 50).toFixed(0)} ms, ${await turn()}`);
   const { url, pid } = service;
   const call = async (path, init) => {

@@ -44,7 +44,7 @@ async function call(ask, params) {
   if (result?.content?.[0]?.text !== "hello") wrong.push(`an answer was ${JSON.stringify(result)}`);
 }
 
-/** Each with whoever works for it beside the client. */
+/** Each with the processes that work for it beside the client. */
 const ways = [
   { name: "the tool itself, over its pipes", pid: pipes.pid, run: () => call(pipes.ask, hello) },
   { name: "a tool that is an HTTP server", pid: answering.pid, run: () => call(toAnswering, hello) },

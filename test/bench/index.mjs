@@ -153,7 +153,7 @@ async function search(url) {
     ["three letters that are rare", "qzj", 200],
   ]) {
     const { body } = await timed(`${url}/api/search?q=${encodeURIComponent(needle)}`);
-    report(`chunks looked at for ${what}, of ${body.stats.chunks}`, body.stats.candidates, "chunks", limit);
+    report(`chunks checked for ${what}, of ${body.stats.chunks}`, body.stats.candidates, "chunks", limit);
   }
   const rare = await timed(`${url}/api/search/total?q=quixotrillium`);
   if (rare.body.sessions !== new Set(manifest.needles.quixotrillium.sessions).size)

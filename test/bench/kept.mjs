@@ -12,7 +12,7 @@ const AT_ONCE = 4;
 
 const world = makeWorld();
 const data = scratch("kept-data");
-// What V8 compiles of code that runs often grows for an hour, and is none of ours.
+// What V8 compiles of code that runs often grows for an hour, and is none of sessarc's.
 const service = await start(world.home, data, [], { probed: true, v8: ["--no-opt"] });
 const questions = Object.entries(await questionsOf(service, world)).filter(([name]) => name.includes(PART));
 const wrong = [];

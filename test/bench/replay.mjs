@@ -91,7 +91,7 @@ try {
     const step = await timed(() =>
       post("/replay/step", { sessionId, seq, ...(command && { confirmCommand: command }) }),
     );
-    if (kind === "command") say(`a command (${step.answer.stdout.trim()} files; two looks at all)`, step.ms, "-");
+    if (kind === "command") say(`a command (${step.answer.stdout.trim()} files; two reads of all)`, step.ms, "-");
     else edits.push(step.ms);
   }
   say("preview, median", percentile(previews, 50), 50);

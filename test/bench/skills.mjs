@@ -1,6 +1,6 @@
 // Scan of many skills over six tools, and what other requests feel of it:
 //   node test/bench/skills.mjs [skills = 500]
-// Over the built service (dist/). Budgets: a first scan 300 ms, a later one 100 ms, nobody else waits longer than 50 ms.
+// Over the built service (dist/). Budgets: a first scan 300 ms, a later one 100 ms, other requests wait at most 50 ms.
 // The baseline reads every file once and hashes it, without a service. On a busy machine read the processor times: the scan's own.
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -12,7 +12,7 @@ import { tail } from "./ui/tail.mjs";
 import { home, routes, search, walk } from "./ui/walk.mjs";
 
 const rows = [];
-/** A figure and the most it may be; without a limit it is told, not judged. */
+/** A figure and the most it may be; without a limit it is reported, not judged. */
 const row = (name, value, unit, limit) => {
   const ok = limit === undefined || value <= limit;
   rows.push(ok);

@@ -44,7 +44,7 @@ const told = ({ lines, writers }: Origins) =>
   });
 
 describeGit("a line's reason", () => {
-  it("is the last call before its commit that wrote it, of any session; lines of nobody have none", async () => {
+  it("is the last call before its commit that wrote it, of any session; lines of no session have none", async () => {
     const repo = makeRepo();
     const file = join(repo.root, "src/sum.ts");
     const first = "// by hand\nexport function sum(a, b) {\n  return a + b;\n}\n";

@@ -187,7 +187,7 @@ it("an answer is cached: the second request reads nothing", async () => {
   expect(stats.inflated).toBe(read);
 });
 
-it("GET /sessions/:id/causality: 404 for unknown ids, and anew when the session grew", async () => {
+it("GET /sessions/:id/causality: 404 for unknown ids, and again when the session grew", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude(), causality()] });
   const log = join(t.home, ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl");
   mkdirSync(dirname(log), { recursive: true });

@@ -9,7 +9,7 @@ const split = (line: string) => splitCommand(line.split(" ").filter(Boolean), se
 const parse = (line: string) => parseFlags(serveCommand, line.split(" ").filter(Boolean));
 
 describe("which word is the command", () => {
-  it("is the first that is no flag and no flag's value", () => {
+  it("is the first that is neither a flag nor a flag's value", () => {
     expect(split("usage weekly --json")).toEqual({ name: "usage", rest: ["weekly", "--json"] });
     expect(split("--data-dir x usage")).toEqual({ name: "usage", rest: ["--data-dir", "x"] });
     expect(split("--data-dir=x usage")).toEqual({ name: "usage", rest: ["--data-dir=x"] });
@@ -35,13 +35,13 @@ describe("flags", () => {
     });
   });
 
-  it("names the nearest known flag for one nobody knows", () => {
+  it("names the nearest known flag for an unknown one", () => {
     expect(() => parse("--prot 1")).toThrow("Unknown flag --prot for `sessarc serve`; did you mean --port?");
     expect(() => parse("--no-opne")).toThrow("did you mean --open?");
     expect(() => parse("--zzzzzzzzz")).toThrow(/^Unknown flag --zzzzzzzzz for `sessarc serve`$/);
   });
 
-  it("refuses a missing value, a value too many and a port that is none", () => {
+  it("refuses a missing value, a value too many and an invalid port", () => {
     expect(() => parse("--port")).toThrow("--port needs a value");
     expect(() => parse("--host --auth")).toThrow("--host needs a value");
     expect(() => parse("--auth=yes")).toThrow("--auth takes no value");

@@ -103,7 +103,7 @@ describe("projects", () => {
 });
 
 describe("last", () => {
-  it("is the newest session that is no sub-agent, for show, export and usage", async () => {
+  it("is the newest session that is not a sub-agent, for show, export and usage", async () => {
     const [newest] = (await json<Listed>("sessions", "--limit", "1")).sessions;
     const shown = await json<{ session: { id: string } }>("show", "last", "--limit", "1");
     expect(shown.session.id).toBe(newest?.id);
@@ -170,7 +170,7 @@ describe("usage", () => {
     expect(ran.stdout).toContain(
       "claude-sonnet-4-5: spelled anthropic/claude-sonnet-4.5, claude-sonnet-4-5-20250929\n",
     );
-    // What nobody has a price for is not free, alone or in a sum.
+    // A model without a price is not free, alone or in a sum.
     expect(ran.stdout).toMatch(/^model-of-nobody .* —$/m);
     expect(ran.stdout).toMatch(/^total .* \$\d+\.\d\d \+$/m);
     expect(ran.stderr).toContain("no price for model-of-nobody");
@@ -183,7 +183,7 @@ describe("usage", () => {
     expect(many.stderr).toContain("aaaaaaaa-0000-4000-8000-000000000002");
   });
 
-  it("counts from the logs where nothing is archived, says so, and makes no archive", async () => {
+  it("counts from the logs where nothing is archived, reports it, and makes no archive", async () => {
     const made = await demoHome();
     const logs = await runCommand(["usage", "--json"], made);
     expect(logs).toMatchObject({

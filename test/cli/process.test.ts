@@ -328,7 +328,7 @@ describe("commands on the archive", () => {
 });
 
 describe("doctor", () => {
-  it("says what is wrong with the configuration, of a plugin's keys too, and looks at the rest", async () => {
+  it("says what is wrong with the configuration, of a plugin's keys too, and reads the rest", async () => {
     const home = await emptyHome();
     await mkdir(join(home, ".config/sessarc"), { recursive: true });
     await writeFile(join(home, ".config/sessarc/sessarc.config.mjs"), "export default { feedback: { realy: null } };");

@@ -1,4 +1,4 @@
-/** Children of ours, and what they start; failures that belong to their caller. */
+/** Child processes of sessarc, and what they start; failures that belong to their caller. */
 import { join } from "node:path";
 import { createClient, definePlugin, defineRoute, loadConfig, serve } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -48,7 +48,7 @@ it("a failed start is the caller's to hear, and ends nothing", async () => {
   expect(unheard).toEqual([]);
 });
 
-it("a route that looks at its request tells a caller in this process of errors as errors", async () => {
+it("a route that reads its request passes errors to a caller in this process as errors", async () => {
   const home = await makeTempDir();
   const env = testEnv(home);
   const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(home, "data") } });

@@ -29,7 +29,7 @@ async function failure(text: string, name = "sessarc.config.mjs"): Promise<Sessa
   const boot = async () =>
     (await createKernel({ config: await load(), env: testEnv(home), plugins: [feedback()] })).close();
   const error = await boot().catch((it: unknown) => it);
-  if (!(error instanceof SessarcError)) throw new Error(`Expected an error of ours, not ${String(error)}`);
+  if (!(error instanceof SessarcError)) throw new Error(`Expected a SessarcError, not ${String(error)}`);
   return error;
 }
 
@@ -123,7 +123,7 @@ describe("mistakes", () => {
   });
 
   it.each([
-    ["a port that is no number", "export default { port: 'high' }", "port"],
+    ["a port that is not a number", "export default { port: 'high' }", "port"],
     ["a port that is too high", "export default { port: 70000 }", "port"],
     ["an empty folder", "export default { dataDir: '' }", "dataDir"],
     ["a relay that is no URL", "export default { feedback: { relay: 'there' } }", "feedback.relay"],
@@ -141,7 +141,7 @@ describe("mistakes", () => {
     expect(error.message).toMatch(/sessarc\.config\.mjs.*half written/);
   });
 
-  it("a port of the environment that is none", async () => {
+  it("an invalid port of the environment", async () => {
     await expect(load({}, { SESSARC_PORT: "many" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 });
@@ -198,7 +198,7 @@ describe("data directory", () => {
   });
 });
 
-it("a file that never loads is told after ten seconds", async () => {
+it("a file that never loads is reported after ten seconds", async () => {
   const cwd = await makeTempDir();
   await writeFile(join(cwd, "sessarc.config.mjs"), "await new Promise(() => {});\nexport default {};\n");
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

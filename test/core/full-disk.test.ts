@@ -1,4 +1,4 @@
-/** What cannot be written because the disk is full says so, whoever writes it, and leaves everything as it was. */
+/** A write that fails because the disk is full reports that, in every part, and leaves everything unchanged. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";

@@ -117,7 +117,7 @@ const rows: Row[] = [
   { name: "none (typed by the user)", head: get("Sec-Fetch-Site: none"), status: 200 },
   { name: "cross-site", head: get("Sec-Fetch-Site: cross-site"), ...ORIGIN },
   { name: "same-site: another port of this machine", head: get("Sec-Fetch-Site: same-site"), ...ORIGIN },
-  { name: "a value nobody knows", head: get("Sec-Fetch-Site: friendly"), ...ORIGIN },
+  { name: "an unknown value", head: get("Sec-Fetch-Site: friendly"), ...ORIGIN },
   { name: "two values", head: get("Sec-Fetch-Site: same-origin\nSec-Fetch-Site: cross-site"), ...ORIGIN },
   { name: "a link to a page", head: get(`Sec-Fetch-Site: cross-site\n${NAVIGATE}`, "/projects"), status: 200 },
   { name: "a link to a share", head: get(`Sec-Fetch-Site: same-site\n${NAVIGATE}`, "/share/abc"), status: 200 },

@@ -266,7 +266,7 @@ describe("token mode", () => {
     };
     const guard = access.scoped("guard");
     const mcp = access.scoped("mcp");
-    // Nobody serves these here: 404 means that the filter let it through.
+    // No route serves these here: 404 means that the filter allowed it.
     expect(await status("/api/security/pretooluse", "POST", guard)).toBe(404);
     expect(await status("/mcp", "POST", mcp)).toBe(404);
     expect(await status("/mcp/some-service", "POST", mcp)).toBe(404);

@@ -216,7 +216,7 @@ describe("errors", () => {
     expect(await readError(await t.fetch("/"))).toMatchObject({ code: "ROUTE_NOT_FOUND" });
   });
 
-  it("S11: our own faults carry an id that stands in the log, no stack and no path", async () => {
+  it("S11: our own faults carry an id that is in the log, no stack and no path", async () => {
     const lines: string[] = [];
     const t = await boot();
     t.kernel.hooks.hook("request:error", (error, { errorId }) => void lines.push(`${errorId} ${String(error)}`));
@@ -289,7 +289,7 @@ describe("answers", () => {
     }
   });
 
-  it("are told on request:done", async () => {
+  it("are reported on request:done", async () => {
     const t = await boot();
     const done: unknown[] = [];
     t.kernel.hooks.hook("request:done", (info) => void done.push(info));

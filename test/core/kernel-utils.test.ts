@@ -171,7 +171,7 @@ describe("toEvents", () => {
     await expect(response.text()).rejects.toThrow("no more");
   });
 
-  it("tells the writer that its reader went away", async () => {
+  it("notifies the writer that its reader is gone", async () => {
     const left = new Promise<void>((resolve) => {
       const { body } = toEvents((out) => out.gone.addEventListener("abort", () => resolve()));
       void body?.cancel();

@@ -12,7 +12,7 @@ import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
 import { childScript } from "../scripts.ts";
 
-/** Watches and answers a function that waits until `enough` of the changes seen so far says so. */
+/** Watches and answers a function that waits until `enough` accepts the changes seen so far. */
 async function watch(root: string, options: Partial<WatchOptions> = {}) {
   const calls: FileChange[][] = [];
   const errors: unknown[] = [];
@@ -38,7 +38,7 @@ async function watch(root: string, options: Partial<WatchOptions> = {}) {
 const has = (type: FileChange["type"], path: string) => (changes: FileChange[]) =>
   changes.some((it) => it.type === type && it.path === path);
 
-/** A name space of our own whose number of watchers is 0: nobody else on this machine notices. */
+/** A name space of our own whose number of watchers is 0: no other process on this machine is affected. */
 const STARVED = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"';
 const starve = (command: string[]) => ["unshare", ["-Ur", "sh", "-c", STARVED, "sh", ...command]] as const;
 const canStarve = process.platform === "linux" && spawnSync(...starve(["true"])).status === 0;
@@ -74,7 +74,7 @@ describe.each([
     expect(w.errors).toEqual([]);
   });
 
-  it("tells of changes of files in a root that was named with a slash at its end", async () => {
+  it("reports changes of files in a root that was named with a slash at its end", async () => {
     const root = await makeTempDir();
     const file = join(root, "a.jsonl");
     await writeFile(file, "1");
@@ -83,7 +83,7 @@ describe.each([
     await w.until(has("update", file));
   });
 
-  it("hands over nothing after it was stopped", async () => {
+  it("passes on nothing after it was stopped", async () => {
     const root = await makeTempDir();
     const stopped = await watch(root, mode);
     const other = await watch(root, mode);
@@ -94,7 +94,7 @@ describe.each([
   });
 });
 
-it("tells of all that is made at once in folders of folders, and of what changes there later", async () => {
+it("reports all that is made at once in folders of folders, and of what changes there later", async () => {
   const root = await makeTempDir();
   const w = await watch(root);
   // As a tool does that begins a day, nothing in between.
@@ -105,7 +105,7 @@ it("tells of all that is made at once in folders of folders, and of what changes
     await nextTurn();
   }
   await w.until((changes) => files.every((file) => has("create", file)(changes)));
-  // What is written right after a file was made is told as its creation.
+  // What is written right after a file was made is reported as its creation.
   const areUpdated = () => {
     for (const file of files) appendFileSync(file, "2");
     return files.every((file) => has("update", file)(w.calls.flat()));
@@ -114,7 +114,7 @@ it("tells of all that is made at once in folders of folders, and of what changes
   expect(w.errors).toEqual([]);
 });
 
-it("tells of ten thousand files that come at once", async () => {
+it("reports ten thousand files that come at once", async () => {
   const root = await makeTempDir();
   const w = await watch(root);
   const files = Array.from({ length: 10_000 }, (_, n) => join(root, `${n % 100}`, `${n}.jsonl`));
@@ -129,7 +129,7 @@ it("tells of ten thousand files that come at once", async () => {
 });
 
 it.skipIf(process.platform !== "linux")(
-  "tells of a folder that was moved away, made again under its name, or moved in",
+  "reports a folder that was moved away, made again under its name, or moved in",
   async () => {
     const root = await makeTempDir();
     const elsewhere = await makeTempDir();
@@ -160,7 +160,7 @@ it.skipIf(process.platform !== "linux")(
   },
 );
 
-it("polls a root that could not be looked at when the polling began", async () => {
+it("polls a root that could not be checked when the polling began", async () => {
   const root = await makeTempDir();
   const file = join(root, "a.jsonl");
   await writeFile(file, "1");
@@ -180,7 +180,7 @@ it("polls a root that could not be looked at when the polling began", async () =
   await w.until(has("create", file));
 });
 
-it("lets others in while it tells that a large folder went", async () => {
+it("lets others in while it reports that a large folder went", async () => {
   const root = await makeTempDir();
   mkdirSync(join(root, "a"));
   for (let n = 0; n < 40; n++) writeFileSync(join(root, "a", `${n}`), "1");
@@ -359,7 +359,7 @@ describe("kernel.watch", () => {
     await t.close();
   });
 
-  it("refuses what is no folder", async () => {
+  it("refuses what is not a folder", async () => {
     const t = await createTestKernel();
     await expect(t.kernel.watch(join(t.home, "none"), () => {})).rejects.toMatchObject({ code: "WATCH_FAILED" });
   });

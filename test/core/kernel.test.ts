@@ -30,7 +30,7 @@ const plugin = (name: string, rest: Partial<Plugin> = {}): Plugin => ({ name, ..
 
 async function failure(plugins: readonly Plugin[], timeoutMs?: number): Promise<SessarcError> {
   const error = await createTestKernel({ plugins, timeoutMs }).catch((it: unknown) => it);
-  if (!(error instanceof SessarcError)) throw new Error(`Expected an error of ours, not ${String(error)}`);
+  if (!(error instanceof SessarcError)) throw new Error(`Expected a SessarcError, not ${String(error)}`);
   return error;
 }
 
@@ -278,7 +278,7 @@ describe("hooks", () => {
 });
 
 describe("close", () => {
-  it("runs every onClose, last first, also when one throws, and says so at the end", async () => {
+  it("runs every onClose, last first, also when one throws, and reports it at the end", async () => {
     const closed: string[] = [];
     const closing = (name: string, fail = false) =>
       plugin(name, {
@@ -362,7 +362,7 @@ describe("close", () => {
 describe("without a request", () => {
   it("a kernel for the command line never builds the HTTP app", async () => {
     const t = await createTestKernel();
-    // What the app would answer needs a Host of ours; nothing was asked, so nothing listens and no address is known.
+    // What the app would answer needs a Host of sessarc's; nothing was asked, so nothing listens and no address is known.
     expect(t.kernel.address).toBeUndefined();
     expect((await t.json<{ port: null }>("/api/status")).port).toBeNull();
   });
@@ -391,7 +391,7 @@ describe("definePlugin", () => {
   });
 });
 
-it("a tool whose places cannot be looked up keeps those it had, is named by the doctor, and is looked at again", async () => {
+it("a tool whose places cannot be looked up keeps those it had, is named by the doctor, and is checked again", async () => {
   let fault: string | undefined;
   const roots = () => {
     if (fault)

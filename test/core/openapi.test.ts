@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { createTestKernel } from "../kernel.ts";
 
-/** A validator of somebody else that brings its own JSON Schema. */
+/** A third party's validator that brings its own JSON Schema. */
 const foreign: Schema<{ n: number }> = {
   "~standard": {
     version: 1,

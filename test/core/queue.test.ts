@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createQueue } from "../../core/serve/queue.ts";
 
-it("a command waits for each owner of the archive anew, and not for ever for one", () => {
+it("a command waits for each new owner of the archive, and not for ever for one", () => {
   let now = 0;
   const queue = createQueue(() => now);
   for (const owner of ["a", "b", "c"]) {

@@ -20,7 +20,7 @@ async function freshHome(): Promise<string> {
 const of = (answer: SettingsAnswer, key: string) => answer.settings.find((one) => one.key === key);
 
 describe("settings", () => {
-  it("hold at once, are told, and hold after the next start", async () => {
+  it("hold at once, are reported, and hold after the next start", async () => {
     const home = await freshHome();
     const told: (readonly string[])[] = [];
     const plugin = definePlugin({
@@ -46,7 +46,7 @@ describe("settings", () => {
     expect(kept.values).toEqual({ autoImport: true, "mcp.toolSearch": true });
   });
 
-  it("stand over the configuration file and under the command line", async () => {
+  it("override the configuration file; the command line overrides them", async () => {
     const home = await freshHome();
     await writeFile(join(home, "sessarc.config.mjs"), "export default { sync: false, autoImport: false };\n");
     await writeSettings(join(home, "data"), { values: { sync: true, autoImport: true } });

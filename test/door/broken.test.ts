@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { testEnv } from "../kernel.ts";
 
-/** A kernel over plugin modules, which stand in a folder as `<name>.mjs`; `plugins` of the configuration. */
+/** A kernel over plugin modules, which are in a folder as `<name>.mjs`; `plugins` of the configuration. */
 async function bootWith(modules: Record<string, string>, plugins: string, { roots = "{}", hangs = false } = {}) {
   const home = await makeTempDir();
   for (const [name, text] of Object.entries(modules)) await writeFile(join(home, `${name}.mjs`), text);
@@ -22,7 +22,7 @@ async function bootWith(modules: Record<string, string>, plugins: string, { root
     onBroken: "leave-out",
     log: (line: string) => lines.push(line),
   } as const;
-  // What hangs is waited for: with nobody else beside it, since others take their time on a slow machine.
+  // What hangs is waited for: alone, since others take their time on a slow machine.
   const beside = hangs
     ? { timeoutMs: 3_000, plugins: config.plugins }
     : { plugins: [...defaultPlugins(), ...config.plugins] };
@@ -152,7 +152,7 @@ describe("a plugin that is not valid", () => {
     ],
     ["is no file", '"./gone.mjs"', /gone\.mjs".*there is no such file/, /relative to the configuration file/],
     [
-      "is a factory nobody called",
+      "is a factory that was not called",
       "() => ({})",
       /plugins\[0\] of .*sessarc\.config\.mjs.*it is a factory: call it/,
       /./,
@@ -165,7 +165,7 @@ describe("a plugin that is not valid", () => {
     expect(problems[0]?.fix ?? "").toMatch(fix);
   });
 
-  it("takes those that need it with it, and nobody else", async () => {
+  it("takes those that need it with it, and no others", async () => {
     const { problems, kernel } = await bootWith(
       {
         tea: plugin('setup() { throw new Error("too hot") }'),
@@ -188,7 +188,7 @@ describe("a plugin that is not valid", () => {
     expect(kernel.registry.services.has("tea")).toBe(false);
   });
 
-  it("is thrown to whoever embeds a kernel and does not say otherwise", async () => {
+  it("is thrown to a program that embeds a kernel without `onBroken`", async () => {
     await expect(createTestKernel({ plugins: [{ name: "Not kebab" } as Plugin] })).rejects.toMatchObject({
       code: "PLUGIN_INVALID",
     });
@@ -203,7 +203,7 @@ describe("settings for plugins", () => {
     ]);
   });
 
-  it("go into a tuple; the older way works and is told to go, once", async () => {
+  it("go into a tuple; the older way works and its removal is announced, once", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => void warnings.push(warning);
     process.on("warning", onWarning);

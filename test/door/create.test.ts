@@ -98,7 +98,7 @@ describe("npm create sessarc-plugin", () => {
     expect(await create(home, "tides", "--feature")).toMatchObject({ code: 0, stderr: "" });
     const plugin = join(home, "tides");
     await install(plugin);
-    // A misspelled member of the kit is told by the compiler; nothing else is wrong.
+    // A misspelled member of the kit is reported by the compiler; nothing else is wrong.
     const source = await readFile(join(plugin, "src/ui.ts"), "utf8");
     await writeFile(join(plugin, "src/wrong.ts"), source.replace("kit.Table", "kit.Tabel"));
     const complaints = await node(plugin, TSC, ...BUILD).then(() => "", String);

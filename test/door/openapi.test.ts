@@ -1,4 +1,4 @@
-/** GET /api/openapi.json of the packed package: valid, complete, and of use to whoever generates a client from it. */
+/** GET /api/openapi.json of the packed package: valid, complete, and usable to generate a client from it. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What a plugin leaves behind that nobody catches ends nothing: it is named, counted, and the service answers. */
+/** An uncaught error of a plugin ends nothing: it is named, counted, and the service answers. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -16,7 +16,7 @@ const PLUGIN = `export default () => ({
   setup() { setTimeout(async () => { throw new Error("cracked cup"); }); },
 });`;
 
-it("rejected promises and throwing timers of a plugin are told and counted, and the service goes on", async () => {
+it("rejected promises and throwing timers of a plugin are reported and counted, and the service goes on", async () => {
   await builtPackage();
   const home = await makeTempDir();
   await writeFile(join(home, "tea.mjs"), PLUGIN);

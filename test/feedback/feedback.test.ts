@@ -100,13 +100,13 @@ describe("feedback", () => {
     expect(bodies).toHaveLength(2);
   });
 
-  it("keeps the entry when nobody listens at the relay", async () => {
+  it("keeps the entry when the relay is down", async () => {
     const t = await start("http://127.0.0.1:9/");
     const { status, body } = await t.send<Answer>("POST", "/api/feedback", { message: "hello" });
     expect([status, body.stored, body.forwarded]).toEqual([201, true, false]);
   });
 
-  it("refuses what is no feedback", async () => {
+  it("refuses invalid feedback", async () => {
     const t = await start(null);
     expect((await t.send("POST", "/api/feedback", {})).status).toBe(400);
     expect((await t.send("POST", "/api/feedback", { message: "   " })).status).toBe(400);

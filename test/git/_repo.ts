@@ -8,7 +8,7 @@ import { createGit, type Git, type GitOptions } from "../../plugins/git/git.ts";
 
 const installed = spawnSync("git", ["--version"]).status === 0;
 
-/** Like `describe`; skipped, saying so, where git is not installed. */
+/** Like `describe`; skipped, with a notice, where git is not installed. */
 export function describeGit(name: string, run: () => void): void {
   if (installed) describe(name, run);
   else describe.skip(`${name} (git is not installed)`, run);
@@ -143,7 +143,7 @@ export function countingGit(): { binary: string; calls(): string[] } {
   };
 }
 
-/** git as before 2.36: it says so, and refuses what came later. */
+/** git as before 2.36: reports that version, and refuses later options. */
 export function oldGit(): string {
   const binary = join(tempFolder(), "git");
   const script = `case "$*" in *" version") echo "git version 2.30.2"; exit;; *batch-command*) exit 129;; esac`;

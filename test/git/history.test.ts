@@ -106,7 +106,7 @@ describeGit("fileAt", () => {
     }
   });
 
-  it("cuts listings at 50,000 files and says so", async () => {
+  it("cuts listings at 50,000 files and reports it", async () => {
     const root = join(tempFolder(), "many.git");
     const repo = importHistory([{ branch: 0, merge: [], root: false, step: 1, edits: [edit("write", 0)] }], root);
     const rows = Array.from({ length: 50_001 }, (_, i) => `M 100644 inline d${i % 50}/f${i}\ndata 1\nx`);
@@ -179,7 +179,7 @@ describeGit("unusual repositories", () => {
     expect((await git.treeAt(root, second)).changed).toEqual([{ path: "a", status: "added" }]);
   });
 
-  it("says so when a partial clone lacks a content, and fetches nothing", async () => {
+  it("reports it when a partial clone lacks a content, and fetches nothing", async () => {
     const repo = makeRepo();
     repo.git("config", "uploadpack.allowFilter", "true");
     repo.write("a", "1");
@@ -206,7 +206,7 @@ describeGit("unusual repositories", () => {
     expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: { subject: "two" } });
   });
 
-  it("reads what other object folders hold, and says so when they are gone", async () => {
+  it("reads what other object folders hold, and reports it when they are gone", async () => {
     const repo = makeRepo();
     repo.write("a", "1");
     const first = repo.commit("one", T0 + 10);

@@ -88,7 +88,7 @@ describeGit("moments inside of a second", () => {
     expect([hashOf(answer), answer.others.map((one) => one.hash)]).toEqual([topic, [base]]);
   });
 
-  it("knows by the log whether a message stands before or after the commit of its own second", async () => {
+  it("knows by the log whether a message is before or after the commit of its own second", async () => {
     const repo = makeRepo();
     repo.write("a.txt", "one\n");
     const first = repo.commit("one", T0 - 60);

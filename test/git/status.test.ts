@@ -106,7 +106,7 @@ describeGit("status", () => {
     const slow = makeRepo();
     const fine = makeRepo();
     fine.commit("one");
-    // A pipe nobody writes to: git waits for it for good.
+    // A pipe without a writer: git waits for it for good.
     repoAt(slow.root).git("config", "core.excludesFile", join(slow.root, ".git", "pipe"));
     const { execFileSync } = await import("node:child_process");
     execFileSync("mkfifo", [join(slow.root, ".git", "pipe")]);

@@ -112,7 +112,7 @@ describe("sessarc usage blocks", () => {
     }
   });
 
-  it("takes lengths, days of a zone and an order, and refuses what is no length", async () => {
+  it("takes lengths, days of a zone and an order, and refuses what is not a length", async () => {
     await runCommand(["import", "--all"], home);
     const keys = async (...args: string[]) =>
       (

@@ -1,4 +1,4 @@
-/** Reports of usage the slow way, word by word as they are defined: every quarter-hour of every session looked at, sets of whatever is counted. */
+/** Reports of usage the slow way, word by word as they are defined: every quarter-hour of every session checked, sets of whatever is counted. */
 import type { TokenUsage } from "sessarc";
 import type { UsageReport, UsageRow } from "../../plugins/insights/figures/report.ts";
 import { modelName } from "../../plugins/insights/prices/names.ts";

@@ -56,7 +56,7 @@ describe("local days", () => {
     }
   });
 
-  it("a zone nobody knows is refused", () => {
+  it("an unknown zone is refused", () => {
     expect(() => zoneOf("Mars/Olympus")).toThrow(/no time zone/);
   });
 

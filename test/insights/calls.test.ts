@@ -80,7 +80,7 @@ describe("calls that failed or took long", () => {
     expect(days(await ask("slow=30000&failed=0"))).toEqual([3]);
   });
 
-  it("come by pages that hold each once, whatever their size; a cursor that is none is refused", async () => {
+  it("come by pages that hold each once, whatever their size; an invalid cursor is refused", async () => {
     for (const limit of [1, 3]) {
       const seen: number[] = [];
       for (let cursor: string | null = ""; cursor !== null; ) {
@@ -98,7 +98,7 @@ describe("calls that failed or took long", () => {
 it("a transcript that is gone leaves out its calls alone", async () => {
   const row = await t.kernel.inject("archive").row(`claude-code:${key(4)}`);
   await t.kernel.storage.transcripts.remove(row.id, [row.generation]);
-  // Asked anew: what was found is kept by the length that counts as slow.
+  // Asked again: what was found is kept by the length that counts as slow.
   const answer = await ask("slow=29000&failed=1");
   expect([days(answer), answer.damaged]).toEqual([[5, 3, 2, 1], 1]);
 });

@@ -18,7 +18,7 @@ import { rounds } from "../rounds.ts";
 import { brute, reportFigures } from "./brute.ts";
 import { insertSession, sessionsOf, storeSession } from "./rows.ts";
 
-/** The second costs less at night, the third cost more once; nobody has a price for the last. */
+/** The second costs less at night, the third cost more once; the last has no price. */
 const MODELS = ["claude-haiku-4-5", "deepseek-chat", "o3", "vendor/claude-haiku-4-5", "unheard-of-1"];
 const START = Date.parse("2026-03-20T00:00:00Z") / 900_000;
 const AUTUMN = Date.parse("2026-10-20T00:00:00Z") / 900_000;
@@ -95,7 +95,7 @@ it("every grouping, filter and range, in zones of every kind", async () => {
       await db.batch([
         ...gone.map((id) => ["delete from session where id = ?", [id]] as const),
         ...eraseFigures(gone),
-        // Nobody writes the figures of what only moves.
+        // Figures of a session that only moves are not rewritten.
         ["update session set project_id = ? where id = ?", [dice.pick(["p", "q"]), `s${dice.below(40)}`]],
         ["update session set forked_from = ? where id = ?", [dice.pick([null, "s2"]), `s${dice.below(40)}`]],
       ]);

@@ -16,7 +16,7 @@ import { sessionsOf } from "./rows.ts";
 
 const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"];
 const ZONES = ["UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati", "Europe/Berlin"];
-/** Two spellings of one, one that costs less at night, one that nobody has a price for. */
+/** Two spellings of one, one that costs less at night, one without a price. */
 const MODELS = ["claude-haiku-4-5", "claude-haiku-4-5-20251001", "deepseek-chat", "unheard-of-1"];
 const FIRST = Date.UTC(2026, 9, 20);
 const DAY = 86_400_000;

@@ -158,7 +158,7 @@ it("the class is that of the record that counts, and stays exact where a log gro
   expect((await costEverywhere()).cost.microdollars).toBe(Math.round(250_000 * 6 + 9 * 22.5 + 10 * 3 + 15));
 });
 
-it("fast mode costs its own price; a tier without one counts at the standard price and is named", async () => {
+it("fast mode costs its own price; a tier without one is counted at the standard price and is named", async () => {
   const model = "claude-opus-4-8";
   const plain = { speed: "standard", service_tier: "standard" };
   await write(log, [

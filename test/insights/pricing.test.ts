@@ -161,7 +161,7 @@ describe("pricing", () => {
     expect(price("claude-4.5-sonnet")?.entry).toBe("anthropic/claude-sonnet-4-5");
   });
 
-  it("a name that no model has is looked at no longer than another", () => {
+  it("a name that no model has is checked no longer than another", () => {
     const { price } = createPricing();
     // As a log may say: digits that could be dates and revisions in more ways than can be tried.
     for (const times of [90, 100_000]) expect(price(`claude-sonnet-4-5-${"20".repeat(times)}x`)).toBeUndefined();
@@ -223,7 +223,7 @@ describe("pricing", () => {
     expect((await readPrices(files, day + 86_400_000)).size).toBe(0);
   });
 
-  it("a price that is none is told with its name", () => {
+  it("an invalid price is reported with its name", () => {
     expect(() => createPricing({ "model-x": { input: 2 } })).toThrow(/prices\.model-x.*output/);
     expect(() => createPricing({ "model-x": { input: -1, output: 1 } })).toThrow(/input/);
     expect(() => createPricing({ "model-x": 3 })).toThrow(/prices\.model-x/);
@@ -232,7 +232,7 @@ describe("pricing", () => {
     expect(() => createPricing({ "model-x": { input: 1_000_000, output: 1 } })).not.toThrow();
   });
 
-  it("a cost is the same whichever model was added up first, also where it is half of what is told", () => {
+  it("a cost is the same whichever model was added up first, also where it is half of what is reported", () => {
     const { cost } = createPricing({
       a: { input: 0.075, output: 0 },
       b: { input: 0.3, output: 0 },

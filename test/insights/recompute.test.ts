@@ -13,7 +13,7 @@ import type { ProjectAnalytics, UsageReport } from "../../plugins/insights/index
 const fixtures = fileURLToPath(new URL("../fixtures", import.meta.url));
 const plugins = () => defaultPlugins().filter((entry) => !/dashboard|demo/.test(entry.specifier));
 
-/** What the figures must be, the slow way: every log read again, every message looked at, days by the calendar's own words. */
+/** What the figures must be, the slow way: every log read again, every message checked, days by the calendar's own words. */
 async function recompute(kernel: Kernel, zone: string) {
   const format = new Intl.DateTimeFormat("sv-SE", {
     timeZone: zone,
@@ -152,7 +152,7 @@ describe("figures equal a slow recomputation from the logs", () => {
       ["claude", ".claude/projects"],
       ["codex", ".codex/sessions"],
     ] as const) {
-      // Each capture by itself: they come from different machines, and ids of the recorded replies repeat.
+      // Each capture alone: they come from different machines, and ids of the recorded replies repeat.
       for (const capture of await readdir(join(shared, tool))) {
         const t = await createTestKernel({ plugins: plugins() });
         await cp(join(shared, tool, capture), join(t.home, place, capture), { recursive: true });

@@ -97,7 +97,7 @@ export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSessio
         for (const field of Object.keys(own) as (keyof TokenUsage)[]) (left[model] as TokenUsage)[field] -= own[field];
       }
     }
-    // Without a time it counts at the end.
+    // Without a time it counts for the end.
     const end = Math.floor(row.sort_at / 900_000);
     for (const [model, rest] of Object.entries(left))
       if (Object.values(rest).some((count) => count > 0)) tokens.push({ quarter: end, model, tokens: rest });

@@ -162,7 +162,7 @@ describe("usage without an archive", () => {
     expect(report.totals).toMatchObject({ sessions: 1, messages: null, tokens: { output: 14 } });
   });
 
-  it("goes by the range asked for, and refuses one that is none", async () => {
+  it("goes by the range asked for, and refuses an invalid one", async () => {
     const t = await start();
     await cp(join(fixtures, "codex"), join(t.home, ".codex"), { recursive: true });
     const { stateless } = t.kernel.inject("insights");

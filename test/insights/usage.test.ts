@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 
 describe("GET /usage", () => {
-  it("D1: a reply that stands in several records counts once, with its largest output", async () => {
+  it("D1: a reply that is in several records counts once, with its largest output", async () => {
     const at = "2026-11-01T10:00:00.000Z";
     await write(log(1), [
       reply({ at, id: "a", output: 1 }),
@@ -85,7 +85,7 @@ describe("GET /usage", () => {
     ]);
   });
 
-  it("D21: what a fork copies from its parent counts at the parent", async () => {
+  it("D21: what a fork copies from its parent is attributed to the parent", async () => {
     const shared = [
       reply({ at: "2026-11-01T10:00:00.000Z", id: "a", output: 5 }),
       reply({ at: "2026-11-01T10:01:00.000Z", id: "b", output: 6 }),
@@ -321,7 +321,7 @@ describe("GET /projects/:id", () => {
 describe("GET /insights", () => {
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-  it("compares with the days right before, and tells what is live and what is new", async () => {
+  it("compares with the days right before, and reports what is live and what is new", async () => {
     await write(log(1), [reply({ at: ago(8), id: "a", output: 10 })]);
     await write(log(2), [reply({ at: ago(1), id: "b", output: 30 }), reply({ at: ago(0.005), id: "c", output: 10 })]);
     await importAll();

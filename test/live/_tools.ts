@@ -187,7 +187,7 @@ export const TOOLS: Record<string, Tool> = {
       return { id: `gemini-cli:${KEY}`, steps };
     },
   },
-  "gemini-cli, one document written anew": {
+  "gemini-cli, one document rewritten": {
     plugin: gemini(),
     async begin(home) {
       const path = join(home, ".gemini/tmp/app/chats/session-2026-11-02T10-00-019a4300.json");

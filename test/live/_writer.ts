@@ -37,7 +37,7 @@ export interface Writer {
   run(sql: string, ...params: Value[]): Promise<unknown[][]>;
 }
 
-/** Opens an existing database in its own process; nothing is checkpointed unless `run` says so. Ended after the test. */
+/** Opens an existing database in its own process; nothing is checkpointed unless `run` does it. Ended after the test. */
 export async function openWriter(path: string): Promise<Writer> {
   const [command = "", ...args] = program ?? [];
   const child = spawn(command, [...args, path], { stdio: ["pipe", "pipe", "inherit"] });

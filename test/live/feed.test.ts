@@ -37,7 +37,7 @@ async function start(options: LiveOptions = {}, before: (home: string) => void =
   return { home, log, served, post, service, connect };
 }
 
-/** Resolves when `test` holds; looks at every turn of the event loop, and makes no timer for it. */
+/** Resolves when `test` holds; checks at every turn of the event loop, and makes no timer for it. */
 async function turned(test: () => boolean, what = String(test)): Promise<void> {
   for (const end = performance.now() + 60_000; !test(); await new Promise((resolve) => setImmediate(resolve))) {
     if (performance.now() > end) throw new Error(`never: ${what}`);
@@ -54,7 +54,7 @@ interface Alive {
 const counting = new AsyncLocalStorage<object>();
 
 /**
- * A test that is told which watchers, timers and connections of its own are alive, whether they keep the process alive or not (which is
+ * A test that gets which watchers, timers and connections of its own are alive, whether they keep the process alive or not (which is
  * all that `process.getActiveResourcesInfo` tells). Other files' are left out: they share the process, and may go on in it for a while.
  */
 const counted = (test: (alive: Alive) => Promise<void>) => () => {
@@ -63,7 +63,7 @@ const counted = (test: (alive: Alive) => Promise<void>) => () => {
   const alive = new Map<number, string>();
   const hook = createHook({
     init(id, type, trigger) {
-      // The system makes a server's end of a connection, of which nobody but the server is the cause.
+      // The system makes a server's end of a connection, which only the server causes.
       if (counting.getStore() !== own && !servers.has(trigger)) return;
       if (type === "TCPSERVERWRAP") servers.add(id);
       if (/^(FSEVENTWRAP|STATWATCHER|Timeout|TCPWRAP)$/.test(type)) alive.set(id, type);
@@ -150,7 +150,7 @@ describe("a connection", () => {
       await other.until(hasSeqs(4, n + 20));
       for (const event of other.events) event.text = "";
     }
-    // The one that reads got 20 MB; what waits for the other is in no memory of ours.
+    // The one that reads got 20 MB; what waits for the other is not in sessarc's memory.
     expect((await bytesHeld()) - before).toBeLessThan(8 << 20);
     await turned(() => service.status()[0]?.clients === 1);
     other.vanish();
@@ -289,7 +289,7 @@ describe("a log", () => {
   });
 
   it(
-    "is looked at where the system tells of nothing",
+    "is polled where the system reports nothing",
     counted(async (alive) => {
       const { connect, log, service } = await start({ poll: true });
       alive.begin();
@@ -322,7 +322,7 @@ describe("a log", () => {
 });
 
 describe("fifty reconnects", () => {
-  it("D14: lose and repeat nothing while the log is imported, cut, replaced, deleted and written anew in between", async () => {
+  it("D14: lose and repeat nothing while the log is imported, cut, replaced, deleted and rewritten in between", async () => {
     const { connect, log, post, served, service } = await start();
     let content = lines(0, 4);
     let n = 4;

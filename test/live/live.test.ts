@@ -99,7 +99,7 @@ describe("GET /sessions/:id/live", () => {
     expect(client.frames.length).toBeLessThan(100);
   });
 
-  it("a log that is cut or replaced starts again, and says so", async () => {
+  it("a log that is cut or replaced starts again, and reports it", async () => {
     const client = await connect();
     appendFileSync(log, prompt(4));
     await client.until(hasSeqs(4, 5));
@@ -113,7 +113,7 @@ describe("GET /sessions/:id/live", () => {
     expect(client.events.map((event) => event.text)).toEqual(["prompt 20", "answer 21", "prompt 22"]);
   });
 
-  it("a log that was replaced while nobody followed starts again for who comes back", async () => {
+  it("a log that was replaced while no client followed starts again for a returning client", async () => {
     const first = await connect();
     appendFileSync(log, prompt(4));
     await first.until(hasSeqs(4, 5));
@@ -168,7 +168,7 @@ describe("GET /sessions/:id/live", () => {
     await client.until(hasSeqs(4, 5));
   });
 
-  it("follows a database: new messages, and edited ones are told as revised", async () => {
+  it("follows a database: new messages, and edited ones are reported as revised", async () => {
     const path = join(home, ".local/share/opencode/opencode.db");
     const id = "opencode:ses_plain";
     await writeDatabase(path, [PLAIN]);

@@ -106,7 +106,7 @@ describe("keeping the archive up to date", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "a system without a watch left: folders and databases are looked at, and status and doctor say so",
+    "a system without a watch left: folders and databases are checked, and status and doctor report it",
     async () => {
       const { watch } = fs;
       const set = (to: typeof watch) => {
@@ -173,7 +173,7 @@ describe("keeping the archive up to date", () => {
     await added;
   });
 
-  it("watches a place again that was removed and made anew", async () => {
+  it("watches a place again that was removed and recreated", async () => {
     await start();
     const first = settled();
     await importAll();
@@ -226,7 +226,7 @@ describe("keeping the archive up to date", () => {
     await soon([]);
   });
 
-  it("a place that goes while it is looked at is no fault, and the others are watched", async () => {
+  it("a place that goes while it is checked is no fault, and the others are watched", async () => {
     t = await createTestKernel({ home, plugins: [claude(), codex()] });
     const [gone, other] = [join(home, ".claude/projects"), join(home, ".codex/sessions")];
     mkdirSync(other, { recursive: true });
@@ -244,7 +244,7 @@ describe("keeping the archive up to date", () => {
   });
 
   it("P3: a log it knows costs a stat, no listing of the others", async () => {
-    // Places are looked at as rarely as by default: every 50 ms, an event that a busy machine is late with counts as one that never came.
+    // Places are checked as seldom as by default: every 50 ms, an event that a busy machine is late with counts as one that never came.
     await start({}, { ...QUICK, rootsMs: 60_000 });
     const first = settled();
     await importAll();
@@ -406,7 +406,7 @@ describe("keeping the archive up to date", () => {
 });
 
 describeGit("commits of a repository", () => {
-  it("are counted while nobody waits: the first list of projects starts one status and nothing else", async () => {
+  it("are counted in advance: the first list of projects starts one status and nothing else", async () => {
     const repo = makeRepo();
     repo.commit("one");
     repo.commit("two");

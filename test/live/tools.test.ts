@@ -38,7 +38,7 @@ async function start(tool: Tool) {
 
 describe.each(Object.entries(TOOLS))("live: %s", (_, tool) => {
   it.skipIf(tool.sqlite && !canWrite)(
-    "what is written comes as it is written, what is edited is told, and a reconnect after each step repeats nothing",
+    "what is written comes as it is written, what is edited is reported, and a reconnect after each step repeats nothing",
     async () => {
       const { id, steps, served, full, has } = await start(tool);
       const before = await full();
@@ -60,7 +60,7 @@ describe.each(Object.entries(TOOLS))("live: %s", (_, tool) => {
   );
 
   it.skipIf(tool.sqlite && !canWrite)(
-    "what was written while nobody followed comes first, before and after a sync",
+    "what was written while no client followed comes first, before and after a sync",
     async () => {
       const { id, steps, served, post, full, has } = await start(tool);
       const before = await full();

@@ -46,7 +46,7 @@ afterEach(async () => {
   await frames.return(undefined);
 });
 
-it("tells of an answer that nothing follows, of the work after it, and of the next answer once", async () => {
+it("reports an answer that nothing follows, the work after it, and the next answer once", async () => {
   expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 1 });
   appendFileSync(log, prompt(2));
   expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 2 });
@@ -57,7 +57,7 @@ it("tells of an answer that nothing follows, of the work after it, and of the ne
   expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 5 });
 });
 
-it("tells that a session ended: its log is gone, or it is none", async () => {
+it("reports that a session ended: its log is gone, or it is unknown", async () => {
   expect(await next()).toMatchObject({ turn: "waiting" });
   rmSync(log);
   expect(await next()).toEqual({ sessionId: ID, turn: "ended", seq: 1 });
@@ -66,7 +66,7 @@ it("tells that a session ended: its log is gone, or it is none", async () => {
   await unknown.return(undefined);
 });
 
-it("one whose tool is not loaded any more has ended, and the others are told of; who leaves leaves nothing", async () => {
+it("one whose tool is not loaded any more has ended, and the others are reported; a client that leaves leaves nothing", async () => {
   await frames.return(undefined);
   const { home } = kernel;
   const stamp = new Date().toISOString();

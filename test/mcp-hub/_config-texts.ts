@@ -194,7 +194,7 @@ const text = fc.oneof(
     "\u007f",
   ),
 );
-/** Texts in which nobody sees a reference to a variable. */
+/** Texts without a reference to a variable. */
 const plainText = text.filter((one) => !/\$|\{|\0/.test(one));
 export const names = fc
   .oneof(
@@ -234,7 +234,7 @@ export const server = fc.oneof(
 );
 export type Server = typeof server extends fc.Arbitrary<infer T> ? T : never;
 
-/** What else stands in such files. */
+/** What else is in such files. */
 export const others = fc.dictionary(
   fc
     .stringMatching(/^[a-z][A-Za-z]{0,8}$/)

@@ -1,4 +1,4 @@
-/** A kernel with the hub and what it stands on. */
+/** A kernel with the hub and the plugins it needs. */
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "sessarc";
 import archive from "../../plugins/archive/index.ts";

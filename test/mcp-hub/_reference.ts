@@ -1,4 +1,4 @@
-/** What the three reference servers have to do through the hub, whoever asks and over whatever way. */
+/** What the three reference servers have to do through the hub, for every client and over every transport. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client as ModernClient } from "@modelcontextprotocol/client";

@@ -79,7 +79,7 @@ describe("mcp-hub: the archive as a service", () => {
     }
   });
 
-  it("tells the model what it can do about a mistake", async () => {
+  it("answers a mistake with what the model can do about it", async () => {
     const { call } = await start();
     expect(await call("get_session", { session: "codex:nothing" })).toEqual({
       text: "No session codex:nothing",

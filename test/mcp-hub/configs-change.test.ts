@@ -79,7 +79,7 @@ describe("takeover", () => {
     expect([await readFile(other, "utf8"), (await stat(other)).nlink]).toEqual([text, 2]);
   });
 
-  it("an entry that leads to another port is made to lead here, and what stands beside its address stays", async () => {
+  it("an entry that leads to another port is made to lead here, and what is beside its address stays", async () => {
     const t = await startConfigs();
     const text = claude({ sessarc: { type: "http", url: "http://127.0.0.1:5000/mcp?client=claude-code", timeout: 9 } });
     await t.put(".claude.json", text);
@@ -125,7 +125,7 @@ describe("takeover", () => {
     expect(await t.send("DELETE", path)).toMatchObject({ status: 404, body: { code: "MCP_BACKUP_NOT_FOUND" } });
   });
 
-  it("switches servers off where the tool's file can, and says so where it cannot", async () => {
+  it("switches servers off where the tool's file can, and reports it where it cannot", async () => {
     const t = await startConfigs();
     const toml = '[mcp_servers.git] # mine\ncommand = "uvx"\n\n[mcp_servers.git.env]\nA = "b"\n';
     await t.put(".codex/config.toml", toml);

@@ -29,7 +29,7 @@ async function project(t: Configs, name: string): Promise<{ id: string; path: st
 }
 
 describe("scan", () => {
-  it("reads the files of all seven tools and tells what each entry is; starts nothing and changes nothing", async () => {
+  it("reads the files of all seven tools and reports what each entry is; starts nothing and changes nothing", async () => {
     const t = await startConfigs();
     const mark = join(t.home, "started");
     const start = { command: "/bin/sh", args: ["-c", `touch ${mark}`] };
@@ -286,7 +286,7 @@ describe("scan", () => {
     expect(shapes(entries)).toEqual([["cur", "New", null]]);
   });
 
-  it("reads VS Code's profiles, and servers that stand in its settings; the hub's entry goes where they stood", async () => {
+  it("reads VS Code's profiles, and servers that are in its settings; the hub's entry replaces them there", async () => {
     const t = await startConfigs();
     const settings =
       '{\n  // mine\n  "editor.tabSize": 2,\n  "mcp": { "inputs": [], "servers": { "old": { "command": "old" } } }\n}\n';
@@ -295,7 +295,7 @@ describe("scan", () => {
       ".config/Code/User/profiles/-1a2b3c/mcp.json",
       '{ "servers": { "work": { "url": "https://w.org/mcp" } } }',
     );
-    // The editor takes a name that stands twice; nothing of it is about servers.
+    // The editor accepts a duplicate name; nothing of it is about servers.
     await t.put(".config/VSCodium/User/settings.json", '{ "a": 1, "a": 2 }');
     const { entries, problems } = await t.scan();
     expect(problems).toEqual([]);

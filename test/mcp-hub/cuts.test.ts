@@ -26,7 +26,7 @@ async function writeLogs(home: string): Promise<string[]> {
   for (const cut of CUTS)
     for (const offset of OFFSETS) {
       const id = `aaaaaaaa-0000-4000-8000-${String(ids.length).padStart(12, "0")}`;
-      // The word that is looked for stands at the beginning; as much as fits of the key stands before the cut.
+      // The word that is looked for is at the beginning; as much as fits of the key is before the cut.
       const filler = `needle ${"so it was ".repeat(500)}`.slice(0, Math.max(7, cut - offset - 1));
       const text = `${filler} ${KEY} and more`;
       const rows = [
@@ -64,7 +64,7 @@ it("no part of a secret is left where a tool, a snippet, a title or an export is
   }
 });
 
-it("a command masks secrets when it is told to, and unasked when an assistant runs it", async () => {
+it("a command masks secrets with `--redacted`, and unasked when an assistant runs it", async () => {
   const home = await makeTempDir();
   const ids = await writeLogs(home);
   await runCommand(["import", "--all"], home);

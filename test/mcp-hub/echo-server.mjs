@@ -1,4 +1,4 @@
-/** The smallest tool server: one tool that says what it is told. For measuring what stands in front of it. */
+/** The smallest tool server: one tool that echoes its input. For measuring what is in front of it. */
 import { createInterface } from "node:readline";
 
 const answers = {

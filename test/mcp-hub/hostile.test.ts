@@ -97,7 +97,7 @@ describe("mcp-hub: hostile", () => {
     expect(textOf(await resultOf(search, 2, "tools/call", { name: "call_tool", arguments: inner }))).toBe("find_tools");
   });
 
-  it("a hundred services: started a few at a time, listed in one order; one that is renamed is told", async () => {
+  it("a hundred services: started a few at a time, listed in one order; one that is renamed is reported", async () => {
     const { url, kernel } = await serveHub();
     const many = await manyServices();
     const { services } = kernel.inject("mcp");
@@ -126,7 +126,7 @@ describe("mcp-hub: hostile", () => {
     expect(after).not.toContain("s99__tool99");
   });
 
-  it("few are started at once where each takes seconds, as on a busy machine; those that hang keep nobody waiting for long", async () => {
+  it("few are started at once where each takes seconds, as on a busy machine; those that hang keep no client waiting for long", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const gate = createGate();

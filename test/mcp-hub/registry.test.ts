@@ -11,7 +11,7 @@ import { startHub } from "./_hub.ts";
 const list = async (t: Awaited<ReturnType<typeof startHub>>) =>
   (await t.json<{ services: WireService[] }>("/api/mcp/services")).services;
 
-/** One value for each place a secret may stand in. */
+/** One value for each place a secret may be in. */
 const planted = () => ({
   query: `q${letters(28, 1)}7`,
   user: `u${letters(24, 2)}8`,
@@ -132,7 +132,7 @@ describe("mcp-hub: registry", () => {
     expect((await t.send("PATCH", "/api/mcp/services/a", { credential: other })).status).toBe(422);
   });
 
-  it("says so when the key is another one, and leaves what is stored alone", async () => {
+  it("reports it when the key is another one, and leaves what is stored alone", async () => {
     const home = (await startHub()).home;
     const one = await startHub({ home: join(home, "one") });
     await plant(one);

@@ -1,4 +1,4 @@
-/** Services over HTTP and the older event stream, sessions they forget, and connections nobody uses. */
+/** Services over HTTP and the older event stream, sessions they forget, and unused connections. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -76,7 +76,7 @@ describe("mcp-hub: services over HTTP", () => {
     expect(messages.map((message) => toRecord(message.params).progress)).toEqual([1, 2, 3, 4, undefined]);
   });
 
-  it("a connection nobody uses is ended with its process, and opened again when it is needed", async () => {
+  it("an unused connection is ended with its process, and opened again when it is needed", async () => {
     const home = await makeTempDir();
     await writeFile(join(home, "sessarc.config.mjs"), "export default { mcp: { idleMinutes: 0.01 } };\n");
     const file = join(home, "notes");

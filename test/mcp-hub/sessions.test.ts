@@ -13,7 +13,7 @@ const call = (id: number, name: string, args: object = {}, meta?: object) => ({
 });
 
 describe("mcp-hub: sessions", () => {
-  it("an answer that is there at once is one piece of JSON; what is told first, or takes longer, is a stream", async () => {
+  it("an answer that is there at once is one piece of JSON; what is reported first, or takes longer, is a stream", async () => {
     const { url, add } = await serveHub();
     await add("rough", rough());
     const session = await rawSession(url);

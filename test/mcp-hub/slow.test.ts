@@ -1,4 +1,4 @@
-/** Services that are slow or hang: nobody waits for them twice, and after a restart their tools are listed before they are up. */
+/** Services that are slow or hang: no client waits for them twice, and after a restart their tools are listed before they are up. */
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
 import type { WireService } from "../../plugins/mcp-hub/index.ts";

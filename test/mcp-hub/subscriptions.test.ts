@@ -38,7 +38,7 @@ describe("mcp-hub: subscriptions", () => {
     await heard(1);
     await call("crash");
     await linesOf(file, (lines) => subscriptions(lines).length === 2);
-    // It may have changed meanwhile: that is told as well.
+    // It may have changed meanwhile: that is reported as well.
     await heard(2);
     await call("touch", { uri: URI });
     await heard(3);
@@ -72,7 +72,7 @@ describe("mcp-hub: subscriptions", () => {
     await linesOf(file, (lines) => lines.at(-1) === `unsubscribed ${URI}`);
   });
 
-  it("are told by the name the client knows, where two services have one address", async () => {
+  it("are reported by the name the client knows, where two services have one address", async () => {
     const { url, add, call } = await startRough();
     await add("also", rough("resources"));
     const session = await rawSession(url);

@@ -65,7 +65,7 @@ async function leftovers(home: string): Promise<string[]> {
 }
 
 describe("killed in the middle", () => {
-  /** One that nobody kills. */
+  /** One that is not killed. */
   let calls = 0;
   let after: string[] = [];
   beforeAll(async () => {

@@ -97,7 +97,7 @@ describe("mcp-hub: services that fail", () => {
     expect(await call("nobody__x")).toMatchObject({ status: 404, body: { code: "TOOL_NOT_FOUND" } });
   });
 
-  it("a crash in a call is told with its last words, without secrets, and the service starts again", async () => {
+  it("a crash in a call is reported with its last words, without secrets, and the service starts again", async () => {
     const secret = `s${letters(30, 9)}5`;
     const { call, service, t } = await start({ rough: { ...rough(), env: { SECRET: secret } } });
     const crashed = await call("rough__crash");
@@ -122,7 +122,7 @@ describe("mcp-hub: services that fail", () => {
     await expect.poll(answer, { timeout: 60_000, interval: 100 }).toBe(200);
   });
 
-  it("a flood of errors, a greeting that is no message and an answer that is too large end nobody else's calls", async () => {
+  it("a flood of errors, a greeting that is not a message and an answer that is too large end no other calls", async () => {
     const { call, service } = await start({ flood: rough("flood"), banner: rough("banner"), good: rough() });
     expect((await call("flood__echo", { text: "a" })).status).toBe(200);
     expect((await call("banner__echo", { text: "b" })).status).toBe(200);
@@ -142,7 +142,7 @@ describe("mcp-hub: services that fail", () => {
     expect((await call("rough__slow-progress", { steps: 12, every: 500 }, { timeoutMs: 5_000 })).status).toBe(200);
   });
 
-  it("a service's process gets its own environment and nothing of ours", async () => {
+  it("a service's process gets its own environment and nothing of sessarc's", async () => {
     const { call } = await start(
       // biome-ignore lint/suspicious/noTemplateCurlyInString: as configuration files write it
       { rough: { ...rough(), env: { FROM: "${TOKEN}", PLAIN: "x" } } },
@@ -207,7 +207,7 @@ describe("mcp-hub: policy", () => {
     expect((await as("cursor-evil")).status).toBe(403);
   });
 
-  it("a tool that changed is held until it is accepted, and clients are told once", async () => {
+  it("a tool that changed is held until it is accepted, and clients are notified once", async () => {
     const { url, add, kernel } = await serveHub();
     await add("rough", rough());
     const client = await legacyClient(url);

@@ -4,7 +4,7 @@ import type { Told } from "./read.ts";
 import type { Expected } from "./scenarios.ts";
 
 export interface Verdict {
-  /** What differs: nothing may stand here. */
+  /** What differs: nothing may be here. */
   wrong: string[];
   /** What no log holds, named. */
   unlogged: string[];

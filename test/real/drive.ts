@@ -123,6 +123,6 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // it has ended by itself
+    // it has ended already
   }
 }

@@ -127,7 +127,7 @@ describe.each(CASES)("guard: $driver.name $way", ({ driver, way, shell, trust, m
         cells.push(
           `${ran.harmless ? "runs" : "stopped"}/${ran.secret ? "runs" : "stopped"} ${ran.seconds.toFixed(1)} s`,
         );
-        // In a folder without trust a tool may refuse calls by itself; a hook that runs decides alike in both.
+        // In a folder without trust an assistant may refuse calls without a hook; a hook that runs decides alike in both.
         const asked = status?.effective === true;
         const expected = !asked || state === "up" || onFailure === "allow";
         if (trusted || !asked) expect({ state, harmless: ran.harmless }).toEqual({ state, harmless: expected });
@@ -148,7 +148,7 @@ afterAll(() => {
   console.log([`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows].join("\n"));
 });
 
-/** One session with both calls. `seconds` from the first call to what the model is told of it. */
+/** One session with both calls. `seconds` from the first call to the result that the model gets. */
 async function attempt(
   tool: Driven,
   model: ModelServer,
@@ -168,7 +168,7 @@ async function attempt(
     ],
   });
   const { code, stderr } = await tool.run({ prompt: "Write both files", ...(named ? { model: named } : {}) }, env);
-  // Gemini without a terminal works in no folder that nobody trusts.
+  // Gemini without a terminal works in no untrusted folder.
   if (at.length === 0 && code !== 0) return "refused";
   if (at.length !== 3) throw new Error(`The model was asked ${at.length} times; exit ${code}: ${stderr.slice(-2_000)}`);
   return { harmless: existsSync(harmless), secret: existsSync(leaked), seconds: ((at[1] ?? 0) - (at[0] ?? 0)) / 1000 };

@@ -51,7 +51,7 @@ const PROTOCOLS = [
   },
 ];
 
-test.each(PROTOCOLS)("$name: a reply is streamed with its figures and stands in the ledger", async (protocol) => {
+test.each(PROTOCOLS)("$name: a reply is streamed with its figures and is in the ledger", async (protocol) => {
   const { server, post } = await playing({ main: [REPLY] });
   const response = await post(protocol.path, protocol.body);
   const text = await response.text();

@@ -15,7 +15,7 @@ export interface Told {
   prompts: string[];
   /** Names of the files that the sessions are said to have changed, without their folders. */
   changed: string[];
-  /** The same of the changes whose causes are told, the copied part of a fork included. */
+  /** The same of the changes whose causes are reported, the copied part of a fork included. */
   caused: string[];
   /** Lines that could not be read, and records of unknown types. */
   unread: string[];

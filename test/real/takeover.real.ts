@@ -29,7 +29,7 @@ interface Case {
   list: readonly string[];
 }
 
-/** Into a file that the tool's own settings stand in already. */
+/** Into a file that the tool's own settings are in already. */
 async function into({ home }: Driven, file: string, key: string, value: object): Promise<void> {
   const path = join(home, file);
   await mkdir(dirname(path), { recursive: true });

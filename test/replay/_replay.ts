@@ -109,7 +109,7 @@ export async function writeCommits(path: string, commits: readonly CommittedTree
   const parts: Buffer[] = [];
   const say = (text: string) => parts.push(Buffer.from(text));
   for (const { at, files } of commits) {
-    const who = `Somebody <somebody@example.com> ${Math.floor(Date.parse(at) / 1000)} +0000`;
+    const who = `Ada <ada@example.com> ${Math.floor(Date.parse(at) / 1000)} +0000`;
     say(`commit refs/heads/main\nauthor ${who}\ncommitter ${who}\ndata 4\nwork\ndeleteall\n`);
     for (const [name, file] of files) {
       const { mode, data } = Buffer.isBuffer(file) ? { mode: "100644", data: file } : file;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-it("shows the plan, does all edits, and says how the end stands beside the commit", async () => {
+it("shows the plan, does all edits, and compares the end with the commit", async () => {
   const listed = JSON.parse((await runCommand(["sessions", "--json"], home)).stdout) as {
     sessions: { id: string; title: string | null }[];
   };

@@ -65,7 +65,7 @@ describe("confirmation", () => {
     await t.close();
   });
 
-  it("without isolation a command is refused until it is switched on, and the answer says so", async () => {
+  it("without isolation a command is refused until it is switched on, and the answer reports it", async () => {
     const t = await replayKernel([echoOf("echo", SHELL)]);
     const path = process.env.PATH;
     process.env.PATH = join(t.home, "nothing");
@@ -204,7 +204,7 @@ isolated("isolated commands", () => {
     expect(hungry.exitCode === 0).toBe(false);
   });
 
-  it("are taken literally: no shell of ours reads a project's name", async () => {
+  it("are taken literally: no shell reads a project's name", async () => {
     const t = await replayKernel([echoOf("echo", SHELL)]);
     const root = join(t.home, "x$(touch pwned)`touch pwned2`;touch pwned3");
     await writeCommits(root, [{ at: "2026-01-01T00:00:00Z", files: new Map([["a.txt", Buffer.from("one\n")]]) }]);

@@ -13,7 +13,7 @@ it("the sample data's sessions are replayed to their real commits, for each of t
     sessions: { id: string; tool: string; parentId: string | null; title: string | null }[];
   }>("/api/sessions?limit=100");
   const tools = new Set<string>();
-  // The fork was a trial that nobody committed.
+  // The fork was a trial that was not committed.
   const own = sessions.filter(({ parentId, title }) => parentId === null && title !== "Extremes by root finding");
   expect(own.length).toBeGreaterThan(14);
   for (const { id, tool } of own) {

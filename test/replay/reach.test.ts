@@ -174,7 +174,7 @@ describe("the text of a command", () => {
       expect([words, "refused" in reachOf(words, place)]).toEqual([words, true]);
   });
 
-  it("is refused where the sandbox's path could not stand in it as one word", () => {
+  it("is refused where the sandbox's path could not be in it as one word", () => {
     const odd = { ...place, tree: "/data/my files/1" };
     expect(reachOf("rm -r /work/app/build", odd)).toHaveProperty("refused");
     expect(reachOf("rm -r build", odd)).toEqual({ runs: "rm -r build" });

@@ -168,7 +168,7 @@ it.each([
     },
     "Nothing was committed before",
   ],
-])("%s begins empty, and says so", async (_, root, note) => {
+])("%s begins empty, and reports it", async (_, root, note) => {
   const { sandbox } = await start(root, [put("made.txt")]);
   expect(sandbox.base).toBeNull();
   expect(sandbox.notes[0]).toContain(note);

@@ -85,13 +85,13 @@ describe("steps", () => {
     expect((await preview(7)).cwd).toMatch(/\/work\/project\/sub$|^\/workspace\/sub$/);
   });
 
-  it("stand at the session's own folder, and never over the system's", () => {
+  it("are at the session's own folder, and never over the system's", () => {
     expect(mountOf("/work/project")).toBe("/work/project");
     for (const root of ["/usr/bin", "/work/../usr/bin", "/./usr/bin", "/work/./../lib64/x", "/a\0/b", "/work"])
       expect(mountOf(root), root).toBe("/workspace");
   });
 
-  it("outlive the service; a session that was imported with other steps is told to begin anew", async () => {
+  it("outlive the service; a session that was imported with other steps must begin again", async () => {
     const home = await mkdtemp(join(tmpdir(), "sessarc-replay-"));
     onTestFinished(() => rm(home, { recursive: true, force: true }));
     const first = await bench([edit("a.txt", "two", "2"), put("b.txt", "B")], home);
@@ -143,7 +143,7 @@ describe("steps", () => {
     ]);
   });
 
-  it("of two requests at once are done one after the other", async () => {
+  it("of two requests at once run sequentially", async () => {
     const { start, step } = await bench([edit("a.txt", "two", "2")]);
     await start();
     const answers = await Promise.all([step(1), step(1), step(1)]);
@@ -210,7 +210,7 @@ it("old sandboxes go when there are too many, the ones used longest ago first", 
   expect((await client(t, "echo:s1").step(1)).body.code).toBe("REPLAY_NOT_STARTED");
 });
 
-it("a sweep that fails is told", async () => {
+it("a sweep that fails is reported", async () => {
   const { t } = await bench([]);
   await t.kernel.storage.db.close();
   await t.kernel.inject("replay").sweep();

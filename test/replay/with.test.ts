@@ -17,7 +17,7 @@ type Refused = { code?: string; message?: string; fix?: string };
 
 /**
  * An assistant of shell: writes the prompt to a file, commits it, logs a reply as Claude Code does, and prints what it cost. It fails at a
- * prompt that says so.
+ * prompt that asks for it.
  */
 const ASSISTANT = `#!/bin/sh
 prompt=$(cat)

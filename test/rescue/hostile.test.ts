@@ -1,4 +1,4 @@
-/** Logs and ids that somebody else wrote: nothing is written outside of an assistant's own folders. */
+/** Foreign logs and ids: nothing is written outside of an assistant's own folders. */
 import { statSync } from "node:fs";
 import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** Made-up credentials, drawn from the shapes of the rules: no complete token stands in a source file. */
+/** Made-up credentials, drawn from the shapes of the rules: no complete token is in a source file. */
 import { type Part, parseShape } from "../../plugins/security/match/shape.ts";
 
 /** A small generator with a seed, so that a failing sample comes back. */

@@ -29,7 +29,7 @@ export const TROUBLES = ["down", "crashed", "gone", ...Object.keys(answers)] as 
 export async function makeTrouble(dataDir: string, trouble: Trouble): Promise<void> {
   if (trouble === "down") return rm(join(dataDir, "lock.json"), { force: true });
   if (trouble === "gone") return rm(join(dataDir, "guard"), { recursive: true });
-  // A crash leaves the lock file behind, with a port where nobody listens.
+  // A crash leaves the lock file behind, with a port where no process listens.
   const server = createServer(trouble === "crashed" ? () => {} : answers[trouble]);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () => {

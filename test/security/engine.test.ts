@@ -113,7 +113,7 @@ describe("security: engine", () => {
     expect(missing).toEqual([]);
   });
 
-  it("says where the secret stands in the text as it was given", () => {
+  it("says where the secret is in the text as it was given", () => {
     const token = `ghp_${letters(36, 21)}`;
     for (const [dress, wear] of Object.entries(dresses)) {
       const text = wear(`first line\ntoken: ${token}\nlast`);
@@ -196,7 +196,7 @@ describe("security: engine", () => {
     expect(find(`password = "${letters(12, 31)}3"`)[0]?.masked).toBe("••••••");
   });
 
-  it("ends hostile text: every part of it is looked at once", () => {
+  it("ends hostile text: every part of it is checked once", () => {
     const size = LONG ? 1 << 20 : 1 << 18;
     const lines = [
       "curl=",
@@ -240,7 +240,7 @@ describe("security: engine", () => {
     }
   });
 
-  it("stops at its time budget and says so", () => {
+  it("stops at its time budget and reports it", () => {
     const token = `ghp_${letters(36, 32)}`;
     const text = `${token}\n${"some text about keys = and tokens: ".repeat(40_000)}\n${token}`;
     const cut = scanner.scan(text, { budgetMs: 0 });

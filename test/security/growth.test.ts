@@ -75,7 +75,7 @@ describe("security: work grows with the text and no faster", () => {
     expect(steep).toEqual([]);
   });
 
-  it("a token in base64 that is taken back again and again is left, and the answer says so", () => {
+  it("a token in base64 that is taken back again and again is left, and the answer reports it", () => {
     const scanner = createScanner(builtinRules());
     const text = "ZXlKa1\\".repeat(20_000);
     expect(scanner.scan(text).partial).toBe(true);

@@ -236,7 +236,7 @@ describe("commands that print a credential", () => {
     expect(await ask(command)).toMatchObject({ decision: "allow", ask: null });
   });
 
-  it("each assistant is told in its own words; one that knows no question is told nothing", async () => {
+  it("each assistant gets its own format; one without a question gets nothing", async () => {
     expect(await ask("gh auth token", "claude-code")).toMatchObject({
       hookSpecificOutput: { permissionDecision: "ask" },
     });

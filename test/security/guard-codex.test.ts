@@ -21,7 +21,7 @@ async function start() {
     const { tools } = (await (await fetch(`${served.url}api/security/hook`)).json()) as { tools: GuardStatus[] };
     return tools.find((one) => one.tool === "codex");
   };
-  /** As Codex's own /hooks does it, for the hook as it stands there now. */
+  /** As Codex's own /hooks does it, for the hook as it is there now. */
   const trust = async (group = 0, more = "") => {
     const path = join(served.home, ".codex", "hooks.json");
     const entry = JSON.parse(await readFile(path, "utf8")).hooks.PreToolUse[group];

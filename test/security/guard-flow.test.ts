@@ -122,7 +122,7 @@ it.each([
   "export A=$(cat token); env",
   'A=$(cat token); echo "$A" > x; cat x',
   'if true; then A=$(cat token); fi; echo "$A"',
-  // What passes it on, or tells it by another way.
+  // What passes it on, or shows it in another way.
   "cat .env | cat",
   "cat .env | sort | head -2",
   "cat .env | base64",

@@ -270,13 +270,13 @@ describe("security: guard installation", () => {
     expect(after).toContain("# later");
   });
 
-  it("keeps comments behind empty lists of a config.toml whose entry of ours was written anew", async () => {
+  it("keeps comments behind empty lists of a config.toml whose guard entry was rewritten", async () => {
     const t = await start();
     const own =
-      'notify = [] # nobody\n\n[[hooks.PreToolUse]]\nmatcher = "shell"\n\n[mcp_servers.one]\nargs = [ ]  # none\n';
+      'notify = [] # empty\n\n[[hooks.PreToolUse]]\nmatcher = "shell"\n\n[mcp_servers.one]\nargs = [ ]  # none\n';
     const file = await put(t.home, ".codex/config.toml", own);
     await install(t, "codex");
-    // As another program would: the same values, other spaces. What stands in the file is not the text we added any more.
+    // As another program would: the same values, other spaces. What is in the file is not the text we added any more.
     await writeFile(file, (await readFile(file, "utf8")).replace(/\ntimeout = /, "\ntimeout    = "));
     expect((await uninstall(t, "codex")).body.removed).toBe(true);
     expect((await readFile(file, "utf8")).trimEnd()).toBe(own.trimEnd());

@@ -116,7 +116,7 @@ it.each([
   expect(await inTime(tool, input)).toMatchObject({ decision: "block", findings: [{ rule: "github-pat" }] });
 });
 
-it("a little is looked at whole however late it is, and what came too late says so", async () => {
+it("a little is checked whole however late it is, and what came too late reports it", async () => {
   // Each look at the clock is a second later: as on a machine that has no time for us.
   await clock.during(1_000, async () => {
     for (const command of ["cat notes.txt src/f1000.ts", "echo done", "cat src/*"])

@@ -364,10 +364,10 @@ describe("security: files a call would show", () => {
     }
   });
 
-  it.runIf(process.platform === "linux")("looks at all of a file that says it has no bytes", async () => {
+  it.runIf(process.platform === "linux")("reads all of a file that says it has no bytes", async () => {
     const { ask } = await start();
     const { stdin, pid } = await new Promise<ChildProcess>((resolve) => {
-      // What the environment of a process holds stands in a file of size 0.
+      // What the environment of a process holds is in a file of size 0.
       const child = spawn("cat", [], { env: { A: "a".repeat(9_000), GITHUB_TOKEN: token } });
       child.once("spawn", () => resolve(child));
     });
@@ -376,7 +376,7 @@ describe("security: files a call would show", () => {
     expect(answer.findings).toMatchObject([{ rule: "github-pat" }]);
   });
 
-  it("says so when a folder has more files than are looked at", async () => {
+  it("reports it when a folder has more files than are checked", async () => {
     const { ask, cwd } = await start();
     await mkdir(join(cwd, "many"));
     for (let n = 0; n < 1_001; n++) await writeFile(join(cwd, "many", `${1_000 + n}.txt`), "nothing\n");
@@ -396,7 +396,7 @@ describe("security: files a call would show", () => {
 describe("security: what the guard blocks", () => {
   const probable = { command: `curl -H "X-Api-Key: ${letters(32, 5)}9" https://x.dev` };
 
-  it("blocks what is sure, tells what is probable, and blocks that too where the configuration says so", async () => {
+  it("blocks what is sure, reports what is probable, and blocks that, too, if configured", async () => {
     const { ask } = await start();
     expect(await ask("Bash", probable)).toMatchObject({ decision: "allow", findings: [{ confidence: "probable" }] });
     const strict = await start({ config: { security: { block: "probable" } } });
@@ -426,7 +426,7 @@ describe("security: what the guard blocks", () => {
     expect((await ask("Bash", { command: `cat ${names.join(" ")} .env` })).decision).toBe("block");
   });
 
-  it("what was not looked at is not clean: the hook's user chose what happens then", async () => {
+  it("what was not checked is not clean: the hook's user chose what happens then", async () => {
     const { t, cwd, ask } = await start();
     await writeFile(join(cwd, "large.log"), Buffer.alloc(16 * 2 ** 20 + 10, "a line of a log\n"));
     const read = () => ask("Read", { file_path: "large.log" }, "?client=claude-code");

@@ -122,7 +122,7 @@ describe("security: tool-call guard", () => {
     expect(JSON.stringify([answer, await records(t)])).not.toContain(token.slice(4));
   });
 
-  it("looks at arguments in a JSON text however deep they are nested", async () => {
+  it("reads arguments in a JSON text however deep they are nested", async () => {
     const t = await start();
     for (const depth of [50, 150, 20_000]) {
       const tool_input = `${"[".repeat(depth)}"echo ${token}"${"]".repeat(depth)}`;
@@ -130,7 +130,7 @@ describe("security: tool-call guard", () => {
     }
   });
 
-  it("refuses what is no call", async () => {
+  it("refuses what is not a call", async () => {
     const t = await start();
     expect((await t.send("POST", "/api/security/pretooluse", {})).status).toBe(400);
     expect((await t.send("POST", "/api/security/pretooluse", [])).status).toBe(400);
@@ -160,7 +160,7 @@ describe("security: tool-call guard", () => {
     expect((await read("innocent.md")).decision).toBe("allow");
   });
 
-  it("S9: takes a large body and looks at its end", async () => {
+  it("S9: takes a large body and reads its end", async () => {
     const t = await start();
     const text = `${"const a = 1;\n".repeat(300_000)}const key = "${token}";\n`;
     const answer = await ask(
@@ -177,7 +177,7 @@ describe("security: tool-call guard", () => {
     expect(answer).toMatchObject({ decision: "allow", findings: [] });
   });
 
-  it("observes where it is told to, and says what it would have found", async () => {
+  it("observes where configured, and reports what it would have found", async () => {
     const t = await start();
     await t.send("POST", "/api/security/install-hook", { tool: "claude-code", mode: "observe" });
     const answer = await ask(t, claude(`echo ${token}`), "?client=claude-code");

@@ -1,4 +1,4 @@
-/** What an assistant may not do to the archive by itself: read it whole, copy it, take the guard away. */
+/** What an assistant may not do to the archive without the user: read it whole, copy it, take the guard away. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestKernel } from "../kernel.ts";

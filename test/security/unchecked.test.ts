@@ -1,4 +1,4 @@
-/** What was not looked at is never called clean: decoded whole within a budget, and beyond it named by a check, left out of a file. */
+/** What was not checked is never called clean: decoded whole within a budget, and beyond it named by a check, left out of a file. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -17,7 +17,7 @@ import { letters } from "./_samples.ts";
 
 const token = `ghp_${letters(36, 17)}`;
 const hidden = Buffer.from(`export TOKEN=${token}\n`).toString("base64");
-/** Encoded text of `mb` MB that nobody would take for a secret. */
+/** Encoded text of `mb` MB that does not look like a secret. */
 const stretches = (mb: number) =>
   Array.from({ length: mb * 10 }, (_, i) =>
     Buffer.from(`line ${i} of a harmless file\n`.repeat(3000)).toString("base64"),
@@ -66,7 +66,7 @@ it.each(LONG ? ["a", "\0", "\\", "%41"] : ["a", "%41"])(
 
 it("finds what is encoded at any place of a long text", () => {
   const scanner = createScanner(builtinRules());
-  // Around the places where the clock is looked at.
+  // Around the places where the clock is read.
   for (const before of [262_100, 262_144 - 1_024, 262_144 - 1_000, 262_143, 600_000]) {
     const text = `${"a line of a log\n".repeat(40_000).slice(0, before)}\n,\n${hidden}\n,\n${"more and more\n".repeat(100_000)}`;
     const { findings, partial } = scanner.scan(text, { forms: true });

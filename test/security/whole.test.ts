@@ -21,7 +21,7 @@ describe("security: whole values", () => {
         for (const [context, wear] of Object.entries(CONTEXTS)) {
           // Without quotes a value ends where the shell, or the file, ends it.
           if (/[\s"'`;&|<>()\\#$@]/.test(value)) continue;
-          // Where a row marks the secret, what stands before it may be read: a host, a path.
+          // Where a row marks the secret, what is before it may be read: a host, a path.
           const secret = row.shape.includes("<") ? value.slice(value.length >> 1).replace(/^.*[=:]/, "") : value;
           const piece = left(secret, redact(wear(name, value)));
           if (piece !== undefined) leaks.push(`${id}, ${context}: ${piece} of ${value}`);
@@ -118,7 +118,7 @@ describe("security: contexts", () => {
     ["gh secret set", `gh secret set DEPLOY_KEY --body ${value}`],
     ["docker login", `docker login -u me -p ${value} registry.dev`],
     ["mysql", `mysql -u root -p${value} app`],
-    ["prose", `The password is ${value} and nobody knows.`],
+    ["prose", `The password is ${value} and it is new.`],
     ["prose with a code", `the access token is \`${value}\`.`],
   ])("%s", (_, text) => {
     expect(left(value, redact(text)), redact(text)).toBeUndefined();

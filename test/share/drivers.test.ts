@@ -138,7 +138,7 @@ describe.each([
     expect(report.checks.find((check) => check.name === "shares")?.detail).toContain(made.body.id);
   });
 
-  it("a process killed at any call of the disk while it shares: what was told is there, what was taken back is not, nothing is left over", async () => {
+  it("a process killed at any call of the disk while it shares: what was reported is there, what was taken back is not, nothing is left over", async () => {
     const prepared = await makeTempDir();
     write(prepared, 1, 2);
     const first = await open(prepared);
@@ -156,7 +156,7 @@ describe.each([
       await expect.poll(() => bodies(home).length).toBe(2 * active.length);
       const status = async ({ token }: Told["made"][number]) => (await t.fetch(`/share/${token}`)).status;
       const [first, second] = told.made;
-      // The first may be taken back by then, though nobody was told of it.
+      // The first may be taken back by then, though the caller was not notified.
       if (first && !second) expect([killAt, await status(first)]).toEqual([killAt, 200]);
       if (second) expect([killAt, await status(second)]).toEqual([killAt, 200]);
       if (first && told.revoked !== undefined) expect([killAt, await status(first)]).toEqual([killAt, 404]);

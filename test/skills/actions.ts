@@ -1,4 +1,4 @@
-/** What users and their tools do to skills, one after the other, as plain data; and the things of others that stand around. */
+/** What users and their tools do to skills, in sequence, as plain data; and the things of others that stand around. */
 import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessarcError, type Kernel } from "sessarc";
@@ -14,9 +14,9 @@ export type Action =
   | { do: "link" | "copy" | "unlink"; name: Name; tool: Tool }
   | { do: "restore"; name: Name; which: number }
   | { do: "delete" | "delete-files"; name: Name }
-  /** Somebody edits a file in the store. */
+  /** The user edits a file in the store. */
   | { do: "edit"; name: Name; text: string }
-  /** Somebody puts a thing of their own where a link goes, in place of a link that may stand there. */
+  /** The user puts a thing of their own where a link goes, in place of a link that may be there. */
   | { do: "plant"; name: Name; tool: Tool; what: Thing };
 export type Thing = "folder" | "file" | "link" | "store-link";
 
@@ -67,7 +67,7 @@ async function ask(kernel: Kernel, action: Exclude<Action, { do: "edit" | "plant
   }
 }
 
-/** Takes a link away, never a folder or a file: those are a copy of ours or somebody's already. */
+/** Takes a link away, never a folder or a file: those are a copy of sessarc's or of the user's. */
 export function plantThing(path: string, what: Thing, home: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat && !stat.isSymbolicLink()) return;

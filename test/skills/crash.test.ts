@@ -47,7 +47,7 @@ const actions = fc
 const outside = async (home: string) =>
   Object.fromEntries(Object.entries(await picture(home)).filter(([path]) => !path.startsWith("data")));
 
-/** Actions in this process, watching what stands at each place of a link before and after each of ours. */
+/** Actions in this process, watching what is at each place of a link before and after each of sessarc's. */
 async function actWatched(t: TestKernel, all: readonly Action[]): Promise<void> {
   for (const one of all) {
     const links = await ours(t);
@@ -75,7 +75,7 @@ async function ours(t: TestKernel): Promise<Set<string>> {
 const isOurs = (links: ReadonlySet<string>, home: string, path: string) =>
   [...links].some((link) => join(home, path) === link || join(home, path).startsWith(`${link}/`));
 
-/** Texts of edits that stand in folders of the store, those that are being replaced included. */
+/** Texts of edits that are in folders of the store, those that are being replaced included. */
 async function editsIn(home: string): Promise<string[]> {
   const seen = await Promise.all(
     ["store", "stage"].map((name) => picture(join(home, "data/skills", name)).catch(() => ({}))),
@@ -95,7 +95,7 @@ async function checkWhole(t: TestKernel): Promise<void> {
   expect(leftovers).toEqual([]);
 }
 
-/** An edit stands in the store, or a snapshot has it. */
+/** An edit is in the store, or a snapshot has it. */
 async function checkEdits(home: string, edits: readonly string[]): Promise<void> {
   const present = await editsIn(home);
   for (const text of edits) {
@@ -207,7 +207,7 @@ describe("nothing that is not ours is changed or removed", () => {
             const stages = Object.keys(before).filter((path) => path.includes(".sessarc-"));
             for (const [path, was] of Object.entries(before)) {
               if (stages.includes(path) || after[path] === was) continue;
-              // Gone is only what a crash left half removed, and that was ours: it stands below a place of a link.
+              // Gone is only what a crash left half removed, and that was ours: it is below a place of a link.
               expect([path, was.startsWith("folder") || isPlace(home, path)]).toEqual([path, true]);
               expect(was).not.toMatch(new RegExp(`^file \\d+ ${Buffer.from("mine").toString("base64")}$`));
             }
@@ -225,7 +225,7 @@ describe("nothing that is not ours is changed or removed", () => {
           }
         },
       ),
-      // Each try takes a process: what failed is told as it is.
+      // Each try takes a process: what failed is reported as it is.
       { numRuns: rounds(24, 5), endOnFailure: true },
     );
   });

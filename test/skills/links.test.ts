@@ -52,7 +52,7 @@ describe("links", () => {
     });
   });
 
-  it("answers 409 and leaves it alone when anything else stands there", async () => {
+  it("answers 409 and leaves it alone when anything else is there", async () => {
     const path = at(".claude/skills/notes");
     await mkdir(at(".claude/skills"), { recursive: true });
     const obstacles: [what: RegExp, make: () => Promise<unknown>][] = [
@@ -117,7 +117,7 @@ describe("links", () => {
     expect((await lstat(path)).isSymbolicLink()).toBe(true);
   });
 
-  it("a dangling link of ours is broken and repairable; linking is refused until the skill is there again", async () => {
+  it("a dangling link of sessarc's is broken and repairable; linking is refused until the skill is there again", async () => {
     await send("link", { tool: "claude-code" });
     await rm(storeOf(t.home, "notes"), { recursive: true });
     const { entries } = await t.json<Scan>("/api/skills/scan");
@@ -228,7 +228,7 @@ describe("copies", () => {
     ]);
   });
 
-  it("are kept when somebody edits them in the moment of their removal", async () => {
+  it("are kept when the user edits them in the moment of their removal", async () => {
     await send("link", { tool: "claude-code", mode: "copy" });
     const { db } = t.kernel.storage;
     const { batch } = db;

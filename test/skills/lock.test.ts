@@ -14,7 +14,7 @@ const runIn =
     runCommand(["skills", ...args], home, { SESSARC_ALLOW_FILE_REMOTES: "1" });
 
 describe("skills.lock", () => {
-  it("names source, revision and content of each; another machine installs the same, whatever came since", async () => {
+  it("names source, revision and content of each; another machine installs the same, whatever changed since", async () => {
     const home = await makeTempDir();
     const remote = await createRemote(home);
     const commit = await remote.commit({ "skills/one/SKILL.md": skillText("one"), "skills/one/a.md": "first\n" });

@@ -45,7 +45,7 @@ export async function createRemote(home: string, name = "skills.git"): Promise<R
     return hash;
   };
 
-  /** A tree object of what stands below one folder; `mktree` takes any name. */
+  /** A tree object of what is below one folder; `mktree` takes any name. */
   async function tree(files: ReadonlyMap<string, RemoteFile>): Promise<string> {
     const lines: string[] = [];
     const folders = new Map<string, Map<string, RemoteFile>>();

@@ -200,7 +200,7 @@ describe("skills of the store", () => {
     expect(await picture(storeOf(t.home, "two"))).toEqual(await picture(two));
   });
 
-  it("answers what the skill was as it was deleted: an edit nobody told of is in it", async () => {
+  it("answers what the skill was as it was deleted: an edit without an event is in it", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
     for (const removeFiles of ["0", "1"]) {
@@ -277,7 +277,7 @@ describe("snapshots", () => {
     expect(await picture(store)).toEqual(before);
   });
 
-  it("damaged bytes are mended where good ones are at hand", async () => {
+  it("damaged bytes are repaired where good ones are at hand", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one", { "a.txt": "precious" }));
     const store = storeOf(t.home, "one");
@@ -318,7 +318,7 @@ describe("snapshots", () => {
     expect((await again.json<Skill>("/api/skills/one")).rating).toBe(4);
   });
 
-  it("what a snapshot cannot hold is put aside, not lost", async () => {
+  it("what a snapshot cannot hold is moved away, not lost", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
     await writeTree(join(storeOf(t.home, "one"), ".git"), { HEAD: "ref: refs/heads/main\n" });
@@ -330,7 +330,7 @@ describe("snapshots", () => {
     expect(aside).toHaveLength(1);
   });
 
-  it("an edit in the store becomes one by itself, also an edit made while nobody watched", async () => {
+  it("an edit in the store becomes one automatically, also an edit made while the service was down", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
     await writeFile(join(storeOf(t.home, "one"), "first.txt"), "1");

@@ -138,7 +138,7 @@ describe("upstream", () => {
       status: 422,
       body: { code: "SKILL_UPSTREAM_UNUSABLE" },
     });
-    await remote.commit({ "other.md": "the skill was taken away" });
+    await remote.commit({ "other.md": "the skill was removed" });
     expect(await check(t, "s")).toMatchObject({ skillChanged: true, problem: "the skill is gone from the repository" });
     expect(await picture(storeOf(t.home, "s"))).toEqual(before);
     await rename(remote.folder, `${remote.folder}.away`);
@@ -147,7 +147,7 @@ describe("upstream", () => {
     expect(t.errors.splice(0)).toHaveLength(1);
   });
 
-  it("a stored address is looked at again: without the switch a file remote is refused", async () => {
+  it("a stored address is checked again: without the switch a file remote is refused", async () => {
     const home = await makeTempDir();
     const first = await skillKernel({ home, env });
     const remote = await createRemote(home);

@@ -93,7 +93,7 @@ describe("sessarc statusline", () => {
       }),
     });
     expect((await statusline(own, "--template", "{budget}")).stdout).toBe("80 % of the day\n");
-    // The provider's figure stands beside the archive's from then on.
+    // The provider's figure is beside the archive's from then on.
     const { rows } = (await (await fetch(`${service.url}api/usage?by=block&tz=UTC`)).json()) as {
       rows: { end: string; reported: { usedPercent: number } | null }[];
     };

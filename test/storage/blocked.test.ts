@@ -1,4 +1,4 @@
-/** What was put where a folder of the data directory has to be: the doctor tells of it, and `--fix` puts it aside. */
+/** What was put where a folder of the data directory has to be: the doctor reports it, and `--fix` moves it away. */
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
@@ -37,7 +37,7 @@ const places: [string, () => Promise<string>, string][] = [
   ["a folder of transcripts", folderOf, "a link"],
 ];
 it.each(places.filter(([, , what]) => !onWindows || what !== "a link"))(
-  "in the place of %s stands something else ($2): what is missing is made anew",
+  "in the place of %s stands something else ($2): what is missing is rebuilt",
   async (_, find, what) => {
     const name = await find();
     const path = join(data, name);
@@ -60,7 +60,7 @@ it.each(places.filter(([, , what]) => !onWindows || what !== "a link"))(
   },
 );
 
-it("a file in the place of `files` is put aside, but not while somebody has the archive", async () => {
+it("a file in the place of `files` is moved away, but not while a process has the archive", async () => {
   await rm(join(data, "files"), { recursive: true, force: true });
   await writeFile(join(data, "files"), "mine");
   const owner = await createStorage({ dataDir: data });

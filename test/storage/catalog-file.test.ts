@@ -180,7 +180,7 @@ it.skipIf(process.platform !== "linux")(
   "a catalogue that cannot be opened is not left open, however often one tries",
   async () => {
     await fill();
-    await writeFile(join(dir, "catalog.journal"), "no journal of ours".repeat(10));
+    await writeFile(join(dir, "catalog.journal"), "no journal of sessarc's".repeat(10));
     for (let i = 0; i < 3; i++) {
       const db = openDatabase({ ...LARGE, dir });
       await expect(db.ready).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
@@ -191,7 +191,7 @@ it.skipIf(process.platform !== "linux")(
     const db = openDatabase({ ...LARGE, dir, calls });
     await db.run("delete from t where n = 1");
     faults.write = "ENOSPC";
-    await writeFile(join(dir, "catalog.journal"), "no journal of ours".repeat(10));
+    await writeFile(join(dir, "catalog.journal"), "no journal of sessarc's".repeat(10));
     await expect(db.run("delete from t where n = 2")).rejects.toThrow();
     await expect(db.get("select 1")).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
     await db.close();
@@ -216,7 +216,7 @@ it("holds in memory what was changed since the snapshot, and nothing else", asyn
   file.close();
 });
 
-it("closing leaves a little journal beside it, which the next opening reads, and writes anew where that is more", async () => {
+it("closing leaves a little journal beside it, which the next opening reads, and rewrites if the journal is long", async () => {
   await fill();
   const before = await readFile(snapshot());
   const db = openIt();
@@ -250,7 +250,7 @@ it("a journal that takes long to repeat is replaced by a snapshot at the next op
   expect(written).toBeGreaterThan(before.length * 3);
 });
 
-it("a torn end is told of once, though nobody writes after it", async () => {
+it("a torn end is reported once, even without later writes", async () => {
   await fill();
   const told: string[] = [];
   const onNotice = (message: string) => void told.push(message);

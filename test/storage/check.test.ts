@@ -1,4 +1,4 @@
-/** The doctor's check by SQLite: it finds whatever is wrong with a page, and holds up nobody. */
+/** The doctor's check by SQLite: it finds whatever is wrong with a page, and delays no request. */
 import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,7 +116,7 @@ const HARMS: [what: string, change: (bytes: Buffer) => void, said: RegExp][] = [
     (bytes) => bytes.writeUInt32BE(99_999, (bytes.readUInt32BE(32) - 1) * PAGE),
     /[Ff]reelist/,
   ],
-  ["a page that is nobody's", (bytes) => bytes.writeUInt32BE(bytes.length / PAGE, 28), /never used/],
+  ["an unused page", (bytes) => bytes.writeUInt32BE(bytes.length / PAGE, 28), /never used/],
 ];
 
 it.each(HARMS)("finds %s", async (_, change, said) => {

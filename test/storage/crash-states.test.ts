@@ -1,6 +1,6 @@
 /**
  * The power goes at every file call: from what was written, synced and renamed so far, each disk a cut could leave is made and opened. What
- * was acknowledged is there, nothing stands behind a hole, and writing goes on. An eighth of the cuts by default, all with `test:long`.
+ * was acknowledged is there, nothing comes after a hole, and writing goes on. An eighth of the cuts by default, all with `test:long`.
  */
 import * as disk from "node:fs/promises";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { openDatabase } from "../../core/storage/database.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
 import { rounds } from "../rounds.ts";
 
-/** One call that changes the disk, or what the caller was told. */
+/** One call that changes the disk, or what the caller was answered. */
 type Call =
   | { call: "make"; file: number; name: string }
   | { call: "write"; file: number; at: number; data: Buffer }

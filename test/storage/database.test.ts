@@ -86,7 +86,7 @@ describe("journal and snapshot", () => {
     }
   });
 
-  it("writes a snapshot when the journal passes its limit, and starts the journal anew", async () => {
+  it("writes a snapshot when the journal passes its limit, and starts the journal again", async () => {
     const dir = await makeTempDir();
     const flushed: number[] = [];
     const db = open(dir, { journalLimit: 20_000, onFlushed: ({ bytes }) => flushed.push(bytes) });

@@ -53,7 +53,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Reads as another process would, and never writes: the next writer has to recover by itself. */
+/** Reads as another process would, and never writes: the next writer has to recover alone. */
 async function check(dir: string, acknowledged: Set<number>): Promise<{ last: number }> {
   const db = openDatabase({ dir, readOnly: true });
   const tables = await db.all("select name from sqlite_master where type = 'table'");

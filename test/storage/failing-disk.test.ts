@@ -69,7 +69,7 @@ describe("a disk that is full, read-only or broken", () => {
     await again.close();
   });
 
-  it("a directory that cannot be written says so with its path", async () => {
+  it("a directory that cannot be written reports it with its path", async () => {
     const dir = await makeTempDir();
     const { calls } = failing({ open: "EROFS" });
     const db = open(dir, { calls });
@@ -153,7 +153,7 @@ describe("a disk that is full, read-only or broken", () => {
             const row = ["insert into t values (?, 'half')", [own]] as const;
             return db.batch([row, row]).then(
               () => void acknowledged.push(own),
-              // After a failed fsync nobody knows what the disk holds.
+              // After a failed fsync it is unknown what the disk holds.
               () => void ("sync" in fault && unknown.add(own)),
             );
           });

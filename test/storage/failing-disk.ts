@@ -1,4 +1,4 @@
-/** The real file system, except for calls that are told to fail. */
+/** The real file system, except for calls that are set to fail. */
 import type { FileHandle } from "node:fs/promises";
 import * as disk from "node:fs/promises";
 import type { DiskCalls } from "../../core/utils/atomic.ts";

@@ -1,4 +1,4 @@
-/** Snapshots of a large catalogue: when nobody writes, and none when the service has to end. */
+/** Snapshots of a large catalogue: when no write comes, and none when the service has to end. */
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ describe("a snapshot of a large catalogue", () => {
   const journal = () => stat(join(dir, "catalog.journal")).then(({ size }) => size);
   const snapshot = () => stat(join(dir, "catalog.db")).then(({ ino }) => ino);
 
-  it("is written when nobody writes for a while, once the journal is not short", async () => {
+  it("is written when no write comes for a while, once the journal is not short", async () => {
     const flushed = new Promise(
       (resolve) =>
         void filled({ restMs: 0, journalLimit: 10_000, onFlushed: resolve }).then((db) =>

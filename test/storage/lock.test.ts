@@ -116,7 +116,7 @@ describe("acquireLock", () => {
     await lock.release();
   });
 
-  it.skipIf(process.platform === "win32")("tells that a link to itself stands in the directory's place", async () => {
+  it.skipIf(process.platform === "win32")("reports that a link to itself is in the directory's place", async () => {
     const folder = join(dir, "archive");
     const lock = await acquireLock(folder);
     await rm(folder, { recursive: true });

@@ -27,7 +27,7 @@ const builtIn = (name: string, migrations: string[]): PluginEntry => ({
 });
 
 describe("a first start", () => {
-  it("makes in one batch what the plugins' steps make one after the other", async () => {
+  it("makes in one batch what the plugins' steps make sequentially", async () => {
     const apart = openDatabase({ dir: join(dir, "apart") });
     for (const { name, migrations } of [ONE, TWO]) await migrate(apart, name, migrations);
     const db = openDatabase({ dir: join(dir, "once") });
@@ -65,7 +65,7 @@ describe("a first start", () => {
     await t.close();
   });
 
-  it("makes a third party's tables after them, each by itself: what it brings cannot keep them from being made", async () => {
+  it("makes a third party's tables after them, each alone: what it brings cannot keep them from being made", async () => {
     const other = definePlugin({ name: "other", migrations: ["create table a (mine)"] })();
     const plugins = [other, builtIn("one", ONE.migrations)];
     await expect(createTestKernel({ home: dir, plugins })).rejects.toMatchObject({

@@ -33,7 +33,7 @@ describe("migrate", () => {
     await db.close();
   });
 
-  it("counts each plugin's steps by themselves", async () => {
+  it("counts each plugin's steps separately", async () => {
     const db = openDatabase({ dir });
     await migrate(db, "one", [FIRST]);
     await migrate(db, "two", ["create table b (id)"]);

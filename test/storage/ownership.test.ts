@@ -1,4 +1,4 @@
-/** Who may write: every acknowledged write is there in the end, whoever else thought the archive was theirs. */
+/** Who may write: every acknowledged write is there in the end, whichever other process believed it owned the archive. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as disk from "node:fs/promises";
@@ -33,7 +33,7 @@ const values = async ({ db }: Storage) =>
 const left = async (token: string): Promise<LockInfo> => ({ ...(await ownIdentity()), startedAt: "", token });
 
 describe("an owner whose lock another one took", () => {
-  it("writes nothing any more, says so, reads what the other writes, and leaves the other's files alone", async () => {
+  it("writes nothing any more, reports it, reads what the other writes, and leaves the other's files alone", async () => {
     const notices: string[] = [];
     const first = await open(notices);
     await first.db.run("create table t (a)");
@@ -57,7 +57,7 @@ describe("an owner whose lock another one took", () => {
     expect(await values(after)).toEqual([1, 2, 4, 6]);
   });
 
-  it("goes on when nobody took it: a file that was removed, emptied or put back from a copy", async () => {
+  it("goes on when no process took it: a file that was removed, emptied or put back from a copy", async () => {
     const storage = await open();
     await storage.db.run("create table t (a)");
     await rm(lockFile());
@@ -164,7 +164,7 @@ describe("a data directory that goes away", () => {
 });
 
 describe("locks", () => {
-  it("a copy of the directory is nobody's, and is opened beside the original", async () => {
+  it("a copy of the directory has no owner, and is opened beside the original", async () => {
     const original = await open();
     await original.lock?.update({ url: "http://127.0.0.1:1/" });
     await original.db.run("create table t (a)");
@@ -231,7 +231,7 @@ describe("locks", () => {
     await writer;
   });
 
-  it("one that is dated in the future keeps nobody out", async () => {
+  it("one that is dated in the future keeps no process out", async () => {
     await disk.mkdir(dir);
     const foreign = { ...(await left("far")), boot: "another", host: `not-${hostname()}` };
     await writeFile(lockFile(), JSON.stringify(foreign));

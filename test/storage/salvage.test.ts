@@ -1,4 +1,4 @@
-/** A damaged catalogue: refused by name, made anew as far as it can be read, its files kept. */
+/** A damaged catalogue: refused by name, rebuilt as far as it can be read, its files kept. */
 import { execSync } from "node:child_process";
 import * as disk from "node:fs/promises";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -59,13 +59,13 @@ async function check(least: { a: number; b: number[] }): Promise<void> {
   expect((await readdir(dir)).filter((file) => file.includes(".damaged-")).map((file) => join(dir, file))).toEqual(
     kept.sort(),
   );
-  const mended = open();
-  const count = await mended.get<{ n: number }>("select count(*) as n from a").catch(() => ({ n: 0 }));
-  const b = await mended.all<{ n: number }>("select n from b order by n").catch(() => []);
+  const repaired = open();
+  const count = await repaired.get<{ n: number }>("select count(*) as n from a").catch(() => ({ n: 0 }));
+  const b = await repaired.all<{ n: number }>("select n from b order by n").catch(() => []);
   expect(count?.n).toBeGreaterThanOrEqual(least.a);
   expect(b.map((row) => row.n)).toEqual(least.b);
-  await mended.run("create table later (n)");
-  await mended.close();
+  await repaired.run("create table later (n)");
+  await repaired.close();
   const again = open();
   expect(await again.all("select * from later")).toEqual([]);
   await again.close();
@@ -107,7 +107,7 @@ it.skipIf(process.platform === "win32").each([
   ["catalog.db", "a pipe", "mkfifo", { a: 0, b: [] }],
   ["catalog.journal", "a pipe", "mkfifo", { a: ROWS, b: [1] }],
   ["catalog.journal", "a link to itself", "ln -s catalog.journal", { a: ROWS, b: [1] }],
-])("%s became %s: it is named, nothing waits for it, and it is put aside", async (name, _, make, least) => {
+])("%s became %s: it is named, nothing waits for it, and it is moved away", async (name, _, make, least) => {
   await fill();
   await rm(join(dir, name));
   execSync(`${make} ${name}`, { cwd: dir });

@@ -173,7 +173,7 @@ describe("openSqliteFile", () => {
     expect((error as { fix: string }).fix).toMatch(/Node 22/);
   });
 
-  it("says what is missing, what is no database, and what is broken inside", async () => {
+  it("says what is missing, what is not a database, and what is broken inside", async () => {
     await expect(openSqliteFile(path)).rejects.toMatchObject({ code: "SOURCE_MISSING" });
     await expect(sqliteVersion(path)).rejects.toMatchObject({ code: "SOURCE_MISSING" });
     await writeFile(path, "this is a text file, not a database, and long enough to have a header");
@@ -248,7 +248,7 @@ describe("sqliteVersion", () => {
 });
 
 describe("parseWal", () => {
-  it("takes anything for a log that is none", () => {
+  it("takes anything for a log", () => {
     expect(parseWal(new Uint8Array())).toBeUndefined();
     expect(parseWal(new Uint8Array(5000))).toBeUndefined();
     expect(parseWal(makeWal([], { pageSize: PAGE }))).toBeUndefined();

@@ -65,7 +65,7 @@ describe("createStorage", () => {
       [tempName(), claim("a"), `${claim("b")}.${"c".repeat(24)}`],
       [`files/a/${tempName()}`, `transcripts/00/${tempName()}`, `index/${tempName()}`, `guard/${tempName()}`],
     ];
-    // A sandbox is a copy of somebody's files.
+    // A sandbox is a copy of the user's files.
     const others = [`replay/s/tree/${tempName()}`, "notes.tmp", "lock.json.bak", `${claim("a")}.txt`];
     const fill = async (paths: string[]) => {
       for (const path of paths) {

@@ -104,7 +104,7 @@ async function leftForBuilds(stage: Stage): Promise<{ first: string; script: str
 describeUi("dashboard: as an app", () => {
   const get = useStage({ worker: true });
 
-  it("is served with a manifest, icons and a worker that is looked at each time", async () => {
+  it("is served with a manifest, icons and a worker that is checked each time", async () => {
     const { url } = get();
     const head = async (path: string) => {
       const { status, headers } = await fetch(url + path);
@@ -123,7 +123,7 @@ describeUi("dashboard: as an app", () => {
     expect(policy).toContain("worker-src 'self'; manifest-src 'self'");
   });
 
-  it("opens while the service is away, says so, and comes back by itself; nothing of the API is kept", async () => {
+  it("opens while the service is away, reports it, and recovers; nothing of the API is kept", async () => {
     const stage = get();
     const { page } = stage;
     await forgetApp(stage);

@@ -1,4 +1,4 @@
-/** While the service is away: no blank page, no page of the browser's own, nothing lost; and all of it back by itself. */
+/** While the service is away: no blank page, no page of the browser's own, nothing lost; and every screen recovers. */
 import { expect, it } from "vitest";
 import { deferred } from "../_setup.ts";
 import { describeUi, sessionId, settled, useStage, visit } from "./browser.ts";
@@ -23,7 +23,7 @@ describeUi("dashboard: without the service", () => {
     stage.problems();
   });
 
-  it("stands before plugins have answered, and finds a plugin's address only afterwards missing", async () => {
+  it("is shown before plugins have answered, and finds a plugin's address only afterwards missing", async () => {
     const stage = get();
     const { page } = stage;
     const gate = deferred();

@@ -8,7 +8,7 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /**
- * What is wrong with the page as it stands, by WCAG 2.2 AA and axe's best practices. Empty when nothing. `"over"`: of what stands over the
+ * What is wrong with the page as it stands, by WCAG 2.2 AA and axe's best practices. Empty when nothing. `"over"`: of what covers the
  * page alone. A selector: of what it finds alone. Of a row of like parts (a list, a chart) three are read, all in the long run: on long lists
  * that is half of the work.
  */
@@ -33,7 +33,7 @@ export async function violations(
         const over = [...document.querySelectorAll("[role=dialog], [role=menu], [role=tooltip]")].filter(
           (one) => !one.closest("main, [aria-hidden=true]") && one.checkVisibility(),
         );
-        if (over.length === 0) throw new Error("Nothing stands over the page");
+        if (over.length === 0) throw new Error("Nothing covers the page");
         // The page itself stays in: what is hidden meanwhile must hold nothing that takes the focus.
         const below = [...document.querySelectorAll("main, nav, header, footer")];
         context.exclude = below.filter((one) => !over.some((it) => it.contains(one) || one.contains(it)));

@@ -33,7 +33,7 @@ import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
 import { answered, read, watchTraffic } from "./traffic.ts";
 
-/** On a build server a test that fails is tried once more, and the report says so: what a busy machine breaks once stops no change. */
+/** On a build server a test that fails is tried once more, and the report lists it: what a busy machine breaks once stops no change. */
 export const describeUi = (name: string, tests: () => void): void => {
   describe.skipIf(NO_BROWSER)(name, { retry: process.env.CI ? 1 : 0 }, () => {
     afterEach(({ task }) => {
@@ -47,7 +47,7 @@ export const describeUi = (name: string, tests: () => void): void => {
 const LIMIT = 60_000;
 
 const SIZE = { width: 1440, height: 900 };
-/** Nothing moves by itself: while something does, the browser draws sixty times a second. */
+/** Nothing is animated: while something moves, the browser draws sixty times a second. */
 const PLAIN = { media: null, colorScheme: null, reducedMotion: "reduce", forcedColors: null } as const;
 
 export interface Stage {
@@ -78,7 +78,7 @@ export interface StageOptions {
   worker?: boolean;
 }
 
-/** One service, one browser for all tests of a block; set anew for a second try. */
+/** One service, one browser for all tests of a block; set again for a second try. */
 export function useStage(options: StageOptions = {}): () => Stage {
   let standing: Standing | undefined;
   beforeAll(async () => {
@@ -276,14 +276,14 @@ async function givePage(page: Page, url: string): Promise<void> {
   if (unfit.has(page)) return context.close();
   try {
     for (const other of context.pages()) if (other !== page) await other.close();
-    // A route may still wait for an answer that nobody wants any more: its end is no error of the next stage.
+    // A route may still wait for an answer that is no longer wanted: its end is no error of the next stage.
     const behavior = "ignoreErrors";
     await Promise.all([
       page.unrouteAll({ behavior }),
       context.unrouteAll({ behavior }),
       context.clearPermissions(),
       context.clearCookies(),
-      // What stands below it would be hovered in the next stage, too.
+      // What is below it would be hovered in the next stage, too.
       page.mouse.move(0, 0),
     ]);
     await page.setViewportSize(SIZE);

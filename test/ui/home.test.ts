@@ -145,7 +145,7 @@ describeUi("dashboard: Home", () => {
     await page.locator("tbody a[data-row]").first().waitFor();
   });
 
-  it("shows what runs now and what came since the last visit", async () => {
+  it("shows what runs now and what is new since the last visit", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/");
@@ -157,7 +157,7 @@ describeUi("dashboard: Home", () => {
       prompt: "Written this very minute",
       at: new Date(Date.now() - 60_000),
     });
-    // Live is what was written within two minutes; a busy machine takes longer until the page is looked at.
+    // Live is what was written within two minutes; a busy machine takes longer until the page is checked.
     const hourAhead = new Date(Date.now() + 3_600_000);
     await utimes(log, hourAhead, hourAhead);
     await stage.served.kernel.fetch("/api/sync?wait=1", { method: "POST" });

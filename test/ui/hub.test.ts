@@ -1,4 +1,4 @@
-/** The hub: a service with a secret nobody sees again, a tool called by hand, and configuration files taken over and given back. */
+/** The hub: a service with a secret that is never shown again, a tool called by hand, and configuration files taken over and given back. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -195,7 +195,7 @@ describeUi("dashboard: hub", () => {
     await expect.poll(() => readFile(configOf(stage), "utf8")).toBe(CONFIG);
     await expect.poll(() => restored.count()).toBe(before + 1);
 
-    // Its originals are thrown away where nobody wants them back.
+    // Its originals are thrown away where they are not wanted back.
     await page.getByRole("button", { name: /^Throw away: .*cursor/ }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Throw away" }).click();
     await expect.poll(() => restored.count()).toBe(before);

@@ -11,9 +11,9 @@ interface Screen {
   path(stage: Stage): string | Promise<string>;
   /** Types and chooses; answers where it stands, to be read again. */
   type(page: Page): Promise<() => Promise<unknown>>;
-  /** What needs the service: done while it is away, and again when it is back. Without: what is typed asks by itself, and is typed then. */
+  /** What needs the service: done while it is away, and again when it is back. Without: typing asks, and happens then. */
   send?(page: Page): Promise<unknown>;
-  /** By another way when it is back: Retry, or nothing where it comes back by itself. */
+  /** By another way when it is back: Retry, or nothing where it recovers. */
   again?(page: Page): Promise<unknown>;
   /** Shows only once the service answered. */
   done(page: Page): Promise<unknown>;
@@ -30,7 +30,7 @@ async function post({ served }: Stage, path: string, body: object): Promise<void
   expect(status).toBeLessThan(300);
 }
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
-/** Where the screen did not come back by itself meanwhile. */
+/** Where the screen did not recover meanwhile. */
 const retry = (page: Page) =>
   page
     .getByRole("main")

@@ -40,7 +40,7 @@ describeUi("dashboard: notifications", () => {
   const isKnown = ({ page }: Stage) =>
     page.waitForFunction(() => localStorage.getItem("sessarc:followed")?.includes('"turn"'));
 
-  it("says so where the browser refuses, and follows nothing", async () => {
+  it("reports it where the browser refuses, and follows nothing", async () => {
     const stage = get();
     await load(stage, `/sessions/${log.id}`);
     await Promise.all([
@@ -78,7 +78,7 @@ describeUi("dashboard: notifications", () => {
     });
     const asked = () => page.evaluate(() => Notification.permission);
     await load(stage, `/sessions/${log.id}`);
-    // Nobody is asked before the click.
+    // No permission is requested before the click.
     expect(await asked()).toBe("default");
     // A notice goes after seconds: it is awaited from before the click.
     await Promise.all([page.getByText("You are notified when this session waits").waitFor(), bell(stage).click()]);

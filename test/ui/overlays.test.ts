@@ -13,7 +13,7 @@ interface Overlay {
   width?: number;
   /** What it is made of opens elsewhere in this list as well: in the long run only. */
   alike?: true;
-  /** Selector of what opens within the screen; left out where it stands over it. */
+  /** Selector of what opens within the screen; left out where it is over it. */
   part?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The command palette: what stands in it, what → offers, and where the focus goes afterwards. */
+/** The command palette: what is in it, what → offers, and where the focus goes afterwards. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeUi, load, painted, projectId, sessionId, useSharedStage, visit } from "./browser.ts";

@@ -154,7 +154,7 @@ describe("dashboard: its routes", () => {
   it("answers the page for deep links, files for a year, and 404 for what belongs to others", async () => {
     const t = await createTestKernel({ plugins: [archive(), dashboard()] });
     const deep = await t.fetch("/sessions/codex%3Aa?m=3");
-    // A checkout that was not built says so.
+    // A checkout that was not built reports it.
     if (deep.status === 404) return expect(((await deep.json()) as { code: string }).code).toBe("DASHBOARD_NOT_BUILT");
     expect(deep.headers.get("content-security-policy")).toContain("script-src 'self'");
     expect(deep.headers.get("cache-control")).toBe("no-cache");

@@ -42,7 +42,7 @@ describeUi("dashboard: probes", () => {
     ]);
   });
 
-  it("finds a focus that is not seen wherever it stands in the order, and a ring that is cut off", async () => {
+  it("finds a focus that is not seen wherever it is in the order, and a ring that is cut off", async () => {
     for (const at of [0, 7, 10, 28]) {
       const many = Array.from({ length: 30 }, (_, n) => button(n, n === at ? "outline: none" : ""));
       expect(await faults(many.join(" "))).toEqual([`focus unseen: <button> Button ${at}`]);

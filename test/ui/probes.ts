@@ -1,4 +1,4 @@
-/** What a style sheet promises and only a browser can say: nothing sticks out, nothing is cut without a way to read it, figures stand in columns, focus is seen. */
+/** What a style sheet promises and only a browser can say: nothing sticks out, nothing is cut without a way to read it, figures align in columns, focus is seen. */
 import type { Page } from "playwright-core";
 
 /** Everything wrong with the look of the page as it stands, one line each. Moves the focus. */

@@ -336,7 +336,7 @@ describeUi("dashboard: one project", () => {
     await heading.and(page.locator(":focus")).waitFor();
   });
 
-  it("keeps a name though what shows it cannot be asked anew at once", async () => {
+  it("keeps a name though what shows it cannot be asked again at once", async () => {
     const stage = get();
     const { page } = stage;
     const id = await ledger(stage, "Ledger two");

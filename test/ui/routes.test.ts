@@ -41,7 +41,7 @@ const FOR_PROGRAMS = [
 ];
 
 describe("routes of the specification", () => {
-  it("stand in the table of the dashboard, each once, and the dashboard asks for each", () => {
+  it("are in the table of the dashboard, each once, and the dashboard asks for each", () => {
     expect(listed.length).toBeGreaterThan(60);
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed.filter((route) => !sources.includes(OTHERWISE[route] ?? `"${route}"`))).toEqual([]);

@@ -68,7 +68,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "no such page": () => "/nowhere/at/all",
 };
 
-/** Another choice of parts that stand on another screen of the list: in the long run only. */
+/** Another choice of parts that are on another screen of the list: in the long run only. */
 const SAME_PARTS = new Set([
   "home of one day",
   "home, zoomed",

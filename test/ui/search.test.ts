@@ -124,7 +124,7 @@ describeUi("dashboard: totals of a search", () => {
     await expect.poll(() => status.innerText()).toMatch(/^28 sessions in/);
     expect(await counting.count()).toBe(0);
 
-    // What few chunks hold is known with the page: nobody asks for more.
+    // What few chunks hold is known with the page: no further request is made.
     const asked: string[] = [];
     page.on("request", (request) => request.url().includes("/search/total") && asked.push(request.url()));
     await page.getByRole("searchbox").fill("lighthouse");

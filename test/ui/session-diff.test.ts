@@ -137,7 +137,7 @@ describeUi("dashboard: the diff beside a session", () => {
     await pane.getByText("Commit", { exact: true }).click();
     await page.waitForURL(/of=commit/);
     await pane.getByText("value1 = 1").waitFor();
-    // A commit that left a file alone says so and shows no green file.
+    // A commit that left a file alone reports it and shows no green file.
     await open("?m=9&pane=diff&f=src/still.ts");
     await pane.getByText("This commit left the file alone.").waitFor();
     expect(await pane.getByText("stands still").count()).toBe(0);

@@ -158,7 +158,7 @@ describeUi("dashboard: the files of a session", () => {
     expect(new URL(page.url()).searchParams.get("f")).toBe("docs/guide/start.md");
   });
 
-  it("stands in a sheet on a small screen", async () => {
+  it("is in a sheet on a small screen", async () => {
     const stage = get();
     await stage.page.setViewportSize({ width: 390, height: 800 });
     await visit(stage, `/sessions/${await sessionId(stage, "Berths")}?m=9`);

@@ -10,7 +10,7 @@ describeUi("dashboard: live", () => {
   const get = useStage({
     fill: async (home) => {
       now = await writeLongSession(home, 40, Date.now() - 5_000);
-      // Live is what was written within two minutes; a busy machine takes longer until the page is looked at.
+      // Live is what was written within two minutes; a busy machine takes longer until the page is checked.
       const hourAhead = new Date(Date.now() + 3_600_000);
       await utimes(now.path, hourAhead, hourAhead);
       old = await writeLongSession(home, 40, Date.UTC(2026, 10, 20, 18), 1);
@@ -19,7 +19,7 @@ describeUi("dashboard: live", () => {
   const pill = ({ page }: Stage) => page.locator("header [role=status]");
   const api = async ({ url }: Stage, id: string) =>
     ((await (await fetch(`${url}/api/sessions/${id}`)).json()) as { session: { live: boolean } }).session.live;
-  /** As when the page is looked at again: what is polled is asked for. */
+  /** As when the page is visible again: what is polled is asked for. */
   const look = ({ page }: Stage) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
 
   it("is said of the session that is written to, in its page and in the list, until it goes quiet", async () => {

@@ -13,7 +13,7 @@ describeUi("dashboard: a session on a small screen", () => {
     return { stage, page: stage.page };
   };
 
-  it("has a bar with outline, code and filter, and tells how far one is", async () => {
+  it("has a bar with outline, code and filter, and reports how far one is", async () => {
     const { stage, page } = await open(390, "?m=13");
     const bar = page.getByRole("toolbar", { name: "Session tools" });
     expect(await page.getByRole("slider").count()).toBe(0);

@@ -1,4 +1,4 @@
-/** What stands in a session is shown for what it is: commands, notes, colours, pictures, plans, questions, other scripts; and found. */
+/** What is in a session is shown for what it is: commands, notes, colours, pictures, plans, questions, other scripts; and found. */
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -95,7 +95,7 @@ describeUi("dashboard: a session with odd content", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("draws pictures of the log when asked, from memory, and says so when the log is gone", async () => {
+  it("draws pictures of the log when asked, from memory, and reports it when the log is gone", async () => {
     const { stage, page } = await open("?m=8");
     expect(await page.locator("article img").count()).toBe(0);
     await page.getByRole("button", { name: "Show pictures" }).click();

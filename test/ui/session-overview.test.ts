@@ -27,7 +27,7 @@ describeUi("dashboard: overview of a session", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("says so where a tool does not write tokens by reply", async () => {
+  it("reports it where a tool does not write tokens by reply", async () => {
     const stage = get();
     const { sessions } = (await (await stage.served.kernel.fetch("/api/sessions?tool=cursor")).json()) as {
       sessions: { id: string }[];

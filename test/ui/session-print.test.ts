@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { describeUi, type Stage, useStage, visit } from "./browser.ts";
 import { writeLongSession } from "./long-session.ts";
 
-/** What stands on the page at the moment of printing: the print dialog of a test writes it down. */
+/** What is on the page at the moment of printing: the print dialog of a test writes it down. */
 const printed = ({ page }: Stage, act: () => Promise<void>) =>
   page
     .evaluate(() => {
@@ -48,7 +48,7 @@ describeUi("dashboard: printing a session", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, `/sessions/${ids[0]}?m=90`);
-    // The selected row stands before the list has gone there: only with its text in view has it arrived.
+    // The selected row exists before the list has gone there: only with its text in view has it arrived.
     const text = page.locator("article[aria-current=true] :is(.prose, pre)").first();
     await expect.poll(() => text.evaluate(isInView)).toBe(true);
     const mounted = await page.locator("article").count();
@@ -74,7 +74,7 @@ describeUi("dashboard: printing a session", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("is many pages on paper, also from the browser's own menu, and what the filters leave out is told", async () => {
+  it("is many pages on paper, also from the browser's own menu, and what the filters leave out is reported", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, `/sessions/${ids[0]}`);

@@ -42,7 +42,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     return { stage, page, asked, pill };
   };
 
-  it("says so with a counter, keeps what is read, and fetches only what is newer", async () => {
+  it("reports it with a counter, keeps what is read, and fetches only what is newer", async () => {
     const { stage, page, asked, pill } = await open("&m=300");
     await page.locator("article[aria-current=true]").waitFor();
     await append(2, "before it stopped");

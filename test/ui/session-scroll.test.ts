@@ -248,7 +248,7 @@ describeUi("dashboard: a session of 20,000 messages", () => {
         await frame();
         await frame();
         await new Promise((resolve) => setTimeout(resolve));
-        // A body that came since the frame was drawn is measured with the next: what moved for a reader is off then as well.
+        // A body that is new since the frame was drawn is measured with the next: what moved for a reader is off then as well.
         const first = off();
         if (first > 2) await frame().then(frame);
         worst.push(Math.min(first, off()));

@@ -120,7 +120,7 @@ describeUi("dashboard: a session", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("moves along the timeline by keys, and tells where it is", async () => {
+  it("moves along the timeline by keys, and reports where it is", async () => {
     const { page } = await open();
     const slider = page.getByRole("slider");
     await slider.focus();

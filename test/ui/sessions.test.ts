@@ -100,7 +100,7 @@ describeUi("dashboard: all sessions", () => {
       step(1);
     });
     await page.locator("[role=table] [style*='pointer-events: none']").waitFor({ state: "attached" });
-    // With the mouse itself: a locator would wait until what stands there takes it.
+    // With the mouse itself: a locator would wait until what is there takes it.
     const at = await box("Select many 12").boundingBox();
     if (!at) throw new Error("No box");
     await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2);

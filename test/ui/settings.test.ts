@@ -17,7 +17,7 @@ describeUi("dashboard: settings", () => {
     await visit(stage, "/settings/about?q=text+size");
     await page.getByRole("searchbox", { name: "Find a setting" }).press("Enter");
     await page.waitForURL(/\/settings\/general#text-size$/);
-    // The keyboard stands on the control itself.
+    // The keyboard is on the control itself.
     await page.waitForFunction(() => (document.activeElement as HTMLInputElement)?.value === "m");
     await page.keyboard.press("ArrowRight");
     expect(await page.evaluate(() => document.documentElement.dataset.size)).toBe("l");
@@ -27,7 +27,7 @@ describeUi("dashboard: settings", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("keeps each field when it is changed and says so beside it", async () => {
+  it("keeps each field when it is changed and reports it beside it", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/settings/general");

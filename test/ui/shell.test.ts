@@ -67,7 +67,7 @@ describeUi("dashboard: shell", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("says that the service is gone, keeps what is shown, and comes back by itself", async () => {
+  it("says that the service is gone, keeps what is shown, and recovers", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/projects");

@@ -50,7 +50,7 @@ describeUi("dashboard: skills", () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await row.getByRole("button", { name: "Codex: not linked. Click to link" }).waitFor();
     await expect(lstat(link)).rejects.toThrow();
-    // What stands in Claude Code's folder is the user's own.
+    // What is in Claude Code's folder is the user's own.
     await row.getByText("Claude Code: a folder of that name is there").waitFor();
     expect(stage.problems()).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What pages have asked for and not got yet: whoever waits for a page need not wait for a time without traffic. */
+/** What pages have asked for and not got yet: a test that waits for a page need not wait for a time without traffic. */
 import type { BrowserContext, Page, Request } from "playwright-core";
 
 interface Traffic {

@@ -24,7 +24,7 @@ describeUi("dashboard: the whole walk", () => {
   });
 
   // Each of its stations has a test of its own.
-  it.runIf(LONG)("goes from an empty archive to the reason of a line, by what stands on the screens", async () => {
+  it.runIf(LONG)("goes from an empty archive to the reason of a line, by what is on the screens", async () => {
     const stage = get();
     const { page, home } = stage;
     const rail = page.getByRole("navigation", { name: "Main" });

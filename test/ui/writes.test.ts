@@ -110,7 +110,7 @@ describe("the message that wrote a hunk", () => {
   });
 });
 
-describe("what stands in a diff", () => {
+describe("what is in a diff", () => {
   const after = numbered(60).map((line, i) => (i === 9 || i === 39 ? `${line} // changed` : line));
   const hunks = hunksOf(numbered(60).join("\n"), after.join("\n"));
   const layout = { split: false, bare: false, after, closed: new Set<number>(), opened: new Set<number>() };
@@ -119,7 +119,7 @@ describe("what stands in a diff", () => {
       .filter((item) => item.type === "gap" || item.type === "head")
       .map((item) => (item.type === "gap" ? item.count : "@@"));
 
-  it("tells how many lines are folded before, between and behind the hunks", () => {
+  it("reports how many lines are folded before, between and behind the hunks", () => {
     expect(outline(toItems(hunks, layout))).toEqual([6, "@@", 23, "@@", 17]);
   });
 

@@ -7,7 +7,7 @@ export async function openLong({ page, url, long }, row) {
   await page.waitForLoadState("networkidle");
 }
 
-/** From the key to a row that stands in the view with its text; how far from the middle it stands, in px. */
+/** From the key to a row that is in the view with its text; how far from the middle it stands, in px. */
 export async function jumpAndHeap({ page }, row) {
   const jumps = [];
   for (const key of ["Home", "ArrowRight", "ArrowRight", "ArrowLeft"]) {

@@ -12,7 +12,7 @@ export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const UI = process.env.SESSARC_UI ?? join(ROOT, "dist/ui");
 const SESSIONS = 5;
 
-/** Undefined, and says so, where there is no chromium. */
+/** Undefined, and reports it, where there is no chromium. */
 export async function openStage() {
   const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
     (path) => path && existsSync(path),

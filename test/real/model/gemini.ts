@@ -41,7 +41,7 @@ function chunk(modelVersion: string, answer: Answer, parts: readonly Json[], las
   return { responseId: answer.id, modelVersion, candidates: [candidate], usageMetadata: usage(answer) };
 }
 
-/** Cached tokens are a part of the prompt; thoughts stand beside the candidates. */
+/** Cached tokens are a part of the prompt; thoughts are beside the candidates. */
 function usage({ tokens }: Answer): Json {
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite;
   return {

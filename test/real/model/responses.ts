@@ -77,7 +77,7 @@ function items(request: ModelRequest, { id, reply }: Answer): Json[] {
   return output;
 }
 
-/** Tools stand in the body or in an item of the input, alone or in groups. */
+/** Tools are in the body or in an item of the input, alone or in groups. */
 function offered({ tools, input }: Json): Json[] {
   const given = [...listOf(tools), ...listOf(input).flatMap((item) => listOf(item.tools))];
   return given.flatMap((tool) => (tool.type === "namespace" ? listOf(tool.tools) : [tool]));

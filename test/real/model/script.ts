@@ -15,7 +15,7 @@ export interface Call {
   input: Record<string, unknown> | string;
   /** Of a tool that belongs to a group of tools (Codex: `collaboration`). */
   namespace?: string;
-  /** Names of the calls that this one makes by itself (Codex: of its script). */
+  /** Names of the calls that this one makes internally (Codex: of its script). */
   nested?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface Reply {
 }
 
 /**
- * Replies by lane, each lane in its order. A request belongs to the lane whose `[[name]]` stands in its first prompt, else to
+ * Replies by lane, each lane in its order. A request belongs to the lane whose `[[name]]` is in its first prompt, else to
  * `main`; one that offers no tools (titles, summaries) to `side`. A lane that has nothing left says "done".
  */
 export type Script = Readonly<Record<string, readonly Reply[]>>;

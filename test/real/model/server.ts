@@ -29,7 +29,7 @@ export interface ModelServer {
   /** Answered requests in order, since the start or the last `takeLedger`. */
   ledger: readonly Entry[];
   takeLedger(): Entry[];
-  /** Replies that nobody asked for yet, as `lane: count`. */
+  /** Replies that were not requested yet, as `lane: count`. */
   left(): Record<string, number>;
   /** `CONNECT host` of clients that take this server for their proxy, and requests for paths unknown here. */
   strays: readonly string[];
