@@ -87,7 +87,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
-    entry("blame", () => import("./blame/index.ts"), ["blame", "receipt"]),
+    entry("blame", () => import("./blame/index.ts"), ["blame", "receipt", "notes"]),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
     entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume", "handoff"]),

@@ -56,6 +56,18 @@ export default definePlugin({
       },
       load: () => import("./commands/receipt.ts"),
     },
+    {
+      name: "notes",
+      summary: "Writes receipts of commits as git notes, under refs/notes/sessarc",
+      usage: "write [commit|branch|base..head|last] [--prompts]",
+      options: { project: { type: "string" }, prompts: { type: "boolean" } },
+      operands: ["write"],
+      help: {
+        project: "Id, name or folder of a project; default the working directory",
+        prompts: "With the texts of the prompts, without secrets",
+      },
+      load: () => import("./commands/notes.ts"),
+    },
   ],
 });
 

@@ -1,6 +1,7 @@
 /** Lines of a file with all that is known of their writers: the answer of GET /git/writers. */
 import { type Kernel, type Services, toList, toNumber, toRecord, toText } from "sessarc";
 import { readPrompts } from "./indexer/rows.ts";
+import { GIT_AI_REF, type NotedAgent, readGitAi } from "./notes/git-ai.ts";
 import { type Origins, originsOf, type Writer } from "./origins.ts";
 
 type Blamed = Awaited<ReturnType<Services["git"]["blameAt"]>>;
@@ -38,6 +39,8 @@ export interface LineOrigins extends Omit<Origins, "lines" | "writers"> {
         number: number;
         /** Its number in its commit's version. */
         original: number;
+        /** Whom a note of git-ai names, where no archived session wrote the line. */
+        noted: NotedAgent | null;
       })[]
     | null;
   /** Writers of these lines; those after the first 20 without prompt, cost and reads. */
@@ -55,6 +58,7 @@ export async function lineOrigins(
   kernel: Kernel,
   project: string | undefined,
   root: string,
+  tree: string,
   blamed: Blamed,
   { from = 1, to = Number.POSITIVE_INFINITY }: { from?: number | undefined; to?: number | undefined },
   withHeaders: boolean,
@@ -67,6 +71,7 @@ export async function lineOrigins(
       original: blamed.file?.lines[i]?.original ?? i + 1,
     })) ?? null;
   const chosen = lines?.slice(from - 1, to) ?? null;
+  const noted = await notedIn(kernel, tree, origins, chosen ?? []);
   const commits = distinct(chosen?.map(({ commit }) => commit) ?? []);
   const writers = distinct(chosen?.flatMap(({ writer }) => writer ?? []) ?? []);
   const details: WriterDetail[] = [];
@@ -79,8 +84,9 @@ export async function lineOrigins(
     project: project ?? null,
     commits: commits.flatMap((place) => origins.commits[place] ?? []),
     lines:
-      chosen?.map((line) => ({
+      chosen?.map((line, i) => ({
         ...line,
+        noted: noted[i] ?? null,
         commit: commits.indexOf(line.commit),
         writer: line.writer === null ? null : writers.indexOf(line.writer),
       })) ?? null,
@@ -89,6 +95,32 @@ export async function lineOrigins(
       ? commits.map((place) => blamed.file?.headers.get(origins.commits[place]?.hash ?? "") ?? [])
       : null,
   };
+}
+
+/** Commits whose notes are read. */
+const NOTED = 500;
+
+async function notedIn(
+  kernel: Kernel,
+  tree: string,
+  { commits }: Origins,
+  lines: readonly { commit: number; writer: number | null; original: number }[],
+): Promise<(NotedAgent | undefined)[]> {
+  const open = distinct(lines.flatMap(({ commit, writer }) => (writer === null ? [commit] : []))).slice(0, NOTED);
+  const hashes = open.flatMap((place) => commits[place]?.hash ?? []);
+  const notes = await kernel.inject("git").notes(tree, GIT_AI_REF, hashes);
+  if (notes.size === 0) return [];
+  const entries = new Map(
+    open.map((place) => {
+      const commit = commits[place];
+      return [place, readGitAi(notes.get(commit?.hash ?? "") ?? "", commit?.path ?? "")] as const;
+    }),
+  );
+  return lines.map(({ commit, writer, original }) =>
+    writer === null
+      ? entries.get(commit)?.findLast(({ from, to }) => from <= original && original <= to)?.agent
+      : undefined,
+  );
 }
 
 const distinct = (values: readonly number[]): number[] => [...new Set(values)];

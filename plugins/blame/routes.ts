@@ -62,7 +62,7 @@ const writers = defineRoute({
     try {
       const commit = at === undefined ? undefined : await git.resolve(place.tree, at);
       const blamed = await git.blameAt(place.tree, commit, place.file);
-      return await lineOrigins(kernel, place.project, place.root, blamed, { from, to }, headers === "1");
+      return await lineOrigins(kernel, place.project, place.root, place.tree, blamed, { from, to }, headers === "1");
     } catch (error) {
       throw named(error, query.project ?? dirname(query.path));
     }

@@ -7,6 +7,7 @@ import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
 import { type FileAt, readFileAt, readText } from "./history/file.ts";
 import { createHistory } from "./history/history.ts";
+import { notesOf, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
 import { type CommitPatch, type PatchQuery, patchesOf, rangeOf, tipsOf } from "./history/patches.ts";
 import { Lru } from "./lru.ts";
@@ -105,6 +106,10 @@ export interface Git extends StatusReader {
   range(path: string, spec: string): Promise<string[]>;
   /** Hashes of a commit and of all it comes from, newest first. Linear in the history. */
   reachable(path: string, hash: string): Promise<string[]>;
+  /** Notes under a ref (`refs/notes/…`), by commit. */
+  notes(path: string, ref: string, commits: readonly string[]): Promise<Map<string, string>>;
+  /** Replaces the notes of these commits under `ref`: the one thing that is ever written into a repository, at the user's request. */
+  writeNotes(path: string, ref: string, notes: ReadonlyMap<string, string>): Promise<void>;
   /** Hashes of HEAD and of the local branches. */
   tips(path: string): Promise<{ head: string | undefined; branches: { name: string; hash: string }[] }>;
   /** Writes the files of a commit into an empty folder, straight from the object store, in a pool worker. */
@@ -239,6 +244,8 @@ export function createGit(options: GitOptions = {}): Git {
         const result = await exec.run([...at(repo), "rev-list", "--end-of-options", hash, "--"]);
         return result.stdout.toString("latin1").split("\n").filter(Boolean);
       }),
+    notes: (path, ref, commits) => open(path, (repo) => notesOf(exec, repo, ref, commits)),
+    writeNotes: (path, ref, notes) => open(path, (repo) => writeNotes(exec, repo, ref, notes)),
     tips: (path) => open(path, (repo) => tipsOf(exec, repo)),
     async exportTree(path, name, folder, limits) {
       const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);

@@ -72,6 +72,40 @@ describeGit("sessarc receipt", () => {
   });
 });
 
+describeGit("sessarc notes", () => {
+  it("writes a note for each commit with lines of a session, and reads those of git-ai", async () => {
+    const { home, repo, file } = place();
+    await runCommand(["import", "--all"], home);
+    const write = (...args: string[]) => runCommand(["notes", "write", "--project", repo.root, ...args], home);
+    const before = repo.git("rev-parse", "HEAD");
+    expect((await write("main")).stdout).toMatch(/^1 note under refs\/notes\/sessarc/);
+    const note = repo.git("notes", "--ref=sessarc", "show", "HEAD");
+    expect(note).toMatch(/^sessarc-note: 1\nmicrodollars: \d+\n/);
+    expect(note).toContain("lines-kept: 1");
+    expect(note).not.toMatch(/Add the sum|claude-code:/);
+    await write("HEAD", "--prompts");
+    expect(repo.git("notes", "--ref=sessarc", "show", "HEAD")).toMatch(/^prompt: \d+ Add the sum, please$/m);
+    expect([repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain")]).toEqual([before, ""]);
+    expect((await write("HEAD~1")).code).toBe(3);
+    expect((await runCommand(["notes", "push"], home)).code).toBe(2);
+    const standard = {
+      ...{ schema_version: "authorship/3.0.0", base_commit_sha: "0" },
+      prompts: { abcd1234abcd1234: { agent_id: { tool: "cursor", id: "c1", model: "sonnet-4.5" } } },
+    };
+    repo.git(
+      "notes",
+      "--ref=ai",
+      "add",
+      "-m",
+      `a.ts\n  abcd1234abcd1234 1\n---\n${JSON.stringify(standard)}`,
+      "HEAD~1",
+    );
+    const { lines } = JSON.parse((await runCommand(["blame", file, "--json"], home)).stdout) as LineOrigins;
+    expect(lines?.map(({ noted }) => noted)).toEqual([{ tool: "cursor", model: "sonnet-4.5", session: "c1" }, null]);
+    expect((await runCommand(["blame", file], home)).stdout).toContain("·  a note of git-ai names cursor sonnet-4.5");
+  });
+});
+
 describeGit("sessarc blame", () => {
   it("names session, prompt, call, model, price and the reads of a line, or nobody", async () => {
     const { home, file } = place();

@@ -34,7 +34,7 @@ const FOR_PROGRAMS = [
   // The status line of an assistant, put there by the command line.
   /^(GET|POST|DELETE) \/statusline(\/install)?$/,
   // The command line and the hub.
-  /^GET \/(git\/writers|projects\/:id\/(commits|receipt))$/,
+  /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$/,
   /^DELETE \/rescue\/logs$/,
   // The page asks by their addresses, Settings link to the first.
   /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,

@@ -24,6 +24,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "projects, sorted and filtered": () => "/projects?q=code&sort=-name",
   project: async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all`,
   "project sessions": async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all&tab=sessions`,
+  "project changes": async (stage) => `/projects/${await projectId(stage, "tidepool")}?tab=changes`,
   "project files": async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all&tab=files`,
   "project code": async (stage) =>
     `/projects/${await projectId(stage, "tidepool")}?tab=code&file=src%2Ftides.js&line=15`,

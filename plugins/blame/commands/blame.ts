@@ -51,6 +51,11 @@ function toText(answer: LineOrigins, ctx: CommandContext): string {
     return `${letter.padEnd(column)}${mark} ${String(number).padStart(width)}  ${printable(text)}`;
   });
   const legend = answer.writers.map((writer, i) => describe(letters[i] ?? "", writer, style));
+  const noted = lines.filter((line) => line.noted !== null);
+  for (const name of new Set(
+    noted.map((line) => clip([line.noted?.tool, line.noted?.model].filter(Boolean).join(" "), 80)),
+  ))
+    legend.push(`·  a note of git-ai names ${name}`);
   const unknown = lines.filter(({ writer }) => writer === null).length;
   if (unknown > 0) legend.push(`·  ${NOBODY} (${unknown} ${unknown === 1 ? "line" : "lines"})`);
   return [...rows, "", ...legend].join("\n");

@@ -1,9 +1,8 @@
 /** `sessarc receipt <commit|branch|base..head|last>`. */
-import { realpath } from "node:fs/promises";
-import { resolve, sep } from "node:path";
 import { type CommandContext, formatTable, printable, UsageError } from "sessarc";
 import { formatCount, formatMoney } from "#internal/terminal";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
+import { projectOf } from "./_project.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
@@ -16,23 +15,6 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.out(toMarkdown(receipt, shown, shown.prompts ? await promptTexts(ctx, receipt) : new Map()));
   } else ctx.out(toText(receipt, ctx));
   return receipt.commits.length > 0 ? 0 : 3;
-}
-
-/** The project of this id or name, else the one around this folder. */
-async function projectOf(ctx: CommandContext, wanted: unknown): Promise<string> {
-  const name = typeof wanted === "string" ? wanted : ".";
-  const projects = await ctx.get<{ id: string; name: string; path: string | null }[]>(
-    "/projects",
-    { git: "0" },
-    ctx.signal,
-  );
-  const named = projects.find(({ id, name: own }) => id === name || own.toLowerCase() === name.toLowerCase());
-  if (named) return named.id;
-  const folder = await realpath(name).catch(() => resolve(name));
-  const around = projects
-    .filter(({ path }) => path !== null && (folder === path || folder.startsWith(path + sep)))
-    .sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0));
-  return around[0]?.id ?? name;
 }
 
 const FATES: Record<FateRow["fate"], string> = {

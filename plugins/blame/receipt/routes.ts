@@ -3,6 +3,7 @@ import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { type Accounts, accountsOf } from "./accounts.ts";
 import { leftoversOf, type Receipt, type ReceiptSum, receiptOf } from "./receipt.ts";
+import { NOTES_REF, summaryOf } from "./summary.ts";
 
 export interface CommitRow extends ReceiptSum {
   hash: string;
@@ -93,7 +94,55 @@ const receipt = defineRoute({
   },
 });
 
-export const receiptRoutes = [commits, receipt] as const;
+/** Answer of POST /projects/:id/git-notes. */
+export interface NotesWritten {
+  ref: string;
+  /** Commits that have a note now. */
+  commits: string[];
+}
+
+const writeNotes = defineRoute({
+  method: "POST",
+  path: "/projects/:id/git-notes",
+  summary: "Writes a note with the receipt of each commit of a range under refs/notes/sessarc",
+  body: v.strictObject({
+    range: v.pipe(v.string(), v.minLength(1), v.maxLength(400)),
+    /** With the texts of the prompts, without secrets. */
+    prompts: v.optional(v.boolean(), false),
+  }),
+  handler: async ({ kernel, params, body }): Promise<NotesWritten> => {
+    const { root, accounts } = await open(kernel, params.id);
+    const git = kernel.inject("git");
+    const notes = new Map<string, string>();
+    for (const hash of await git.range(root, body.range)) {
+      const one = await receiptOf(kernel, accounts, hash, new Set([hash]));
+      if (one.sessions.length > 0)
+        notes.set(hash, summaryOf(one, body.prompts ? await promptTexts(kernel, one) : undefined));
+    }
+    await git.writeNotes(root, NOTES_REF, notes);
+    return { ref: NOTES_REF, commits: [...notes.keys()] };
+  },
+});
+
+export const receiptRoutes = [commits, receipt, writeNotes] as const;
+
+/** Prompts without secrets, by session and seq. */
+async function promptTexts(kernel: Kernel, { sessions }: Receipt): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  const rules = kernel.inject("rules");
+  const archive = kernel.inject("archive");
+  for (const { id, prompts } of sessions) {
+    const row = await archive.find(id);
+    for (const { seq } of prompts) {
+      if (!row || seq < 0) continue;
+      for await (const [event] of archive.events(row, seq)) {
+        if (event) texts.set(`${id} ${seq}`, await rules.hide(event.text.slice(0, 2_000)));
+        break;
+      }
+    }
+  }
+  return texts;
+}
 
 async function open(kernel: Kernel, wanted: string): Promise<{ root: string; accounts: Accounts }> {
   const archive = kernel.inject("archive");

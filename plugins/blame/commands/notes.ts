@@ -1,0 +1,25 @@
+/** `sessarc notes write [range]`. */
+import { ApiError, type CommandContext, type ErrorBody, UsageError } from "sessarc";
+import type { NotesWritten } from "../receipt/routes.ts";
+import { projectOf } from "./_project.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [word, range = "last", ...more] = ctx.args;
+  if (word !== "write" || more.length > 0) throw new UsageError("Say what to do: sessarc notes write [range]");
+  const project = await projectOf(ctx, ctx.flags.project);
+  const response = await ctx.fetch(`/projects/${encodeURIComponent(project)}/git-notes`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ range, prompts: ctx.flags.prompts === true }),
+    signal: ctx.signal,
+  });
+  if (!response.ok) throw new ApiError((await response.json()) as ErrorBody);
+  const { ref, commits } = (await response.json()) as NotesWritten;
+  if (ctx.json) ctx.out(JSON.stringify({ ref, commits }));
+  else if (commits.length === 0) ctx.err("No commit of this range has lines of a session.");
+  else {
+    ctx.out(`${commits.length} ${commits.length === 1 ? "note" : "notes"} under ${ref}`);
+    ctx.err(`They stay in this repository. \`git log --notes=${ref.slice("refs/notes/".length)}\` shows them.`);
+  }
+  return commits.length > 0 ? 0 : 3;
+}
