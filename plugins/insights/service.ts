@@ -6,8 +6,9 @@ import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
 import { zoneOf } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { writeReadings } from "./figures/limits.ts";
-import { type Asked, type Known, readKnown, tokensOf } from "./figures/questions.ts";
+import { type Asked, callsOf, type Known, readKnown, type Calls as ToolCalls, tokensOf } from "./figures/questions.ts";
 import { toRange } from "./figures/range.ts";
+import { report, type UsageReport } from "./figures/report.ts";
 import { type Spending, spendingOf } from "./figures/spending.ts";
 import type { Choice, Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
@@ -48,6 +49,8 @@ export interface Insights {
   storeReadings(readings: readonly Reading[]): Promise<void>;
   /** Tokens and cost of the local days from `from` to `to`; of all time without them. */
   totals(query: TotalsQuery): Promise<{ tokens: number; cost: Cost }>;
+  /** Usage by project in local days; `calls`: tool calls of the sessions in them, each session as a whole. */
+  byProject(query: TotalsQuery): Promise<{ usage: UsageReport; calls: ToolCalls[] }>;
   /** Windows that begin from the local day `from` on. */
   blocks(query: { minutes: number; from?: string | undefined; now: number }): Promise<BlockReport>;
   /** What each session of a project cost, by quarter-hour. */
@@ -107,6 +110,14 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
         for (const slot of await tokensOf(db, asked, "none"))
           if (model === undefined || modelName(plainModel(slot.model)) === model) tally.addTokens(slot);
         return { tokens: totalOf(tally.tokens), cost: tally.cost };
+      });
+    },
+    async byProject({ from, to, model: _, tz, ...choice }) {
+      const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
+      return service.answer("by project", scope, async (asked) => {
+        const names = new Map((await archive.projects()).map(({ id, name }) => [id, name]));
+        const [usage, calls] = await Promise.all([report(db, "project", asked, names), callsOf(db, asked)]);
+        return { usage, calls };
       });
     },
     async blocks({ minutes, from, now }) {

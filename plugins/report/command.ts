@@ -1,0 +1,49 @@
+/** `sessarc report`. */
+import { writeFile } from "node:fs/promises";
+import { type CommandContext, printable, UsageError } from "sessarc";
+import { toHtml, toMarkdown } from "./document.ts";
+import type { Report } from "./report.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const { flags } = ctx;
+  if ([flags.week, flags.month, flags.since].filter((one) => one !== undefined).length > 1)
+    throw new UsageError("--week, --month and --since exclude each other");
+  if (flags.until !== undefined && flags.since === undefined) throw new UsageError("--until needs --since");
+  const report = await ctx.get<Report>(
+    "/report",
+    { ...rangeOf(ctx), prompts: flags.prompts === true ? "1" : undefined },
+    ctx.signal,
+  );
+  const text = ctx.json ? `${JSON.stringify(report)}\n` : flags.format === "html" ? toHtml(report) : toMarkdown(report);
+  if (typeof flags.output !== "string") ctx.out(ctx.json ? text.trimEnd() : printable(text).trimEnd());
+  else {
+    await writeFile(flags.output, text, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw new UsageError(`${flags.output} exists; name another file`);
+      throw error;
+    });
+    ctx.err(printable(`Written to ${flags.output}`));
+  }
+  return report.totals.sessions > 0 ? 0 : 3;
+}
+
+function rangeOf({ flags }: CommandContext): { from?: string; to?: string } {
+  const today = new Date();
+  const back = (days: number) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - days, 12);
+  if (flags.week === true) return { from: dayOf(back((today.getDay() + 6) % 7)) };
+  if (flags.month === true) return { from: dayOf(back(today.getDate() - 1)) };
+  const read = (name: "since" | "until") => {
+    const value = flags[name];
+    if (typeof value !== "string") return undefined;
+    const [, days] = /^(\d{1,4})d$/.exec(value) ?? [];
+    if (days !== undefined) return dayOf(back(Number(days)));
+    if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return value;
+    throw new UsageError(`--${name} takes a day as 2026-11-01 or 7d, not ${JSON.stringify(value)}`);
+  };
+  const [from, to] = [read("since"), read("until")];
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
+function dayOf(at: Date): string {
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}

@@ -1,0 +1,124 @@
+/** A report as Markdown and HTML: one structure, two writers. Text of the archive cannot change what is around it. */
+import { formatCount, formatDuration, formatMoney, formatShort } from "#internal/terminal";
+import type { Report } from "./report.ts";
+
+interface Section {
+  title: string;
+  text?: string;
+  head: string[];
+  /** The first column is text; the others are figures. */
+  rows: string[][];
+}
+
+const WASTES: Readonly<Record<string, string>> = {
+  readEverywhere: "a file that many sessions read",
+  failsFirst: "a tool whose first call fails",
+  loop: "the same call again and again",
+  retry: "a failed call repeated unchanged",
+  reread: "a file read again without a change",
+  undone: "an edit that was undone",
+  unread: "a failure that nothing followed",
+  compaction: "a compaction",
+  wait: "a long wait",
+};
+
+const time = (iso: string) => {
+  const at = new Date(iso);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+};
+
+const titleOf = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
+
+function sectionsOf({ totals, projects, windows, failing, wastes }: Report): Section[] {
+  const cost = `${formatMoney(totals.microdollars)} estimated${totals.unpriced.length > 0 ? `, without ${totals.unpriced.join(", ")}` : ""}`;
+  const all: Section[] = [
+    {
+      title: "Projects",
+      text: `${formatCount(totals.sessions)} sessions, ${formatCount(totals.messages)} messages, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}.`,
+      head: ["project", "sessions", "active", "tokens", "cost", "in git"],
+      rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, git }) => [
+        name,
+        formatCount(sessions),
+        formatDuration(activeMs),
+        formatShort(tokens),
+        formatMoney(microdollars),
+        git === null
+          ? "no repository"
+          : [
+              git.commit ? `${git.commit.hash.slice(0, 8)} ${git.commit.subject}` : "nothing committed",
+              git.dirty ? "uncommitted changes now" : "",
+            ]
+              .filter(Boolean)
+              .join("; "),
+      ]),
+    },
+    ...projects.flatMap(({ name, titles }): Section[] =>
+      titles && titles.length > 0
+        ? [{ title: `Sessions of ${name}`, head: ["session"], rows: titles.map((title) => [title]) }]
+        : [],
+    ),
+    {
+      title: "Windows",
+      text: "The dearest windows of five hours; the limit is what the provider reported.",
+      head: ["assistant", "from", "to", "tokens", "cost", "limit"],
+      rows: windows.map(({ tool, start, end, tokens, microdollars, usedPercent }) => [
+        tool,
+        time(start),
+        time(end),
+        formatShort(tokens),
+        formatMoney(microdollars),
+        usedPercent === null ? "" : `${Math.round(usedPercent)} %`,
+      ]),
+    },
+    {
+      title: "Failing tools",
+      head: ["tool", "failed", "calls"],
+      rows: failing.map(({ name, errors, calls }) => [name, formatCount(errors), formatCount(calls)]),
+    },
+    {
+      title: "Wasted",
+      head: ["what", "where", "times", "sessions", "≈ tokens", "time"],
+      rows: wastes.map(({ kind, tool, subject, count, sessions, tokens, ms }) => [
+        WASTES[kind] ?? kind,
+        [tool, subject].filter(Boolean).join(" "),
+        formatCount(count),
+        formatCount(sessions),
+        tokens > 0 ? formatShort(tokens) : "",
+        ms > 0 ? formatDuration(ms) : "",
+      ]),
+    },
+  ];
+  return all.filter(({ rows }) => rows.length > 0);
+}
+
+/** Every character with a meaning in Markdown is escaped, and a line stays one. */
+const inline = (text: string) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<>#|~&!]/g, "\\$&");
+
+export function toMarkdown(report: Report): string {
+  const parts = sectionsOf(report).map(({ title, text, head, rows }) => {
+    const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+    const rule = line(head.map((_, i) => (i === 0 ? "---" : "---:")));
+    const table = [line(head), rule, ...rows.map((row) => line(row.map(inline)))].join("\n");
+    return `## ${inline(title)}\n\n${text ? `${inline(text)}\n\n` : ""}${table}\n`;
+  });
+  return `# ${titleOf(report)}\n\n${parts.length > 0 ? parts.join("\n") : "Nothing happened in these days.\n"}`;
+}
+
+const html = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+const STYLE = `:root{color-scheme:light dark}body{font:14px/22px system-ui,sans-serif;max-width:1000px;margin:32px auto;padding:0 16px}
+h1{font-size:20px}h2{font-size:16px;margin-top:32px}table{border-collapse:collapse;width:100%}
+th,td{padding:4px 12px 4px 0;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent);text-align:end;font-variant-numeric:tabular-nums;vertical-align:top}
+th:first-child,td:first-child{text-align:start;overflow-wrap:anywhere}th{font-weight:500;opacity:.75}div{overflow-x:auto}`;
+
+export function toHtml(report: Report): string {
+  const parts = sectionsOf(report).map(({ title, text, head, rows }) => {
+    const cells = (tag: string, row: readonly string[]) => row.map((cell) => `<${tag}>${html(cell)}</${tag}>`).join("");
+    const body = rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n");
+    return `<h2>${html(title)}</h2>\n${text ? `<p>${html(text)}</p>\n` : ""}<div tabindex="0"><table>\n<thead><tr>${cells("th", head)}</tr></thead>\n<tbody>\n${body}\n</tbody></table></div>`;
+  });
+  const title = html(titleOf(report));
+  const rest = parts.length > 0 ? parts.join("\n") : "<p>Nothing happened in these days.</p>";
+  return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style></head>\n<body><h1>${title}</h1>\n${rest}\n</body></html>\n`;
+}

@@ -1,0 +1,101 @@
+/** Reports of some days as Markdown, HTML and JSON. */
+import { type Command, definePlugin, defineRoute, type RoutesOf, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { makeReport, type Report } from "./report.ts";
+
+export type { Report, ReportProject, ReportWindow } from "./report.ts";
+
+const day = v.optional(
+  v.pipe(
+    v.string(),
+    v.check((text) => isDay(text), "must be a day such as 2026-11-20"),
+  ),
+);
+
+export const routes = [
+  defineRoute({
+    method: "GET",
+    path: "/report",
+    summary: "What was worked on in some days: projects, cost, windows, failing tools, waste, and what is in git",
+    query: v.object({
+      /** Local days, both included; default the last seven. */
+      from: day,
+      to: day,
+      format: v.optional(v.picklist(["json", "md", "html"]), "json"),
+      /** `1`: names the sessions and the commands, which may quote prompts. */
+      prompts: v.optional(v.picklist(["0", "1"]), "0"),
+    }),
+    handler: async ({ kernel, query }): Promise<Report | Response> => {
+      const to = query.to ?? dayOf(new Date());
+      const from = query.from ?? daysBefore(to, 6);
+      if (from > to)
+        throw new SessarcError(
+          "INVALID_INPUT",
+          { reason: `The range ends before it begins: ${from} to ${to}` },
+          { issues: [{ path: "to", message: "must not be before from" }] },
+        );
+      const report = await makeReport(kernel, { from, to, prompts: query.prompts === "1" });
+      if (query.format === "json") return report;
+      const { toHtml, toMarkdown } = await import("./document.ts");
+      const isPage = query.format === "html";
+      return new Response(isPage ? toHtml(report) : toMarkdown(report), {
+        headers: {
+          "content-type": isPage ? "text/html; charset=utf-8" : "text/markdown; charset=utf-8",
+          "content-disposition": `attachment; filename="sessarc-report-${from}-${to}.${query.format}"`,
+          "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+        },
+      });
+    },
+  }),
+] as const;
+
+const command: Command = {
+  name: "report",
+  summary: "What was worked on: projects, cost, windows, failing tools, waste, and what is in git",
+  usage: "[--week|--month|--since d [--until d]] [--format md|html] [--prompts] [-o file]",
+  options: {
+    week: { type: "boolean" },
+    month: { type: "boolean" },
+    since: { type: "string" },
+    until: { type: "string" },
+    format: { type: "string", short: "f" },
+    prompts: { type: "boolean" },
+    output: { type: "string", short: "o" },
+  },
+  help: {
+    week: "This week from Monday (default: the last seven days)",
+    month: "This month",
+    since: "First day: 2026-11-01, or 7d for seven days ago",
+    until: "Last day, included (default: today)",
+    format: "md (default) or html; --json for the figures",
+    prompts: "Name sessions and commands, which may quote prompts",
+    output: "Write into this file instead of stdout; an existing file is not replaced",
+  },
+  operands: [],
+  values: { format: ["md", "html"], output: "file" },
+  load: () => import("./command.ts"),
+};
+
+export default definePlugin({
+  name: "report",
+  dependsOn: ["archive", "insights", "health"],
+  routes,
+  commands: [command],
+});
+
+function isDay(text: string): boolean {
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
+}
+
+const two = (n: number) => String(n).padStart(2, "0");
+const dayOf = (at: Date) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+function daysBefore(day: string, days: number): string {
+  const at = new Date(`${day}T12:00`);
+  at.setDate(at.getDate() - days);
+  return dayOf(at);
+}
+
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+}

@@ -1,0 +1,186 @@
+/** A report of some days: what was worked on, what it cost, what failed and what was wasted, and which of it is in git. */
+import type { Kernel, Services } from "sessarc";
+
+type Waste = Awaited<ReturnType<Services["health"]["all"]>>[number];
+
+export interface ReportQuery {
+  /** Local days, both included. */
+  from: string;
+  to: string;
+  /** Names the sessions, which may be their first prompts. */
+  prompts: boolean;
+}
+export interface ReportProject {
+  id: string;
+  name: string;
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  tokens: number;
+  microdollars: number;
+  git: ReportGit | null;
+  /** What its sessions are called; null unless prompts were asked for. */
+  titles: string[] | null;
+}
+/** How far the work is in git; null where the project is not in a repository. */
+export interface ReportGit {
+  branch: string | null;
+  /** The newest commit of these days; null where nothing was committed in them. */
+  commit: { hash: string; subject: string; at: string } | null;
+  /** There are changes that are not committed, now. */
+  dirty: boolean;
+}
+export interface ReportWindow {
+  tool: string;
+  start: string;
+  end: string;
+  tokens: number;
+  microdollars: number;
+  /** Percentage that the provider reported; null where none was. */
+  usedPercent: number | null;
+}
+export interface Report {
+  from: string;
+  to: string;
+  madeAt: string;
+  totals: {
+    sessions: number;
+    messages: number;
+    activeMs: number;
+    tokens: number;
+    microdollars: number;
+    unpriced: string[];
+  };
+  /** Dearest first. */
+  projects: ReportProject[];
+  /** Dearest first. */
+  windows: ReportWindow[];
+  /** Tools of which calls failed, the most failures first. */
+  failing: { name: string; calls: number; errors: number }[];
+  /** Repeated reads, retries, loops and waits, the largest of each. */
+  wastes: Pick<Waste, "kind" | "tool" | "subject" | "sessions" | "count" | "tokens" | "ms">[];
+}
+
+const MOST = 10;
+const WASTES = 3;
+/** Minutes of a window. */
+const WINDOW = 300;
+const TITLES = 20;
+/** What of a session's messages may be told: commands may hold anything, and are left out unless prompts are asked for. */
+const PATHS: ReadonlySet<string> = new Set(["reread", "readEverywhere", "undone"]);
+
+export async function makeReport(kernel: Kernel, { from, to, prompts }: ReportQuery): Promise<Report> {
+  const insights = kernel.inject("insights");
+  const archive = kernel.inject("archive");
+  const now = Date.now();
+  const [{ usage, calls }, blocks, wastes, all] = await Promise.all([
+    insights.byProject({ from, to }),
+    insights.blocks({ minutes: WINDOW, from, now }),
+    kernel.inject("health").all({ since: startOf(from), until: endOf(to) }, WASTES),
+    archive.projects(),
+  ]);
+  const known = new Map(all.map((project) => [project.id, project]));
+  const listed = usage.rows.flatMap(({ key }) => known.get(key) ?? []);
+  const states = await gitOf(kernel, listed, from, to);
+  const projects = await Promise.all(
+    usage.rows.map(
+      async (row): Promise<ReportProject> => ({
+        id: row.key,
+        name: row.label ?? row.key,
+        sessions: row.sessions,
+        messages: row.messages ?? 0,
+        activeMs: row.activeMs ?? 0,
+        tokens: sumOf(row.tokens),
+        microdollars: row.cost.microdollars,
+        git: states.get(row.key) ?? null,
+        titles: prompts ? await titlesOf(kernel, row.key, from, to) : null,
+      }),
+    ),
+  );
+  const { totals } = usage;
+  return {
+    from,
+    to,
+    madeAt: new Date(now).toISOString(),
+    totals: {
+      sessions: totals.sessions,
+      messages: totals.messages ?? 0,
+      activeMs: totals.activeMs ?? 0,
+      tokens: sumOf(totals.tokens),
+      microdollars: totals.cost.microdollars,
+      unpriced: totals.cost.unpriced,
+    },
+    projects,
+    windows: blocks.rows
+      .filter(({ start }) => Date.parse(start) < endOf(to))
+      .map(({ tool, start, end, tokens, cost, reported }) => ({
+        tool,
+        start,
+        end,
+        tokens: sumOf(tokens),
+        microdollars: cost.microdollars,
+        usedPercent: reported?.usedPercent ?? null,
+      }))
+      .sort((a, b) => b.microdollars - a.microdollars || b.tokens - a.tokens || (a.start < b.start ? -1 : 1))
+      .slice(0, MOST),
+    failing: calls
+      .filter(({ errors }) => errors > 0)
+      .sort((a, b) => b.errors - a.errors || (a.name < b.name ? -1 : 1))
+      .slice(0, MOST)
+      .map(({ name, calls, errors }) => ({ name, calls, errors })),
+    wastes: wastes.map(({ kind, tool, subject, sessions, count, tokens, ms }) => ({
+      kind,
+      tool,
+      subject: prompts || PATHS.has(kind) ? subject : "",
+      sessions,
+      count,
+      tokens,
+      ms,
+    })),
+  };
+}
+
+const sumOf = (tokens: object): number =>
+  Object.values(tokens).reduce((sum: number, count: unknown) => sum + (typeof count === "number" ? count : 0), 0);
+
+/** ms of the beginning of a local day, and of the end of one. */
+const startOf = (day: string) => new Date(`${day}T00:00`).getTime();
+const endOf = (day: string) => {
+  const at = new Date(`${day}T00:00`);
+  at.setDate(at.getDate() + 1);
+  return at.getTime();
+};
+
+type Project = Awaited<ReturnType<Services["archive"]["projects"]>>[number];
+
+async function gitOf(
+  kernel: Kernel,
+  projects: readonly Project[],
+  from: string,
+  to: string,
+): Promise<Map<string, ReportGit>> {
+  const git = kernel.find("git");
+  const found = new Map<string, ReportGit>();
+  if (!git) return found;
+  const states = await kernel.inject("archive").gitOf(projects);
+  for (const { id, path } of projects) {
+    const state = states.get(id);
+    if (path === null || !state || "timedOut" in state) continue;
+    // A repository without commits, or whose history cannot be read, has none of these days.
+    const at = await git.commitAt(path, new Date(endOf(to) - 1).toISOString()).catch(() => undefined);
+    const commit = at?.commit && Date.parse(at.commit.at) >= startOf(from) ? at.commit : null;
+    found.set(id, {
+      branch: state.branch,
+      commit: commit && { hash: commit.hash, subject: commit.subject, at: commit.at },
+      dirty: state.dirty,
+    });
+  }
+  return found;
+}
+
+async function titlesOf(kernel: Kernel, project: string, from: string, to: string): Promise<string[]> {
+  const sessions = await kernel
+    .inject("archive")
+    .list({ project, since: startOf(from), until: endOf(to), topLevel: true, limit: TITLES });
+  return sessions.map(({ name, title, firstPrompt, id }) => name ?? title ?? firstPrompt ?? id);
+}

@@ -1,0 +1,174 @@
+/** Reports: equal to an independent sum over the logs, over ends of months and changes of the clock, without prompt text unless asked. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createTestKernel, type TestKernel } from "sessarc/test";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { defaultPlugins } from "../../plugins/index.ts";
+import type { Report } from "../../plugins/report/index.ts";
+import { makeTempDir } from "../_setup.ts";
+import { runCommand } from "../command.ts";
+import { rounds } from "../rounds.ts";
+
+let home: string;
+const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0${String(n).padStart(3, "0")}`;
+
+interface Reply {
+  session: number;
+  folder: string;
+  at: number;
+  output: number;
+}
+/** A million output tokens of Haiku cost five dollars. */
+const row = ({ session, folder, at, output }: Reply, i: number) => ({
+  type: "assistant",
+  uuid: `u${session}-${i}`,
+  sessionId: uuid(session),
+  timestamp: new Date(at).toISOString(),
+  cwd: folder,
+  requestId: `r${session}-${i}`,
+  message: {
+    id: `m${session}-${i}`,
+    role: "assistant",
+    model: "claude-haiku-4-5",
+    content: [{ type: "text", text: `secret plan ${session}` }],
+    usage: { output_tokens: output },
+  },
+});
+async function write(replies: readonly Reply[]): Promise<void> {
+  for (const session of new Set(replies.map((one) => one.session))) {
+    const own = replies.filter((one) => one.session === session);
+    const folder = own[0]?.folder ?? "";
+    const file = join(home, `.claude/projects/${folder.replaceAll("/", "-")}/${uuid(session)}.jsonl`);
+    await mkdir(dirname(file), { recursive: true });
+    const prompt = {
+      type: "user",
+      uuid: `p${session}`,
+      sessionId: uuid(session),
+      timestamp: new Date(own[0]?.at ?? 0).toISOString(),
+      cwd: folder,
+      message: { role: "user", content: `secret prompt ${session}` },
+    };
+    await writeFile(file, [prompt, ...own.map(row)].map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+}
+const start = () => createTestKernel({ home, plugins: defaultPlugins(), config: { sync: false } });
+const report = (t: TestKernel, query: string) => t.json<Report>(`/api/report?${query}`);
+
+beforeEach(async () => {
+  home = await makeTempDir();
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-04T12:00:00Z") });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("GET /report", () => {
+  it("equals a sum over generated histories, day by day of the clock here", async () => {
+    const day = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" });
+    for (let seed = 1; seed <= rounds(24, 3); seed++) {
+      let state = seed;
+      const below = (n: number) => {
+        state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+        return Math.floor((state / 2 ** 32) * n);
+      };
+      home = await makeTempDir();
+      const replies = Array.from({ length: 30 }, (): Reply => {
+        const session = below(8);
+        const at = Date.UTC(2026, 9, 20) + below(15 * 24 * 60) * 60_000;
+        return { session, folder: `/w/app${session % 3}`, at, output: 1 + below(500_000) };
+      }).sort((a, b) => a.at - b.at);
+      await write(replies);
+      const t = await start();
+      await t.send("POST", "/api/import", { all: true });
+      for (const [from, to] of [
+        ["2026-10-25", "2026-10-25"],
+        ["2026-10-30", "2026-11-02"],
+        ["2026-10-01", "2026-11-04"],
+      ] as const) {
+        const inside = replies.filter(({ at }) => day.format(at) >= from && day.format(at) <= to);
+        const found = await report(t, `from=${from}&to=${to}`);
+        const tokens = inside.reduce((sum, { output }) => sum + output, 0);
+        expect(found.totals, `seed ${seed}, ${from}`).toMatchObject({
+          tokens,
+          sessions: new Set(inside.map((one) => one.session)).size,
+          microdollars: tokens * 5,
+        });
+        const byFolder = new Map<string, number>();
+        for (const { folder, output } of inside)
+          byFolder.set(folder.slice(3), (byFolder.get(folder.slice(3)) ?? 0) + output);
+        expect(Object.fromEntries(found.projects.map((one) => [one.name, one.tokens]))).toEqual(
+          Object.fromEntries(byFolder),
+        );
+      }
+      await t.close();
+    }
+  });
+
+  it("quotes no prompt unless asked, and cannot be broken by a name", async () => {
+    await write([{ session: 1, folder: "/w/a|<b>_x", at: Date.UTC(2026, 10, 4, 9), output: 1_000 }]);
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    for (const format of ["json", "md", "html"]) {
+      const text = async (more = "") => (await t.fetch(`/api/report?format=${format}${more}`)).text();
+      expect(await text()).not.toContain("secret");
+      expect(await text("&prompts=1")).toContain("secret prompt 1");
+    }
+    const page = await t.fetch("/api/report?format=html");
+    expect(page.headers.get("content-security-policy")).toBe("default-src 'none'; style-src 'unsafe-inline'");
+    expect(await page.text()).toContain("a|&#60;b&#62;_x");
+    expect(await (await t.fetch("/api/report?format=md")).text()).toContain("| a\\|\\<b\\>\\_x |");
+    expect(await report(t, "from=2026-11-05&to=2026-11-04")).toMatchObject({ code: "INVALID_INPUT" });
+    expect(await report(t, "from=2026-02-30")).toMatchObject({ code: "INVALID_INPUT" });
+  });
+});
+
+describe("sessarc report", () => {
+  it("prints Markdown, writes HTML, and counts weeks from Monday and months from their first day", async () => {
+    await write([
+      { session: 1, folder: "/w/app", at: Date.UTC(2026, 9, 31, 9), output: 1_000_000 },
+      { session: 2, folder: "/w/app", at: Date.UTC(2026, 10, 1, 9), output: 1_000_000 },
+      { session: 3, folder: "/w/app", at: Date.UTC(2026, 10, 2, 9), output: 1_000_000 },
+      { session: 4, folder: "/w/lib", at: Date.UTC(2026, 10, 4, 9), output: 2_000_000 },
+    ]);
+    await runCommand(["import", "--all"], home);
+    const tokens = async (...args: string[]) =>
+      (JSON.parse((await runCommand(["report", "--json", ...args], home)).stdout) as Report).totals.tokens;
+    expect(await tokens("--week")).toBe(3_000_000);
+    expect(await tokens("--month")).toBe(4_000_000);
+    expect(await tokens("--since", "2026-10-31", "--until", "2026-11-01")).toBe(2_000_000);
+    expect(await tokens()).toBe(5_000_000);
+    const shown = await runCommand(["report", "--week"], home, {}, 80);
+    expect(shown.stdout).toMatchInlineSnapshot(`
+      "# Report of 2026-11-02 to 2026-11-04
+
+      ## Projects
+
+      2 sessions, 4 messages, 0 ms active, 3.0M tokens, $15.00 estimated.
+
+      | project | sessions | active | tokens | cost | in git |
+      | --- | ---: | ---: | ---: | ---: | ---: |
+      | lib | 1 | 0 ms | 2.0M | $10.00 | no repository |
+      | app | 1 | 0 ms | 1.0M | $5.00 | no repository |
+
+      ## Windows
+
+      The dearest windows of five hours; the limit is what the provider reported.
+
+      | assistant | from | to | tokens | cost | limit |
+      | --- | ---: | ---: | ---: | ---: | ---: |
+      | claude-code | 2026-11-04 09:00 | 2026-11-04 14:00 | 2.0M | $10.00 |  |
+      | claude-code | 2026-11-02 09:00 | 2026-11-02 14:00 | 1.0M | $5.00 |  |
+      "
+    `);
+    expect((await runCommand(["report", "--week"], home, { NO_COLOR: "1" }, 160)).stdout).toBe(shown.stdout);
+    const file = join(home, "week.html");
+    expect(await runCommand(["report", "--format", "html", "-o", file], home)).toMatchObject({ code: 0, stdout: "" });
+    expect(await readFile(file, "utf8")).toContain("<h2>Projects</h2>");
+    expect(await runCommand(["report", "-o", file], home)).toMatchObject({ code: 2 });
+    expect(await runCommand(["report", "--week", "--month"], home)).toMatchObject({ code: 2 });
+    expect(await runCommand(["report", "--since", "often"], home)).toMatchObject({ code: 2 });
+    expect(await runCommand(["report", "--since", "2026-01-01", "--until", "2026-01-02"], home)).toMatchObject({
+      code: 3,
+    });
+  });
+});
