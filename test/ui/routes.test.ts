@@ -29,6 +29,8 @@ const FOR_PROGRAMS = [
   // The command line gives a session's prompts to another assistant.
   /^(GET|POST) \/replay\/with(\/stop)?$/,
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
+  // The usage screen offers it by its address.
+  /^GET \/report$/,
   // Exports of the command line hold them.
   /^GET \/sessions\/:id\/notes$/,
   // The status line of an assistant, put there by the command line.

@@ -111,6 +111,7 @@ export const en = {
   "health.advice.unread": "Go on with the session, or look at the failure.",
   "health.advice.compaction": "Begin a new session for a new task; a full context is sent with each reply.",
   "health.advice.wait": "Run long commands in the background, or on fewer files.",
+  report: "Report",
 };
 
 export type DailyWords = Record<keyof typeof en, string>;

@@ -110,4 +110,5 @@ export const words: DailyWords = {
   "health.advice.unread": "セッションを続けるか、失敗を確認します。",
   "health.advice.compaction": "新しい作業は新しいセッションで始めます。応答ごとに全コンテキストが送られます。",
   "health.advice.wait": "長いコマンドはバックグラウンドで、または少ないファイルで実行します。",
+  report: "レポート",
 };

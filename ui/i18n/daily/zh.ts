@@ -109,4 +109,5 @@ export const words: DailyWords = {
   "health.advice.unread": "继续该会话，或查看该失败。",
   "health.advice.compaction": "新任务请开新会话；每次回复都会发送完整上下文。",
   "health.advice.wait": "在后台运行耗时命令，或减少处理的文件。",
+  report: "报告",
 };
