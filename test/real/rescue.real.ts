@@ -119,6 +119,11 @@ describe("rescue in the real tools", () => {
     expect(await figures(t)).toEqual(before);
     const again = await t.send<{ rescued: Rescued[] }>("POST", "/api/rescue/restore", { sessions: [id] });
     expect(again.body.rescued[0]?.written).toEqual([]);
+    const gone = async () => (await t.json<{ states: { gone: number } }>("/api/rescue")).states.gone;
+    expect((await t.send("POST", "/api/rescue/undo", { session: id })).status).toBe(200);
+    expect(await gone()).toBe(1);
+    expect((await t.send("POST", "/api/rescue/restore", { sessions: [id] })).status).toBe(200);
+    expect([await gone(), await figures(t)]).toEqual([0, before]);
 
     let from = model.ledger.length;
     model.play({ main: [{ text: "The crane says krr." }] });

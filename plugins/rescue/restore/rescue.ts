@@ -144,6 +144,9 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
         }
         const source = await db.get<{ path: string }>("select source_path as path from session where id = ?", [id]);
         await readAgain(source ? [...paths, source.path] : paths);
+        // A database is still there: that a session is no longer in it shows when all logs are listed.
+        const isRows = rows.some(({ written }) => (JSON.parse(written) as Written).imported.length > 0);
+        if (isRows) await kernel.inject("importer").run(() => [], new Set());
         return undone;
       }),
   };
