@@ -80,6 +80,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("insights", () => import("./insights/index.ts")),
     entry("budget", () => import("./budget/index.ts"), ["budget"]),
     entry("health", () => import("./health/index.ts"), ["health"]),
+    entry("metrics", () => import("./metrics/index.ts")),
     entry("report", () => import("./report/index.ts"), ["report"]),
     entry("notes", () => import("./notes/index.ts"), ["note", "tag", "bookmark", "searches"]),
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
@@ -138,6 +139,7 @@ export type {
 } from "./insights/index.ts";
 export type { FeedStatus, Live } from "./live/index.ts";
 export type {} from "./mcp-hub/index.ts";
+export type {} from "./metrics/index.ts";
 export type { ListedMark, Mark, SavedSearch } from "./notes/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
 export type { Report } from "./report/index.ts";

@@ -30,7 +30,7 @@ GET /backup · GET /vacuum · POST /vacuum · GET /sessions · GET /sessions/fin
 GET /sessions/:id/figures · GET /sessions/:id/context · GET /sessions/:id/prompts · GET /sessions/:id/images
 GET /projects/git · GET /projects/activity · GET /insights/sessions · GET /insights/calls · GET /git/blame · GET /git/writers · GET /projects/:id/commits · GET /projects/:id/receipt · POST /projects/:id/git-notes
 GET /notes · PATCH /sessions/:id/notes · GET /sessions/:id/notes · GET /tags · GET /searches · PUT /searches · DELETE /searches
-GET /report · GET /health · GET /sessions/:id/health
+GET /metrics · GET /report · GET /health · GET /sessions/:id/health
 GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /statusline/install · DELETE /statusline/install
 GET /usage · GET /prices · POST /prices · DELETE /prices · GET /insights · GET /search/total
 GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service

@@ -51,6 +51,8 @@ export interface Insights {
   totals(query: TotalsQuery): Promise<{ tokens: number; cost: Cost }>;
   /** Usage by project in local days; `calls`: tool calls of the sessions in them, each session as a whole. */
   byProject(query: TotalsQuery): Promise<{ usage: UsageReport; calls: ToolCalls[] }>;
+  /** Usage of all time by tool, with its models. */
+  byTool(): Promise<UsageReport>;
   /** Windows that begin from the local day `from` on. */
   blocks(query: { minutes: number; from?: string | undefined; now: number }): Promise<BlockReport>;
   /** What each session of a project cost, by quarter-hour. */
@@ -119,6 +121,10 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
         const [usage, calls] = await Promise.all([report(db, "project", asked, names), callsOf(db, asked)]);
         return { usage, calls };
       });
+    },
+    byTool() {
+      const scope = { zone: zoneOf(), range: { from: null, to: null } };
+      return service.answer("by tool", scope, (asked) => report(db, "tool", asked, new Map()));
     },
     async blocks({ minutes, from, now }) {
       const scope = { zone: zoneOf(), range: toRange(from, undefined) };

@@ -29,6 +29,8 @@ const FOR_PROGRAMS = [
   // The command line gives a session's prompts to another assistant.
   /^(GET|POST) \/replay\/with(\/stop)?$/,
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
+  // For Prometheus.
+  /^GET \/metrics$/,
   // The usage screen offers it by its address.
   /^GET \/report$/,
   // Exports of the command line hold them.
