@@ -36,7 +36,7 @@ const IDIOMS: Idiom[] = [
     pattern: /\b(?:what|that|which) is no(?:ne\b|(?! (?:longer|more|one|better|worse|different)\b) [a-z])/,
     instead: "invalid, missing, or 'not a …': name what is wrong",
   },
-  { pattern: /\bputs? aside\b|\bput (?:it|them) aside\b/, instead: "moved to …: name the folder or the file" },
+  { pattern: /\bputs? (?:it |them )?aside\b/, instead: "moved to …: name the folder or the file" },
   { pattern: /\btak(?:en?|es|ing) away\b/, instead: "removed, deleted, subtracted" },
   {
     pattern: /\b(?:is|are|was|were|lets?|it|them) (?:let )?go of\b|\b(?:is|are|be) let go\b/,

@@ -60,7 +60,7 @@ async function salvage(dataDir: string, damage: string): Promise<DoctorCheck> {
     name: "repaired",
     status: "warn",
     detail: `${damage}. Rebuilt with ${formatCount(rows)} rows${lost}; damaged files kept: ${kept.join(", ")}`,
-    fix: "`sessarc import` reads the logs of what is missing. Remove the kept files when nothing is.",
+    fix: "Run `sessarc import` to re-import missing sessions. Then remove the kept files.",
   };
 }
 

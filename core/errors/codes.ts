@@ -14,7 +14,11 @@ const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 export const CORE_ERRORS = {
   INVALID_INPUT: { status: 400, why: (p) => p.reason },
-  INVALID_JSON: { status: 400, why: (p) => `The body is not acceptable JSON: ${p.reason}` },
+  INVALID_JSON: {
+    status: 400,
+    why: (p) => `The body is not valid JSON: ${p.reason}`,
+    fix: () => "Send one JSON value in UTF-8.",
+  },
   UNAUTHORIZED: {
     status: 401,
     why: () => "This service asks for its token",
@@ -40,15 +44,27 @@ export const CORE_ERRORS = {
     why: (p) => `${p.method} is not possible here`,
     fix: (p) => `Use ${p.allow.join(", ")}.`,
   },
-  BODY_TOO_LARGE: { status: 413, why: (p) => `The body is larger than ${mib(p.limit)}` },
+  BODY_TOO_LARGE: {
+    status: 413,
+    why: (p) => `The body is larger than ${mib(p.limit)}`,
+    fix: () => "Send less in one request.",
+  },
   HEAD_TOO_LARGE: { status: 431, why: () => "The request's headers are too large" },
-  REQUEST_TIMEOUT: { status: 408, why: () => "The request did not arrive in time" },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    why: () => "The request did not arrive in time",
+    fix: () => "Send the request again.",
+  },
   NOT_JSON: {
     status: 415,
     why: (p) => `The body is ${p.type || "untyped"}, not JSON`,
     fix: () => "Send `Content-Type: application/json`, uncompressed UTF-8.",
   },
-  SHUTTING_DOWN: { status: 503, why: () => "sessarc is shutting down" },
+  SHUTTING_DOWN: {
+    status: 503,
+    why: () => "sessarc is shutting down",
+    fix: () => "Start sessarc again, then repeat the request.",
+  },
   INTERNAL: {
     status: 500,
     why: (p) => `Something failed inside sessarc (error id ${p.errorId})`,
@@ -99,7 +115,11 @@ export const CORE_ERRORS = {
     why: (p) => `Plugin "${p.name}" is missing (${p.chain.join(" → ")})`,
     fix: (p) => `Add "${p.name}" to the plugins.`,
   },
-  PLUGIN_CYCLE: { status: 500, why: (p) => `Plugins depend on each other in a circle: ${p.chain.join(" → ")}` },
+  PLUGIN_CYCLE: {
+    status: 500,
+    why: (p) => `Plugins depend on each other in a circle: ${p.chain.join(" → ")}`,
+    fix: () => "Remove one of these names from its plugin's `dependsOn`.",
+  },
   PLUGIN_TIMEOUT: {
     status: 500,
     why: (p) => `Plugin "${p.plugin}" did not finish ${p.step} within ${p.ms} ms`,
@@ -133,7 +153,11 @@ export const CORE_ERRORS = {
     why: (p) => `"${p.key}" is set on the command line for this run`,
     fix: () => "Start the service without that flag to change it here.",
   },
-  CONFIG_UNREADABLE: { status: 500, why: (p) => `The configuration ${p.file} cannot be read: ${p.reason}` },
+  CONFIG_UNREADABLE: {
+    status: 500,
+    why: (p) => `The configuration ${p.file} cannot be read: ${p.reason}`,
+    fix: () => "Repair the file, or name another one with --config.",
+  },
   PORT_TAKEN: {
     status: 500,
     why: (p) => `Port ${p.port} on ${p.host} is in use`,
@@ -202,8 +226,17 @@ export const CORE_ERRORS = {
     why: (p) => `The stored messages of ${p.key} are damaged: ${p.reason}`,
     fix: () => "Import the session again, or run `sessarc doctor --fix`. Both read its log again if it still exists.",
   },
-  SESSION_NOT_FOUND: { status: 404, why: (p) => `No session ${p.id}` },
-  PROJECT_NOT_FOUND: { status: 404, why: (p) => `No project ${p.id}` },
+  SESSION_NOT_FOUND: {
+    status: 404,
+    why: (p) => `No session ${p.id}`,
+    fix: () =>
+      "`sessarc sessions` (GET /sessions) lists the ids. `sessarc import` imports sessions that are not archived yet.",
+  },
+  PROJECT_NOT_FOUND: {
+    status: 404,
+    why: (p) => `No project ${p.id}`,
+    fix: () => "`sessarc projects` (GET /projects) lists the ids.",
+  },
   SOURCE_MISSING: {
     status: 409,
     why: (p) => `The log of ${p.id} no longer exists`,

@@ -68,10 +68,10 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
         name,
         status: "fail",
         detail: `${path} cannot be written: ${barred}`,
-        fix: "What is archived can be read. To import, check its permissions and its file system, or choose another --data-dir.",
+        fix: "The archive can be read. To import, check the folder's permissions and file system, or choose another --data-dir.",
       },
     ];
-  if (info instanceof Error) return [{ name, status: "ok", detail: `${path} (made when first needed)` }];
+  if (info instanceof Error) return [{ name, status: "ok", detail: `${path} (created at the first import)` }];
   const checks: DoctorCheck[] = [];
   const open = process.platform !== "win32" && (info.mode & 0o077) !== 0;
   if (open && fix) await chmod(path, 0o700);
@@ -88,7 +88,7 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
       name: "kept files",
       status: "warn",
       detail: `An earlier repair moved ${kept.join(", ")} out of use in ${path}`,
-      fix: "Remove them when nothing is missing.",
+      fix: "Delete these files once no session is missing.",
     });
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
@@ -98,7 +98,7 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
           name: "disk",
           status: "warn",
           detail: `${formatBytes(free)} free`,
-          fix: "Make room: importing needs about a fifth of the logs' size.",
+          fix: "Free disk space: importing needs about a fifth of the logs' size.",
         }
       : { name: "disk", status: "ok", detail: `${formatBytes(free)} free` },
   );
@@ -108,14 +108,14 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
 async function repairFolders(dataDir: string, blocked: readonly string[], fix: boolean): Promise<DoctorCheck> {
   const name = "folders";
   const detail = `No folder, so nothing in it can be read or written: ${blocked.join(", ")}`;
-  if (!fix) return { name, status: "fail", detail, fix: "`sessarc doctor --fix` puts it aside." };
+  if (!fix) return { name, status: "fail", detail, fix: "`sessarc doctor --fix` moves it away and keeps it." };
   try {
     const kept = await putAside(dataDir, blocked);
     return {
       name: "repaired",
       status: "warn",
       detail: `${detail}. Kept: ${kept.join(", ")}`,
-      fix: "`sessarc import` reads the logs of what is missing. Remove what was kept when nothing is.",
+      fix: "Run `sessarc import` to re-import missing sessions. Then remove the kept files.",
     };
   } catch (error) {
     if (!isSessarcError(error)) throw error;

@@ -31,7 +31,11 @@ export const errors = defineErrors({
     why: ({ id }) => `Project ${id} is a folder or repository already`,
     fix: () => "Only projects without a folder can be associated.",
   },
-  NOT_ASSOCIATED: { status: 409, why: ({ id }) => `Nothing is associated with project ${id}` },
+  NOT_ASSOCIATED: {
+    status: 409,
+    why: ({ id }) => `Project ${id} is not associated with another one`,
+    fix: () => "GET /projects lists the projects that are associated.",
+  },
   NO_SUCH_FOLDER: {
     status: 422,
     why: ({ path }) => `${path} is no existing folder`,
@@ -66,8 +70,16 @@ export const errors = defineErrors({
     status: 409,
     why: ({ path, known }) => `${path} is read already: it is part of ${known}`,
   },
-  FOLDER_REFUSED: { status: 422, why: ({ path, reason }) => `${path} cannot be added: ${reason}` },
-  FOLDER_UNKNOWN: { status: 404, why: ({ path, tool }) => `${path} was not added for ${tool}` },
+  FOLDER_REFUSED: {
+    status: 422,
+    why: ({ path, reason }) => `${path} cannot be added: ${reason}`,
+    fix: () => "Pass the absolute path of a folder with logs of this assistant.",
+  },
+  FOLDER_UNKNOWN: {
+    status: 404,
+    why: ({ path, tool }) => `${path} was not added for ${tool}`,
+    fix: () => "GET /sources lists the added folders.",
+  },
   ADAPTER_MISSING: {
     status: 422,
     why: ({ tool }) => `No plugin reads the logs of ${tool}`,

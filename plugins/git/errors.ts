@@ -23,6 +23,14 @@ defineErrors({
     fix: () => "The clone is shallow, partial or damaged: fetch the object with git, then ask again.",
   },
   GIT_MISSING: { status: 422, why: () => "git is not installed", fix: () => "Install git 2.25 or later." },
-  GIT_FAILED: { status: 502, why: ({ command }) => `git ${command} failed` },
-  GIT_TIMEOUT: { status: 504, why: ({ command, ms }) => `git ${command} did not answer in ${ms} ms` },
+  GIT_FAILED: {
+    status: 502,
+    why: ({ command }) => `git ${command} failed`,
+    fix: () => "Run `git fsck` in the repository, then try again.",
+  },
+  GIT_TIMEOUT: {
+    status: 504,
+    why: ({ command, ms }) => `git ${command} did not answer in ${ms} ms`,
+    fix: () => "Try again. A repository on a slow disk may need a larger `timeoutMs` of the plugin git.",
+  },
 });

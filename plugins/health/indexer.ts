@@ -177,7 +177,7 @@ export default {
   },
 } satisfies IndexerModule;
 
-/** What a repeated call comes to: it failed again and again, or nobody needed it. */
+/** Why a repeated call counts: it failed repeatedly, or its result was not needed. */
 function repeated({ seq, last, count, failed, tool, subject, isRead }: Repeat): FindingRow[] {
   const row = { seq, last, tool, subject, tokens: 0, ms: 0 };
   if (failed >= 2) return [{ kind: "retry", count: failed, ...row }];

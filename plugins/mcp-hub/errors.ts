@@ -23,7 +23,11 @@ declare module "sessarc" {
 }
 
 export const errors = defineErrors({
-  SERVICE_NOT_FOUND: { status: 404, why: ({ id }) => `No service ${id}` },
+  SERVICE_NOT_FOUND: {
+    status: 404,
+    why: ({ id }) => `No service ${id}`,
+    fix: () => "`sessarc mcp list` (GET /mcp/services) lists the services.",
+  },
   SERVICE_INVALID: { status: 422, why: ({ id, reason }) => `The service ${id} cannot be stored: ${reason}` },
   SERVICE_BUILT_IN: {
     status: 409,
@@ -74,5 +78,9 @@ export const errors = defineErrors({
     why: ({ ids }) => `No such backup: ${ids.join(", ")}`,
     fix: () => "See those there are: GET /api/mcp/backups.",
   },
-  MCP_BACKUP_DAMAGED: { status: 500, why: ({ id }) => `The backup ${id} is not what was written; nothing was changed` },
+  MCP_BACKUP_DAMAGED: {
+    status: 500,
+    why: ({ id }) => `The backup ${id} is damaged: its files differ from what was stored; nothing was changed`,
+    fix: () => "Choose an older backup: GET /api/mcp/backups.",
+  },
 });

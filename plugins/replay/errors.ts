@@ -44,7 +44,11 @@ export const errors = defineErrors({
     why: ({ id }) => `The replay of ${id} is not started`,
     fix: () => "POST /replay/start makes its sandbox.",
   },
-  REPLAY_STEP_NOT_FOUND: { status: 404, why: ({ id, seq }) => `Message ${seq} of ${id} is no step of its replay` },
+  REPLAY_STEP_NOT_FOUND: {
+    status: 404,
+    why: ({ id, seq }) => `Message ${seq} of ${id} is not a step of its replay`,
+    fix: () => "GET /sessions/:id/replay-plan lists the steps.",
+  },
   REPLAY_STEP_UNSUPPORTED: {
     status: 422,
     why: ({ seq, reason }) => `Step ${seq} cannot be replayed: ${reason}`,
@@ -76,7 +80,11 @@ export const errors = defineErrors({
     why: ({ path }) => `What ${path} held before is neither in the sandbox nor in the repository any more`,
     fix: () => "POST /replay/start makes a fresh sandbox.",
   },
-  REPLAY_NOT_A_FILE: { status: 422, why: ({ path }) => `${path} is no plain file in the sandbox` },
+  REPLAY_NOT_A_FILE: {
+    status: 422,
+    why: ({ path }) => `${path} in the sandbox is not a plain file`,
+    fix: () => "Leave the step out with skip: true.",
+  },
   REPLAY_FILE_TOO_LARGE: {
     status: 422,
     why: ({ path, bytes, limit }) => `${path} has ${mib(bytes)}; replay edits files up to ${mib(limit)}`,
@@ -102,7 +110,11 @@ export const errors = defineErrors({
     why: ({ command }) => `The sandbox's repository could not be made: \`git ${command}\` failed`,
     fix: () => "Check that the project's repository is whole (`git fsck`), or leave the command out with skip: true.",
   },
-  REPLAY_NO_PROMPTS: { status: 422, why: ({ id }) => `${id} holds no prompt that could be given to an assistant` },
+  REPLAY_NO_PROMPTS: {
+    status: 422,
+    why: ({ id }) => `Session ${id} has no prompt to give to an assistant`,
+    fix: () => "Choose a session with a prompt of the user.",
+  },
   REPLAY_WITH_NOT_CONFIRMED: {
     status: 409,
     why: ({ command, prompts, given }) =>

@@ -13,7 +13,11 @@ declare module "sessarc" {
 }
 
 export const errors = defineErrors({
-  RULE_NOT_FOUND: { status: 404, why: ({ id }) => `No rule ${id}` },
+  RULE_NOT_FOUND: {
+    status: 404,
+    why: ({ id }) => `No rule ${id}`,
+    fix: () => "GET /security/rules lists the rules.",
+  },
   RULE_READ_ONLY: {
     status: 409,
     why: ({ id, why }) => `Rule ${id} ${why}`,

@@ -8,5 +8,9 @@ declare module "sessarc" {
 }
 
 export const errors = defineErrors({
-  SHARE_NOT_FOUND: { status: 404, why: ({ id }) => `No share ${id}` },
+  SHARE_NOT_FOUND: {
+    status: 404,
+    why: ({ id }) => `No share ${id}`,
+    fix: () => "GET /shares lists the shares.",
+  },
 });

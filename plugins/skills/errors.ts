@@ -64,7 +64,11 @@ export const errors = defineErrors({
     why: ({ tool, known }) => `No tool ${tool} that has skills; known are ${known.join(", ")}`,
   },
   SKILL_SCOPE_MISSING: { status: 422, why: ({ tool, scope }) => `${tool} has no folder for skills of scope ${scope}` },
-  SKILL_PROJECT_GONE: { status: 422, why: ({ path }) => `The project's folder ${path} is gone` },
+  SKILL_PROJECT_GONE: {
+    status: 422,
+    why: ({ path }) => `The project's folder ${path} is gone`,
+    fix: () => "Restore the folder, or link the skill for the user instead of the project.",
+  },
   SKILL_LEAVES_PROJECT: {
     status: 422,
     why: ({ path, project }) => `${path} is reached through a link that leads out of the project ${project}`,
@@ -85,7 +89,11 @@ export const errors = defineErrors({
     why: ({ id, tool, path, through }) => `${tool} sees ${id} already at ${path} (linked for ${through})`,
     fix: () => "Send `again: true` to have it listed twice.",
   },
-  SKILL_NOT_LINKED: { status: 409, why: ({ id, tool }) => `sessarc has not linked ${id} into ${tool}` },
+  SKILL_NOT_LINKED: {
+    status: 409,
+    why: ({ id, tool }) => `sessarc has not linked ${id} into ${tool}`,
+    fix: () => "`sessarc skills show <id>` lists its links.",
+  },
   SKILL_NOT_OURS: {
     status: 409,
     why: ({ path, what }) => `${what} is at ${path}, which is not what sessarc put there`,

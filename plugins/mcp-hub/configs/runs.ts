@@ -49,7 +49,7 @@ export interface Runs {
   begin(run: Run, originals: readonly Uint8Array[]): Promise<void>;
   save(run: Run): Promise<void>;
   remove(run: Pick<Run, "id">): Promise<void>;
-  /** The original of a file; throws MCP_BACKUP_DAMAGED when it is not what was written. */
+  /** The original of a file; throws MCP_BACKUP_DAMAGED when it differs from what was stored. */
   original(run: Run, file: RunFile): Promise<Buffer>;
 }
 

@@ -18,7 +18,7 @@ export interface Brief {
 }
 
 export const DEFAULT_TOKENS = 4_000;
-/** Characters of a text that are looked at: more than any budget holds. */
+/** Characters of a text that are read: more than any budget holds. */
 const LONGEST = 60_000;
 
 /** `to`: the adapter of the assistant it is for. Throws SESSION_NOT_FOUND. */
