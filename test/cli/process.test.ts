@@ -213,7 +213,7 @@ describe("commands on the archive", () => {
     expect(shown.stdout).not.toContain("tool_use");
     expect(await runCommand(["show", "codex:nothing"], home)).toMatchObject({
       code: 3,
-      stderr: "error No session codex:nothing\n",
+      stderr: expect.stringMatching(/^error No session codex:nothing\n +`sessarc sessions` .* lists the ids/),
     });
   });
 

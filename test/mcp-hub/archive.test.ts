@@ -82,7 +82,7 @@ describe("mcp-hub: the archive as a service", () => {
   it("answers a mistake with what the model can do about it", async () => {
     const { call } = await start();
     expect(await call("get_session", { session: "codex:nothing" })).toEqual({
-      text: "No session codex:nothing",
+      text: expect.stringMatching(/^No session codex:nothing\. `sessarc sessions` .* lists the ids/),
       isError: true,
     });
     expect((await call("get_session")).isError).toBe(true);
