@@ -56,7 +56,7 @@ describe("frontmatter", () => {
       [head("name: a\ndescription:\n"), 3, /empty/],
       [head("name: a\ndescription: '  '"), 3, /empty/],
       [head("name: a\nlicense: x\ndescription: [b]"), 4, /not a text/],
-      [head("name: a\ndescription: b\nname: c"), 4, /twice/],
+      [head("name: a\ndescription: b\nname: c"), 4, /duplicate/],
       [head("name: a\n\tdescription: b"), 3, /tab/i],
       [head("name: a\ndescription: 'b"), 3, /quote/i],
       [head("name: a\ndescription: b: c"), 3, /nested/i],
