@@ -6,6 +6,7 @@ import type { BrowserContext, ConsoleMessage, Locator, Page, Request } from "pla
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import blame from "../../plugins/blame/index.ts";
 import budget from "../../plugins/budget/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -175,6 +176,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     causality(),
     live({ turns: options.turns }),
     git(),
+    blame(),
     security(),
     share(),
     hub(),

@@ -139,12 +139,20 @@ export async function matchLines(
 
   // Outside of its time: after a squash, a merge of an older branch, a change of form by someone else.
   if (found.some((one, i) => !one && (weights[i] ?? 0) >= HEAVY)) {
+    // A call that wrote a whole file which was committed before repeats lines of others.
+    const born = Math.min(
+      ...[...windows.values()].map(({ after, authored }) => (Number.isFinite(after) ? after : authored)),
+    );
+    const isOwn = ({ whole, at }: Write) => !whole || at <= born + SECOND;
     const everywhere = placesOf(writes, 0, writes.length);
     for (const [i, one] of found.entries()) {
       if (slices.due) await slices.turn();
       if (one || (weights[i] ?? 0) < HEAVY) continue;
       const until = (windows.get(lines[i]?.commit ?? "")?.committed ?? Number.NEGATIVE_INFINITY) + SECOND;
-      const places = (everywhere.get(keys[i] ?? 0) ?? []).filter(({ write }) => (writes[write]?.at ?? 0) <= until);
+      const places = (everywhere.get(keys[i] ?? 0) ?? []).filter(({ write }) => {
+        const one = writes[write];
+        return one !== undefined && one.at <= until && isOwn(one);
+      });
       const fit = best(i, places);
       if (!fit) continue;
       const before = alike(i, fit.place, -1, lines.length);
