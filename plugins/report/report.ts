@@ -66,7 +66,7 @@ const WASTES = 3;
 /** Minutes of a window. */
 const WINDOW = 300;
 const TITLES = 20;
-/** What of a session's messages may be told: commands may hold anything, and are left out unless prompts are asked for. */
+/** What of a session's messages a report may contain: commands may hold anything, and are left out unless prompts are asked for. */
 const PATHS: ReadonlySet<string> = new Set(["reread", "readEverywhere", "undone"]);
 
 export async function makeReport(kernel: Kernel, { from, to, prompts }: ReportQuery): Promise<Report> {

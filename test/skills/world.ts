@@ -6,7 +6,19 @@ import { defaultPlugins } from "sessarc/plugins";
 import type { Skill } from "../../plugins/index.ts";
 import { createTestKernel, type TestKernel, type TestKernelOptions } from "../kernel.ts";
 
-const LEFT_OUT = ["live", "dashboard", "security", "share", "feedback", "demo", "causality", "mcp-hub", "replay"];
+/** `rescue` needs `security`. */
+const LEFT_OUT = [
+  "live",
+  "dashboard",
+  "security",
+  "rescue",
+  "share",
+  "feedback",
+  "demo",
+  "causality",
+  "mcp-hub",
+  "replay",
+];
 
 /** The plugins that have to do with skills: the adapters, the archive, insights. */
 export const skillPlugins = (): PluginEntry[] =>
