@@ -1,9 +1,24 @@
 /**
- * A server that offers the tools, prompts and resources the protocol's conformance suite asks for, over stdio and in both eras.
+ * A server that offers the tools, prompts and resources the protocol's conformance suite asks for. Over stdio, and with the argument
+ * `http` over a port, in both eras; with `sse` in the older era over its older transport. With a port, it prints its address.
  * What it answers is what the suite's descriptions of its scenarios say.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { ProtocolError, Server } from "@modelcontextprotocol/server";
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { createServer as createHttpServer } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  originValidationResponse,
+  ProtocolError,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -244,7 +259,8 @@ function read(uri) {
   return { contents: [{ uri, mimeType: "application/json", text: data }] };
 }
 
-function createServer() {
+/** `changed` reports a changed list of `tools` or `prompts` where the server's own connection does not reach the clients. */
+function createServer(changed) {
   const listChanged = { listChanged: true };
   const server = new Server(
     { name: "conformance", version: "1.0.0" },
@@ -269,7 +285,8 @@ function createServer() {
     async "tools/call"({ name, arguments: args = {} }, ctx) {
       if (name === "test_trigger_tool_change" || name === "test_trigger_prompt_change") {
         const kind = name === "test_trigger_tool_change" ? "tools" : "prompts";
-        await server.notification({ method: `notifications/${kind}/list_changed` });
+        if (changed) changed(kind);
+        else await server.notification({ method: `notifications/${kind}/list_changed` });
         return says("changed");
       }
       if (!Object.hasOwn(TOOLS, name)) throw new ProtocolError(-32602, `Unknown tool: ${name}`);
@@ -303,4 +320,70 @@ function createServer() {
   return server;
 }
 
-serveStdio(createServer);
+/** Both eras: a session for each client of the older one, a server for each request of the newer one. */
+function overHttp() {
+  const modern = createMcpHandler(() => createServer((kind) => modern.notify[`${kind}Changed`]()), {
+    legacy: "reject",
+  });
+  const sessions = new Map();
+  const startSession = async () => {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    await createServer().connect(transport);
+    return transport;
+  };
+  return async (request) => {
+    const refusal =
+      hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+      originValidationResponse(request, localhostAllowedOrigins());
+    if (refusal) return refusal;
+    if (!(await isLegacyRequest(request))) return modern.fetch(request);
+    const id = request.headers.get("mcp-session-id");
+    if (id !== null && !sessions.has(id)) return new Response(null, { status: 404 });
+    return (sessions.get(id) ?? (await startSession())).handleRequest(request);
+  };
+}
+
+/** A handler of `Request` for a Node server. */
+const asListener = (handle) => async (incoming, outgoing) => {
+  const { method, url, headers } = incoming;
+  const ending = new AbortController();
+  outgoing.on("close", () => ending.abort());
+  const body = method === "POST" ? { body: Readable.toWeb(incoming), duplex: "half" } : {};
+  const response = await handle(
+    new Request(new URL(url, `http://${headers.host}`), { method, headers, signal: ending.signal, ...body }),
+  );
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.flushHeaders();
+  if (!response.body) return outgoing.end();
+  // A client that leaves ends both.
+  await pipeline(Readable.fromWeb(response.body), outgoing).catch(() => outgoing.destroy());
+};
+
+/** The older era over its older way: a stream of events, and messages posted beside it. */
+function overSse() {
+  const open = new Map();
+  return async (request, response) => {
+    const { searchParams } = new URL(request.url, "http://127.0.0.1");
+    if (request.method === "POST") {
+      const transport = open.get(searchParams.get("sessionId"));
+      if (transport) await transport.handlePostMessage(request, response);
+      else response.writeHead(404).end();
+    } else if (request.headers.accept?.includes("text/event-stream")) {
+      const transport = new SSEServerTransport("/messages", response);
+      open.set(transport.sessionId, transport);
+      response.on("close", () => open.delete(transport.sessionId));
+      await createServer().connect(transport);
+    } else response.writeHead(405).end();
+  };
+}
+
+const [way = "stdio"] = process.argv.slice(2);
+if (way === "stdio") serveStdio(() => createServer());
+else {
+  const server = createHttpServer(way === "sse" ? overSse() : asListener(overHttp()));
+  server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/${way}`));
+}

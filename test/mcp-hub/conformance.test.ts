@@ -2,9 +2,11 @@
  * The protocol's own conformance suites, through the hub: one service with its names unchanged, and all of them with the names mapped
  * back. No expected failures.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { exec } from "#internal";
 import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
@@ -22,11 +24,28 @@ const NODE = isNew
   ? process.execPath
   : fileURLToPath(new URL("../runtimes/node_modules/node24/bin/node", import.meta.url));
 
-/** Runs a suite; answers its exit code and, when that is not 0, everything it said. */
-async function run(suite: string, args: readonly string[], view: "one" | "all", others: Record<string, object> = {}) {
+type Way = "stdio" | "http" | "sse";
+
+/** The suite's service as the hub reaches it: a process it starts, or the address of one that listens. */
+async function service(way: Way): Promise<object> {
+  if (way === "stdio") return { command: process.execPath, args: [SERVER] };
+  const child = spawn(process.execPath, [SERVER, way], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill());
+  const [address] = await once(child.stdout.setEncoding("utf8"), "data");
+  return { transport: way, url: String(address).trim() };
+}
+
+interface RunOptions {
+  view: "one" | "all";
+  way?: Way;
+  others?: Record<string, object>;
+}
+
+/** Runs a suite; returns its exit code and, when that is not 0, everything it printed. */
+async function run(suite: string, args: readonly string[], { view, way = "stdio", others = {} }: RunOptions) {
   const { url, add } = await serveHub();
-  for (const [id, service] of Object.entries(others)) await add(id, service);
-  await add("suite", { command: process.execPath, args: [SERVER] });
+  for (const [id, other] of Object.entries(others)) await add(id, other);
+  await add("suite", await service(way));
   const target = view === "one" ? new URL("mcp/suite", url).href : await renaming(new URL("mcp", url).href, "suite");
   const cwd = await makeTempDir();
   const result = await exec(NODE, [suite, "server", "--url", target, ...args], {
@@ -44,7 +63,7 @@ describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", () => {
   // In the long run every suite over both views; else each revision once: the released suite is that of 2025-11-25.
   describe.each(["one", "all"] as const)("view of %s", (view) => {
     it.runIf(LONG || view === "one")("passes all active scenarios of the released suite", async () => {
-      const { code, said, summary } = await run(RELEASED, [], view);
+      const { code, said, summary } = await run(RELEASED, [], { view });
       expect(said).toBe("");
       expect(code).toBe(0);
       expect(summary).toMatch(/Total: \d+ passed, 0 failed/);
@@ -52,7 +71,7 @@ describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", () => {
 
     const revisions = ["2025-11-25", "2026-07-28"].filter((revision) => LONG || (view === "all" && revision > "2026"));
     it.each(revisions)("passes what revision %s requires", async (revision) => {
-      const { code, said } = await run(NEXT, ["--requirements", revision], view);
+      const { code, said } = await run(NEXT, ["--requirements", revision], { view });
       expect(said).toBe("");
       expect(code).toBe(0);
     });
@@ -68,15 +87,17 @@ describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", () => {
       ...of("floods", 3, () => rough("flood")),
     };
 
-    it("passes all active scenarios of the released suite", async () => {
-      const { code, said, summary } = await run(RELEASED, [], "all", others);
+    const ways = ["stdio", "http", "sse"] as const;
+    it.each(ways)("passes all active scenarios of the released suite over %s", async (way) => {
+      const { code, said, summary } = await run(RELEASED, [], { view: "all", way, others });
       expect(said).toBe("");
       expect(code).toBe(0);
       expect(summary).toMatch(/Total: \d+ passed, 0 failed/);
     });
 
-    it.runIf(LONG).each(["2025-11-25", "2026-07-28"])("passes what revision %s requires", async (revision) => {
-      const { code, said } = await run(NEXT, ["--requirements", revision], "all", others);
+    const revisions = ways.flatMap((way) => ["2025-11-25", "2026-07-28"].map((revision) => ({ way, revision })));
+    it.runIf(LONG).each(revisions)("passes what revision $revision requires over $way", async ({ way, revision }) => {
+      const { code, said } = await run(NEXT, ["--requirements", revision], { view: "all", way, others });
       expect(said).toBe("");
       expect(code).toBe(0);
     });
