@@ -54,9 +54,12 @@ function headersOf(req: IncomingMessage, hub: string, port: number, prefix: stri
   for (const name of ["host", "origin"] as const)
     if (headers[name]) headers[name] = headers[name].replace(`:${port}`, `:${target}`);
   if (["tools/call", "prompts/get"].includes(String(headers["mcp-method"])) && headers["mcp-name"] !== undefined)
-    headers["mcp-name"] = prefix + String(headers["mcp-name"]);
+    headers["mcp-name"] = hubName(String(headers["mcp-name"]), prefix);
   return headers;
 }
+
+/** Names of the other services keep their prefix in lists, so they come back with it. */
+const hubName = (name: string, prefix: string) => (name.includes("__") ? name : prefix + name);
 
 function renamed(body: string, prefix: string): string {
   const message = parseRecord(body);
@@ -64,7 +67,7 @@ function renamed(body: string, prefix: string): string {
   const params = toRecord(message.params);
   const ref = toRecord(params.ref);
   const named = message.method === "tools/call" || message.method === "prompts/get";
-  if (named && typeof params.name === "string") params.name = prefix + params.name;
-  if (typeof ref.name === "string") ref.name = prefix + ref.name;
+  if (named && typeof params.name === "string") params.name = hubName(params.name, prefix);
+  if (typeof ref.name === "string") ref.name = hubName(ref.name, prefix);
   return JSON.stringify(message);
 }

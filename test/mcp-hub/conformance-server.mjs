@@ -259,8 +259,31 @@ function read(uri) {
   return { contents: [{ uri, mimeType: "application/json", text: data }] };
 }
 
+/**
+ * Runs `get` for a client of the older era: what it needs is asked at once, and `get` runs again with the answers. Rejects as the newer
+ * era does where the client cannot be asked.
+ */
+async function askingInline(server, ctx, get) {
+  const able = server.getClientCapabilities() ?? {};
+  const mcpReq = { ...ctx.mcpReq, envelope: { [CAPABILITIES]: able } };
+  let result = await get({ ...ctx, mcpReq });
+  while (result.resultType === "input_required") {
+    const asked = Object.entries(result.inputRequests);
+    const missing = asked.map(([, { method }]) => method.split("/")[0]).filter((name) => !able[name]);
+    if (missing.length > 0) {
+      const requiredCapabilities = Object.fromEntries(missing.map((name) => [name, {}]));
+      throw new ProtocolError(-32021, "The client lacks a capability", { requiredCapabilities });
+    }
+    const answers = asked.map(async ([key, request]) => [key, await ask(ctx, request)]);
+    const inputResponses = Object.fromEntries(await Promise.all(answers));
+    const { requestState } = result;
+    result = await get({ ...ctx, mcpReq: { ...mcpReq, inputResponses, requestState: () => requestState } });
+  }
+  return result;
+}
+
 /** `changed` reports a changed list of `tools` or `prompts` where the server's own connection does not reach the clients. */
-function createServer(changed) {
+function createServer(era, changed) {
   const listChanged = { listChanged: true };
   const server = new Server(
     { name: "conformance", version: "1.0.0" },
@@ -274,6 +297,7 @@ function createServer(changed) {
       },
     },
   );
+  const answering = (ctx, get) => (era === "legacy" ? askingInline(server, ctx, get) : get(ctx));
   const handlers = {
     "tools/list": () => ({
       tools: [...Object.keys(TOOLS), "test_trigger_tool_change", "test_trigger_prompt_change"].map((name) => ({
@@ -290,7 +314,7 @@ function createServer(changed) {
         return says("changed");
       }
       if (!Object.hasOwn(TOOLS, name)) throw new ProtocolError(-32602, `Unknown tool: ${name}`);
-      return TOOLS[name](ctx, args);
+      return answering(ctx, (known) => TOOLS[name](known, args));
     },
     "prompts/list": () => ({
       prompts: Object.entries(PROMPTS).map(([name, { arguments: names = [] }]) => ({
@@ -301,7 +325,7 @@ function createServer(changed) {
     }),
     "prompts/get"({ name, arguments: args = {} }, ctx) {
       if (!Object.hasOwn(PROMPTS, name)) throw new ProtocolError(-32602, `Unknown prompt: ${name}`);
-      return PROMPTS[name].get(ctx, args);
+      return answering(ctx, (known) => PROMPTS[name].get(known, args));
     },
     "resources/list": () => ({
       resources: Object.entries(RESOURCES).map(([uri, { mimeType }]) => ({ uri, name: uri, mimeType })),
@@ -322,7 +346,7 @@ function createServer(changed) {
 
 /** Both eras: a session for each client of the older one, a server for each request of the newer one. */
 function overHttp() {
-  const modern = createMcpHandler(() => createServer((kind) => modern.notify[`${kind}Changed`]()), {
+  const modern = createMcpHandler(() => createServer("modern", (kind) => modern.notify[`${kind}Changed`]()), {
     legacy: "reject",
   });
   const sessions = new Map();
@@ -332,7 +356,7 @@ function overHttp() {
       onsessioninitialized: (id) => void sessions.set(id, transport),
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    await createServer().connect(transport);
+    await createServer("legacy").connect(transport);
     return transport;
   };
   return async (request) => {
@@ -376,13 +400,13 @@ function overSse() {
       const transport = new SSEServerTransport("/messages", response);
       open.set(transport.sessionId, transport);
       response.on("close", () => open.delete(transport.sessionId));
-      await createServer().connect(transport);
+      await createServer("legacy").connect(transport);
     } else response.writeHead(405).end();
   };
 }
 
 const [way = "stdio"] = process.argv.slice(2);
-if (way === "stdio") serveStdio(() => createServer());
+if (way === "stdio") serveStdio(({ era }) => createServer(era));
 else {
   const server = createHttpServer(way === "sse" ? overSse() : asListener(overHttp()));
   server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/${way}`));

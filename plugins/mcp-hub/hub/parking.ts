@@ -31,6 +31,7 @@ interface Question {
   answer(result: JsonRecord): void;
 }
 interface Parked {
+  /** Names this round of questions; the next round gets a new one. */
   state: string;
   outcome: Promise<JsonRecord>;
   questions: Map<string, Question>;
@@ -50,7 +51,7 @@ export function createParking(): Parking {
 
   function start(caller: Caller, work: Work): Parked {
     const call: Parked = {
-      state: randomBytes(24).toString("base64url"),
+      state: "",
       outcome: Promise.resolve({}),
       questions: new Map(),
       wake: () => {},
@@ -101,6 +102,7 @@ export function createParking(): Parking {
   }
 
   function park(call: Parked): JsonRecord {
+    call.state = randomBytes(24).toString("base64url");
     parked.set(call.state, call);
     call.timer = setTimeout(
       () => call.abort.abort(new Error("the client did not answer the service's question")),
