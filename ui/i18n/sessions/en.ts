@@ -1,6 +1,7 @@
 /** English, what the screens over many sessions say: the list, a comparison, calls that failed, a file's reasons. */
 export const en = {
-  intro: "Every session of the archive. The address holds the filters and the order.",
+  filters: "Filters",
+  filtersOn: "Filters (on)",
   filterText: "Title or id",
   anyTool: "All tools",
   anyProject: "All projects",

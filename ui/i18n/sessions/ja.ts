@@ -1,7 +1,8 @@
 import type { SessionsWords } from "./en.ts";
 
 export const words: SessionsWords = {
-  intro: "アーカイブのすべてのセッション。絞り込みと並び順はアドレスに残ります。",
+  filters: "絞り込み",
+  filtersOn: "絞り込み（適用中）",
   filterText: "タイトルまたは ID",
   anyTool: "すべてのツール",
   anyProject: "すべてのプロジェクト",

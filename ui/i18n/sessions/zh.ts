@@ -1,7 +1,8 @@
 import type { SessionsWords } from "./en.ts";
 
 export const words: SessionsWords = {
-  intro: "存档中的全部会话。筛选和排序都保存在地址里。",
+  filters: "筛选",
+  filtersOn: "筛选（已启用）",
   filterText: "标题或 ID",
   anyTool: "全部工具",
   anyProject: "全部项目",
