@@ -25,6 +25,7 @@ import hub from "../../plugins/mcp-hub/index.ts";
 import notes from "../../plugins/notes/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import replay from "../../plugins/replay/index.ts";
+import report from "../../plugins/report/index.ts";
 import rescue from "../../plugins/rescue/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
@@ -186,6 +187,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     rescue(),
     health(),
     notes(),
+    report(),
     feedback(),
     ...(options.plugins ?? []),
     dashboard({ dir: DASHBOARD }),
