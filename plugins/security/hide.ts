@@ -1,6 +1,6 @@
 /** Texts with their secrets masked: paths, names, diffs, and excerpts of longer texts. */
 import type { Scanner } from "./engine.ts";
-import { NOT_CHECKED } from "./redact/redact.ts";
+import { NOT_CHECKED } from "./redact/not-checked.ts";
 
 /** Characters checked on both sides of an excerpt: more than a secret has, with its name. */
 const REACH = 16_384;

@@ -6,7 +6,7 @@ import { toErrorBody, toEvents } from "#internal";
 import { countDryRun } from "./dry-run.ts";
 import { inPieces } from "./export/turns.ts";
 import { pageOf } from "./pages.ts";
-import { NOT_CHECKED } from "./redact/redact.ts";
+import { NOT_CHECKED } from "./redact/not-checked.ts";
 import { ruleInput, rulePatch, toTrialRule } from "./rule-set.ts";
 import type { Follow } from "./sessions.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
 import { Slices, type TranscriptPart } from "#internal";
 import type { DocumentHead } from "./export/document.ts";
-import { pagePolicy } from "./export/page.ts";
+import { pagePolicy } from "./export/policy.ts";
 import { createTurns, type Turns } from "./export/turns.ts";
 import { withoutCutEnd } from "./hide.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { HtmlValidate } from "html-validate";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { pagePolicy } from "../../plugins/security/export/page.ts";
+import { pagePolicy } from "../../plugins/security/export/policy.ts";
 import { type Row, SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
 import { NO_BROWSER, openBrowser } from "../ui/chromium.ts";

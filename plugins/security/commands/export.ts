@@ -12,7 +12,7 @@ import {
 import { writeFileAtomic } from "#internal";
 import { accepted, isRedacted, readFrames } from "#internal/terminal";
 import { type Format, renderSession } from "../job.ts";
-import { NOT_CHECKED } from "../redact/redact.ts";
+import { NOT_CHECKED } from "../redact/not-checked.ts";
 import { type DocumentProject, type DocumentSession, headOf } from "../sessions.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,5 +1,4 @@
 /** A session as one static HTML page: no script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
-import { createHash } from "node:crypto";
 import { mainArgument } from "#internal/adapter";
 import { showBidi } from "./clean.ts";
 import { type ChangedFile, changesOf } from "./diff.ts";
@@ -16,25 +15,11 @@ import {
   uncheckedNote,
 } from "./document.ts";
 import { escapeHtml, toHtml } from "./html.ts";
+import { POLICY } from "./policy.ts";
 import { STYLE } from "./style.ts";
 
 /** Longest text of a call or result on the page; the rest is counted and left out. */
 const CUT = 20_000;
-
-/** What the page allows itself: the one style sheet in it, by its hash. */
-const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
-const HASH = "'sha256-[A-Za-z0-9+/]{43}='";
-const OWN_POLICY = new RegExp(
-  `^<!doctype html>\\n<html lang="en">\\n<head>\\n<meta charset="utf-8">\\n<meta http-equiv="Content-Security-Policy" content="(default-src 'none'; style-src ${HASH};(?: script-src ${HASH};)? base-uri 'none'; form-action 'none')">`,
-);
-
-/**
- * The policy for the header of a frozen page: its own, which an earlier version may have made with another style sheet; and who may frame
- * it, which a meta element cannot say. A page without sessarc's policy may load nothing.
- */
-export function pagePolicy(page: string): string {
-  return `${OWN_POLICY.exec(page.slice(0, 1_000))?.[1] ?? "default-src 'none'; base-uri 'none'; form-action 'none'"}; frame-ancestors 'none'`;
-}
 
 export function toPage(document: SessionDocument): DocumentWriter {
   const { head, redactions, madeAt } = document;

@@ -3,8 +3,7 @@ import { join, resolve } from "node:path";
 import { type EventKind, isSessarcError, type Kernel, type PoolTask, SessarcError, type SessionEvent } from "sessarc";
 import type { Confidence } from "../engine.ts";
 import type { RuleSet } from "../rule-set.ts";
-import { type FileFingerprints, fingerprintsIn } from "./files.ts";
-import { valueIn } from "./value.ts";
+import type { FileFingerprints } from "./files.ts";
 import { LEAKS_VERSION } from "./version.ts";
 
 /** `open`: not marked yet. `rotated`: it is no longer valid. `harmless`: it never was a secret. */
@@ -125,13 +124,13 @@ interface PlaceRow {
 const FILES: PoolTask<[string[]], FileFingerprints[]> = {
   specifier: "sessarc/plugins/security/leaks/files",
   export: "fingerprintsIn",
-  inline: fingerprintsIn,
+  inline: async (paths) => (await import("./files.ts")).fingerprintsIn(paths),
 };
 
 const VALUE: PoolTask<[SessionEvent, string], string | undefined> = {
   specifier: "sessarc/plugins/security/leaks/value",
   export: "valueIn",
-  inline: valueIn,
+  inline: async (event, id) => (await import("./value.ts")).valueIn(event, id),
 };
 
 const MOST_PLACES = 200;

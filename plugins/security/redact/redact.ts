@@ -8,6 +8,7 @@ import { flagBefore, isFixed, isTooDeep, type Leaf, type LeafScanner, leavesOf, 
 import type { Finding, ScanOptions, ScanResult, TextScanner } from "../scan/scan.ts";
 import { type Form, formsOf } from "./forms.ts";
 import { createNeedles, type Needles } from "./needles.ts";
+import { NOT_CHECKED } from "./not-checked.ts";
 
 export interface Redactor {
   /** Remembers every secret of a value (titles, paths, other events) without changing it. */
@@ -253,6 +254,3 @@ function union(spans: Span[]): Span[] {
   }
   return out;
 }
-
-/** Replaces a text that could not be checked in time. */
-export const NOT_CHECKED = "not-checked";
