@@ -18,3 +18,20 @@ export function fillOf(color: string, pattern = 0): string {
   const lines = PATTERNS[pattern % PATTERNS.length];
   return lines ? `${lines}, ${color}` : color;
 }
+
+/** The place of each series that was shown since the page was opened, in the order of their first time. */
+const places = new Map<string, number>();
+
+/** A place for each key, by which it is coloured: the same in every range and split, and no two alike among up to six. */
+export function placesOf(keys: readonly string[]): Map<string, number> {
+  const taken = new Set<number>();
+  return new Map(
+    keys.map((key) => {
+      if (!places.has(key)) places.set(key, places.size);
+      let place = (places.get(key) ?? 0) % HUES.length;
+      for (let tries = 0; taken.has(place) && tries < HUES.length; tries++) place = (place + 1) % HUES.length;
+      taken.add(place);
+      return [key, place];
+    }),
+  );
+}
