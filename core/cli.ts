@@ -35,3 +35,6 @@ for (const stream of [process.stdout, process.stderr])
   });
 
 process.exitCode = await main(processIo(stop.signal));
+// The command is done. A timer or a socket that a plugin left open does not keep the process: output is written, then it ends.
+for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write("", resolve));
+setTimeout(() => process.exit(), 1_000).unref();

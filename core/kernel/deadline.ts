@@ -5,18 +5,31 @@ import { SessarcError } from "../errors/error.ts";
 /** How long an adapter may give nothing: neither a session of a scan nor a batch of a log. */
 export const SILENCE_MS = 60_000;
 
+/** A scan that never answers is started again after this many times its deadline. */
+const RETRY = 10;
+
 /**
  * The same adapter; `scan`, `read`, `readMany`, `tail`, `peek`, `usage` and `retention` throw ADAPTER_SILENT when they give nothing for `ms`.
- * Synchronous work is not measured. Cost: a timer for each call, restarted with each step.
+ * Synchronous work is not measured. While a scan that failed this way is still waiting, another one of the same root throws at once: a command
+ * scans twice, and calls into a dead mount must not pile up. Cost: a timer for each call, restarted with each step.
  */
-export function withDeadlines(adapter: Adapter, ms = SILENCE_MS): Adapter {
+export function withDeadlines(adapter: Adapter, ms = SILENCE_MS, waiting: Waiting = new Map()): Adapter {
   const late = (member: string, path: string) =>
     new SessarcError("ADAPTER_SILENT", { adapter: adapter.name, member, path, ms });
   const { peek, usage, retention, at } = adapter;
   return {
     ...adapter,
-    at: (dir) => withDeadlines(at(dir), ms),
-    scan: (root, env) => heard(adapter.scan(root, env), ms, () => late("scan", root)),
+    at: (dir) => withDeadlines(at(dir), ms, waiting),
+    async *scan(root, env) {
+      if (performance.now() < (waiting.get(root) ?? 0)) throw late("scan", root);
+      waiting.delete(root);
+      yield* heard(adapter.scan(root, env), ms, (pending) => {
+        waiting.set(root, performance.now() + RETRY * ms);
+        const settled = () => void waiting.delete(root);
+        pending.then(settled, settled);
+        return late("scan", root);
+      });
+    },
     read: (ref, env) => heard(adapter.read(ref, env), ms, () => late("read", ref.path)),
     async *readMany(refs, env) {
       const path = refs[0]?.path ?? "";
@@ -32,11 +45,14 @@ export function withDeadlines(adapter: Adapter, ms = SILENCE_MS): Adapter {
   };
 }
 
+/** Roots whose scan is still waiting, each with the time from which it is started again. */
+type Waiting = Map<string, number>;
+
 /** Yields and returns what `source` does. Only the time between two steps counts, not the time the consumer takes. */
 async function* heard<T, End>(
   source: AsyncIterable<T, End>,
   ms: number,
-  late: () => Error,
+  late: (pending: Promise<unknown>) => Error,
 ): AsyncGenerator<T, End, undefined> {
   const iterator = source[Symbol.asyncIterator]();
   let expire = () => {};
@@ -46,9 +62,10 @@ async function* heard<T, End>(
     for (;;) {
       timer.refresh();
       const step = await new Promise<IteratorResult<T, End>>((resolve, reject) => {
-        // What came while the thread was busy is there before the time is up.
-        expire = () => void setImmediate(() => reject(late()));
-        iterator.next().then(resolve, reject);
+        const next = iterator.next();
+        next.then(resolve, reject);
+        // An answer that came while the thread was busy still counts.
+        expire = () => void setImmediate(() => reject(late(next)));
       }).catch((error: unknown) => {
         isDone = true;
         throw error;

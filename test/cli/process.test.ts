@@ -314,6 +314,15 @@ describe("commands on the archive", () => {
     expect((await runCommand(["--help"], home)).stdout).toMatch(/^ {2}hello +Greets$/m);
   });
 
+  it("end with their exit code when a plugin leaves a timer running", async () => {
+    const home = await emptyHome();
+    const run = "console.error('done'); setInterval(() => {}, 1000); return 3;";
+    const command = `{ name: "brew", summary: "Brew", load: async () => ({ run: async () => { ${run} } }) }`;
+    await writeFile(join(home, "tea.mjs"), `export default () => ({ name: "tea", commands: [${command}] });`);
+    await writeFile(join(home, "sessarc.config.mjs"), 'export default { plugins: ["./tea.mjs"] };');
+    expect(await runCli(["brew"], home)).toEqual({ code: 3, stdout: "", stderr: "done\n" });
+  });
+
   it("survive a reader that goes away", async () => {
     const home = await archivedHome();
     const child = spawnCli(["show", "744507b3", "--json"], home);

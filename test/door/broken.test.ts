@@ -338,6 +338,38 @@ describe("an adapter that never answers", () => {
     expect(failed[0]?.message).toMatch(/`scan` did not answer for/);
   });
 
+  it("a scan that is still waiting is not started again: the same answer comes at once", async () => {
+    let calls = 0;
+    const { send } = await beside({
+      scan: () => {
+        calls++;
+        return { [Symbol.asyncIterator]: () => ({ next: never }) };
+      },
+    });
+    await send("GET", "/scan");
+    expect(calls).toBe(1);
+    await send("POST", "/import", { all: true });
+    const { tools } = (await send("GET", "/scan")) as unknown as { tools: { tool: string; problems: object[] }[] };
+    expect(tools.find(({ tool }) => tool === "silent")?.problems).toMatchObject([
+      { reason: expect.stringContaining("`scan` did not answer for") },
+    ]);
+    expect(calls).toBe(1);
+  });
+
+  it("a scan that answers late is asked again", async () => {
+    let answer = () => {};
+    let calls = 0;
+    const { send } = await beside({
+      async *scan(root: string) {
+        if (++calls === 1) await new Promise<void>((resolve) => void (answer = resolve));
+        yield { key: "one", path: join(root, "silent.jsonl"), size: 1, mtime: 1 };
+      },
+    });
+    expect(JSON.stringify(await send("GET", "/scan"))).toContain("did not answer");
+    answer();
+    expect(JSON.stringify(await send("GET", "/scan"))).not.toContain("did not answer");
+  });
+
   it("a log whose parser never comes fails that session alone, with its path", async () => {
     const { send, home } = await beside({ parse: never });
     const report = await send("POST", "/import", { all: true });
