@@ -5,7 +5,7 @@ import { type AdapterDefinition, createKernel, defineAdapter, loadConfig, type P
 import { defaultPlugins } from "sessarc/plugins";
 import { createTestKernel } from "sessarc/test";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeTempDir } from "../_setup.ts";
+import { deferred, makeTempDir } from "../_setup.ts";
 import { testEnv } from "../kernel.ts";
 
 /** A kernel over plugin modules, which are in a folder as `<name>.mjs`; `plugins` of the configuration. */
@@ -357,16 +357,16 @@ describe("an adapter that never answers", () => {
   });
 
   it("a scan that answers late is asked again", async () => {
-    let answer = () => {};
+    const gate = deferred();
     let calls = 0;
     const { send } = await beside({
       async *scan(root: string) {
-        if (++calls === 1) await new Promise<void>((resolve) => void (answer = resolve));
+        if (++calls === 1) await gate.promise;
         yield { key: "one", path: join(root, "silent.jsonl"), size: 1, mtime: 1 };
       },
     });
     expect(JSON.stringify(await send("GET", "/scan"))).toContain("did not answer");
-    answer();
+    gate.resolve();
     expect(JSON.stringify(await send("GET", "/scan"))).not.toContain("did not answer");
   });
 
