@@ -77,7 +77,7 @@ export function defaultPlugins(): PluginEntry[] {
       "show",
       "usage",
     ]),
-    entry("insights", () => import("./insights/index.ts")),
+    entry("insights", () => import("./insights/index.ts"), ["prices"]),
     entry("budget", () => import("./budget/index.ts"), ["budget"]),
     entry("health", () => import("./health/index.ts"), ["health"]),
     entry("metrics", () => import("./metrics/index.ts")),

@@ -1,13 +1,14 @@
 /** Usage, cost and analytics over the archive. */
 
-import { definePlugin, type RoutesOf } from "sessarc";
+import { type Command, definePlugin, type RoutesOf } from "sessarc";
 import { type MaybePromise, readSettings } from "#internal";
 import "./errors.ts";
 import { toReadings } from "./figures/limits.ts";
 import { migrations } from "./figures/schema.ts";
 import { eraseFigures, writeFigures } from "./figures/write.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
-import { createPricing, type Pricing } from "./prices/pricing.ts";
+import { createPricing, type Pricing, SHIPPED } from "./prices/pricing.ts";
+import { readTable } from "./prices/table.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { analyticsRoutes } from "./routes/analytics.ts";
 import { callRoutes } from "./routes/calls.ts";
@@ -49,14 +50,35 @@ export const routes = [
   ...callRoutes,
 ] as const;
 
+const command: Command = {
+  name: "prices",
+  summary: "The price table in force and the prices of the models seen; load a newer table from a file",
+  usage: "\nupdate <file> [--date d]\nupdate --reset",
+  options: { date: { type: "string" }, reset: { type: "boolean" } },
+  help: {
+    date: "Day of the prices in the file: 2026-11-24 (default: the day the file was changed last)",
+    reset: "Go back to the price table that comes with sessarc",
+  },
+  operands: ["update"],
+  load: () => import("./command.ts"),
+};
+
 export default definePlugin({
   name: "insights",
   dependsOn: ["archive"],
   routes,
+  commands: [command],
   migrations,
   async setup(kernel) {
     const { files } = kernel.storage;
-    const pricing = createPricing(kernel.config.prices, await readPrices(files));
+    // A damaged file must not stop the service: the table in the package holds until another one is loaded.
+    const table = await readTable(files).catch(async (error: unknown) => {
+      await kernel.notify("listener:failed", error, { hook: "insights" });
+      return undefined;
+    });
+    const known = await readPrices(files, (table ?? SHIPPED).id);
+    const pricing = createPricing(kernel.config.prices, table ? undefined : known);
+    if (table) pricing.setTable(table, known);
     pricing.setOwn((await readSettings(kernel.config.dataDir)).prices);
     kernel.provide("pricing", pricing);
     const insights = createInsights(kernel, pricing);
@@ -79,7 +101,9 @@ export default definePlugin({
       clearTimeout(timer);
       const learned = pricing.learned();
       if (!learned || kernel.storage.readOnly) return;
-      await writePrices(files, learned).catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
+      await writePrices(files, learned, pricing.table.id).catch((error) =>
+        kernel.notify("listener:failed", error, { hook: "close" }),
+      );
     });
   },
 });

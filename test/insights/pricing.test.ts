@@ -215,12 +215,12 @@ describe("pricing", () => {
     pricing.price("claude-haiku-4-5");
     pricing.price("constructor");
     const day = Date.parse("2026-11-20T10:00:00Z");
-    await writePrices(files, pricing.learned() ?? new Map(), day);
-    expect([...(await readPrices(files, day))]).toEqual([
+    await writePrices(files, pricing.learned() ?? new Map(), pricing.table.id, day);
+    expect([...(await readPrices(files, pricing.table.id, day))]).toEqual([
       ["claude-haiku-4-5", pricing.price("claude-haiku-4-5")],
       ["constructor", null],
     ]);
-    expect((await readPrices(files, day + 86_400_000)).size).toBe(0);
+    expect((await readPrices(files, pricing.table.id, day + 86_400_000)).size).toBe(0);
   });
 
   it("an invalid price is reported with its name", () => {

@@ -31,6 +31,8 @@ const FOR_PROGRAMS = [
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
   // For Prometheus.
   /^GET \/metrics$/,
+  // The command line loads a price table.
+  /^(PUT|DELETE) \/prices\/table$/,
   // The usage screen offers it by its address.
   /^GET \/report$/,
   // Exports of the command line hold them.

@@ -46,7 +46,8 @@ function isVersion(text: string): boolean {
   return ends.has(whole);
 }
 
-function holds(rule: MatchLogic, id: string): boolean {
+/** True when `rule` matches `id`, whatever the rule leaves open. */
+export function holds(rule: MatchLogic, id: string): boolean {
   if ("or" in rule) return rule.or.some((one) => holds(one, id));
   if ("and" in rule) return rule.and.every((one) => holds(one, id));
   if ("equals" in rule) return rule.equals === id;
@@ -56,7 +57,11 @@ function holds(rule: MatchLogic, id: string): boolean {
   return new RegExp(rule.regex).test(id);
 }
 
-type FindProvider = (options: { providerId?: string; modelId?: string }) => Provider | undefined;
+/** What pricing needs of a provider of a price table. */
+export type TableProvider = Pick<Provider, "id" | "provider_match" | "model_match"> & {
+  models: Pick<ModelInfo, "id" | "match" | "prices" | "context_window">[];
+};
+export type FindProvider = (options: { providerId?: string; modelId?: string }) => TableProvider | undefined;
 
 /** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. */
 export function findModel(id: string, findProvider: FindProvider): Entry | undefined {
@@ -67,8 +72,8 @@ export function findModel(id: string, findProvider: FindProvider): Entry | undef
 }
 
 interface Entry {
-  provider: Provider;
-  model: ModelInfo;
+  provider: TableProvider;
+  model: TableProvider["models"][number];
 }
 
 function findExact(id: string, findProvider: FindProvider): Entry | undefined {

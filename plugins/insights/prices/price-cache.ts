@@ -3,7 +3,7 @@
  * own work. A day, because prices may have a date from which they hold.
  */
 import { isRecord, type Storage } from "sessarc";
-import { type ModelPrice, SOURCE } from "./pricing.ts";
+import type { ModelPrice } from "./pricing.ts";
 
 type Files = Storage["files"];
 /** By model; null: the table has none. */
@@ -11,18 +11,18 @@ export type KnownPrices = ReadonlyMap<string, ModelPrice | null>;
 
 const KEY = "insights:prices.json";
 
-/** Empty when there are none of today and of this version's table. */
-export async function readPrices(files: Files, now = Date.now()): Promise<KnownPrices> {
+/** Empty when there are none of today and of the table with the ID `table`. */
+export async function readPrices(files: Files, table: string, now = Date.now()): Promise<KnownPrices> {
   const kept: unknown = await files.getItem(KEY);
-  if (!isRecord(kept) || kept.of !== stampOf(now) || !isRecord(kept.models)) return new Map();
+  if (!isRecord(kept) || kept.of !== stampOf(table, now) || !isRecord(kept.models)) return new Map();
   return new Map(Object.entries(kept.models).filter((one): one is [string, ModelPrice | null] => isPrice(one[1])));
 }
 
-export async function writePrices(files: Files, known: KnownPrices, now = Date.now()): Promise<void> {
-  await files.setItem(KEY, JSON.stringify({ of: stampOf(now), models: Object.fromEntries(known) }));
+export async function writePrices(files: Files, known: KnownPrices, table: string, now = Date.now()): Promise<void> {
+  await files.setItem(KEY, JSON.stringify({ of: stampOf(table, now), models: Object.fromEntries(known) }));
 }
 
-const stampOf = (now: number) => `3 ${SOURCE} ${new Date(now).toISOString().slice(0, 10)}`;
+const stampOf = (table: string, now: number) => `3 ${table} ${new Date(now).toISOString().slice(0, 10)}`;
 
 const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 

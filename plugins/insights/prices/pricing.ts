@@ -1,17 +1,18 @@
-/** Service "pricing": what tokens cost. A table in the package, the user's own prices over it; nothing is downloaded. */
+/** Service "pricing": what tokens cost. A table in the package or from a file, the user's own prices over it; nothing is downloaded. */
 import { createRequire } from "node:module";
 import type * as Table from "@pydantic/genai-prices";
 import { isRecord, SessarcError, type SessionUsage, type TokenUsage } from "sessarc";
 import { classed, classOfKey, plainModel } from "#internal";
-import { findModel } from "./match.ts";
+import { type FindProvider, findModel } from "./match.ts";
 import { modelName } from "./names.ts";
+import { finderOf, MOST_DOLLARS, type PriceTable } from "./table.ts";
 
-/** Date of the table's version; package.json pins it. */
-export const PRICED_AT = "2026-09-23";
-export const SOURCE = "@pydantic/genai-prices 0.1.8";
-
-/** Of a rate. */
-export const MOST_DOLLARS = 1_000_000;
+/** The table in the package. `date`: of its version, which package.json pins. */
+export const SHIPPED = {
+  id: "@pydantic/genai-prices 0.1.8",
+  date: "2026-09-23",
+  source: "@pydantic/genai-prices 0.1.8",
+} as const;
 
 /** Dollars per million tokens, which is millionths of a dollar per token. */
 export type Rates = { readonly [F in keyof TokenUsage]: number };
@@ -79,6 +80,12 @@ export interface Pricing extends Prices {
   readonly own: Readonly<Record<string, Rates>>;
   /** Replaces the custom prices for all later lookups. Throws CONFIG_INVALID for an invalid price. */
   setOwn(prices: Readonly<Record<string, unknown>>): void;
+  /** The price table in force: the one in the package, or the user's. */
+  readonly table: Omit<PriceTable, "providers">;
+  /** Replaces the price table for all later lookups; undefined: the one in the package. `given`: prices learned from it earlier. */
+  setTable(table: PriceTable | undefined, given?: ReadonlyMap<string, ModelPrice | null>): void;
+  /** How many tokens `model` takes; undefined where the table does not say. The first call loads the table. */
+  windowOf(model: string): number | undefined;
   /** Table and overrides: another one where another sum may come out. */
   readonly stamp: string;
   /** True when no price of `usage` changes between two times (ms). */
@@ -96,26 +103,76 @@ export function createPricing(
 ): Pricing {
   const configured = toPrices(overrides, "the configuration");
   let own: ReadonlyMap<string, Rates> = new Map();
+  let base = createBase(undefined, given);
+
+  const pricesNow = () => {
+    const [set, from] = [own, base];
+    return pricesOf((model) => {
+      const rates = set.get(model) ?? configured.get(model);
+      return rates ? { model, rates, origin: "override", entry: null } : from.find(model);
+    }, from.table.date);
+  };
+  let now = pricesNow();
+
+  const pricing: Pricing = {
+    get pricedAt() {
+      return base.table.date;
+    },
+    get source() {
+      return base.table.source;
+    },
+    get table() {
+      return base.table;
+    },
+    setTable(table, learned = new Map()) {
+      base = createBase(table, learned);
+      now = pricesNow();
+    },
+    // Some assistants name the long form of a model; no table has it.
+    windowOf: (model) => (model.endsWith("[1m]") ? 1_000_000 : base.windowOf(model)),
+    get now() {
+      return now;
+    },
+    get overrides() {
+      return Object.fromEntries([...configured, ...own]);
+    },
+    get own() {
+      return Object.fromEntries(own);
+    },
+    setOwn(prices) {
+      own = toPrices(prices, "settings.json");
+      now = pricesNow();
+    },
+    get stamp() {
+      return `${base.table.id} ${JSON.stringify(pricing.overrides)}`;
+    },
+    price: (model) => now.price(model),
+    keyAt: (model, at) => now.keyAt(model, at),
+    rates: (key) => now.rates(key),
+    cost: (usage) => now.cost(usage),
+    isSteady: (usage, from, to) =>
+      Object.keys(usage).every((model) => {
+        const periods = pricing.price(model)?.periods;
+        if (!periods) return true;
+        const dates = periods.some((one) => one.from !== undefined && one.from > from && one.from <= to);
+        return !dates && (!periods.some((one) => one.hours) || Math.floor(from / QUARTER) === Math.floor(to / QUARTER));
+      }),
+    warm: () => base.warm(),
+    learned: () => base.learned(),
+  };
+  return pricing;
+}
+
+/** One price table: undefined is the one in the package, which is loaded by the first question that `given` does not answer. */
+function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, ModelPrice | null>) {
   const said = new Map(given);
-  let table: typeof Table | undefined;
-  const load = (): typeof Table => {
-    table ??= createRequire(import.meta.url)("@pydantic/genai-prices") as typeof Table;
-    return table;
+  let finder = table && finderOf(table);
+  const load = (): FindProvider => {
+    finder ??= (createRequire(import.meta.url)("@pydantic/genai-prices") as typeof Table).findProvider;
+    return finder;
   };
-
-  const find = (model: string, set: ReadonlyMap<string, Rates>): ModelPrice | undefined => {
-    const rates = set.get(model) ?? configured.get(model);
-    if (rates) return { model, rates, origin: "override", entry: null };
-    let price = said.get(model);
-    if (price === undefined) {
-      price = look(model) ?? null;
-      said.set(model, price);
-    }
-    return price ?? undefined;
-  };
-
   const look = (key: string): ModelPrice | undefined => {
-    const { findProvider } = load();
+    const findProvider = load();
     const model = plainModel(key);
     const { tier } = classOfKey(key);
     const found = tier === "" ? findModel(model, findProvider) : findTier(model, tier, findProvider);
@@ -132,49 +189,27 @@ export function createPricing(
     if (now.steps) price.steps = now.steps;
     return periods.length > 1 ? { ...price, periods } : price;
   };
-
-  const pricesWith = (set: ReadonlyMap<string, Rates>) => pricesOf((model) => find(model, set));
-  let now = pricesWith(own);
-
-  const pricing: Pricing = {
-    pricedAt: PRICED_AT,
-    source: SOURCE,
-    get now() {
-      return now;
+  const { id, date, source } = table ?? SHIPPED;
+  return {
+    table: { id, date, source },
+    find(model: string): ModelPrice | undefined {
+      let price = said.get(model);
+      if (price === undefined) {
+        price = look(model) ?? null;
+        said.set(model, price);
+      }
+      return price ?? undefined;
     },
-    get overrides() {
-      return Object.fromEntries([...configured, ...own]);
-    },
-    get own() {
-      return Object.fromEntries(own);
-    },
-    setOwn(prices) {
-      own = toPrices(prices, "settings.json");
-      now = pricesWith(own);
-    },
-    get stamp() {
-      return `${SOURCE} ${JSON.stringify(pricing.overrides)}`;
-    },
-    price: (model) => now.price(model),
-    keyAt: (model, at) => now.keyAt(model, at),
-    rates: (key) => now.rates(key),
-    cost: (usage) => now.cost(usage),
-    isSteady: (usage, from, to) =>
-      Object.keys(usage).every((model) => {
-        const periods = pricing.price(model)?.periods;
-        if (!periods) return true;
-        const dates = periods.some((one) => one.from !== undefined && one.from > from && one.from <= to);
-        return !dates && (!periods.some((one) => one.hours) || Math.floor(from / QUARTER) === Math.floor(to / QUARTER));
-      }),
+    windowOf: (model: string) => findModel(model, load())?.model.context_window,
     warm() {
       if (given.size === 0) load();
     },
     learned: () => (said.size > given.size ? said : undefined),
   };
-  return pricing;
 }
 
-function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
+/** `pricedAt`: date of the table. */
+function pricesOf(find: (model: string) => ModelPrice | undefined, pricedAt: string): Prices {
   const known = new Map<string, ModelPrice | undefined>();
   /** `rates`: those of when it was found. */
   const found = (model: string): ModelPrice | undefined => {
@@ -221,7 +256,7 @@ function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
         sum += dot(tokens, price.rates);
         if (price.atStandard !== undefined && !atStandard.includes(price.atStandard)) atStandard.push(price.atStandard);
       }
-      const cost: Cost = { microdollars: toMicrodollars(sum), pricedAt: PRICED_AT, unpriced };
+      const cost: Cost = { microdollars: toMicrodollars(sum), pricedAt, unpriced };
       return atStandard.length > 0 ? { ...cost, atStandard } : cost;
     },
   };
@@ -321,8 +356,6 @@ function ratesOf(prices: Readonly<Record<string, unknown>>, above = 0): Rates | 
     cacheRead: rate("cache_read_mtok") ?? input,
   };
 }
-
-type FindProvider = Parameters<typeof findModel>[1];
 
 /** The table names them only at OpenRouter, which passes on the provider's price. Of `fast` only Claude's: Grok's `-fast` are other models. */
 function findTier(model: string, tier: string, findProvider: FindProvider): ReturnType<typeof findModel> {

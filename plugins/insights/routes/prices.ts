@@ -5,11 +5,14 @@ import * as v from "valibot";
 import { type Settings, writeSettings } from "#internal";
 import "../errors.ts";
 import { modelsSeen } from "../figures/questions.ts";
-import { MOST_DOLLARS, type ModelPrice, type Rates } from "../prices/pricing.ts";
+import { type ModelPrice, type Rates, SHIPPED } from "../prices/pricing.ts";
+import { MOST_DOLLARS, type PriceTable, toTable, writeTable } from "../prices/table.ts";
 
 export interface PriceList {
   pricedAt: string;
   source: string;
+  /** The table that comes with sessarc; `inForce` is false when the user loaded another one. */
+  shipped: { date: string; source: string; inForce: boolean };
   /** Models seen in the archive, and those with a price of the user's own. */
   models: ModelPrice[];
   unpriced: string[];
@@ -65,7 +68,43 @@ const remove = defineRoute({
     }),
 });
 
-export const priceRoutes = [list, set, remove] as const;
+/** Bytes of a table; that of the package has half a million. */
+const TABLE_BYTES = 4 * 2 ** 20;
+
+const load = defineRoute({
+  method: "PUT",
+  path: "/prices/table",
+  summary: "Replace the price table; every figure uses the new one at once",
+  limits: { bytes: TABLE_BYTES },
+  body: v.object({
+    /** Day of its prices, `2026-11-24`. */
+    date: v.string(),
+    /** Where it comes from, such as the name of a file. */
+    source: v.string(),
+    /** Providers in the format of genai-prices. */
+    providers: v.array(v.unknown()),
+  }),
+  handler: ({ kernel, body }): Promise<PriceList> => replaceTable(kernel, toTable(body)),
+});
+
+const reset = defineRoute({
+  method: "DELETE",
+  path: "/prices/table",
+  summary: "Go back to the price table that comes with sessarc",
+  handler: ({ kernel }): Promise<PriceList> => replaceTable(kernel, undefined),
+});
+
+export const priceRoutes = [list, set, remove, load, reset] as const;
+
+async function replaceTable(kernel: Kernel, table: PriceTable | undefined): Promise<PriceList> {
+  const { storage } = kernel;
+  if (storage.readOnly) throw new SessarcError("STORAGE_READ_ONLY", { path: storage.dataDir });
+  const { pricing, answers } = kernel.inject("insights");
+  await writeTable(storage.files, table);
+  pricing.setTable(table);
+  answers.clear();
+  return prices(kernel);
+}
 
 async function change(kernel: Kernel, to: (own: Settings["prices"]) => Settings["prices"]): Promise<PriceList> {
   const { storage } = kernel;
@@ -88,6 +127,7 @@ async function prices(kernel: Kernel): Promise<PriceList> {
   return {
     pricedAt: pricing.pricedAt,
     source: pricing.source,
+    shipped: { date: SHIPPED.date, source: SHIPPED.source, inForce: pricing.table.id === SHIPPED.id },
     models: [...named].sort().flatMap((model) => pricing.price(model) ?? []),
     unpriced: [...seen].filter((model) => !pricing.price(model)).sort(),
     overrides: pricing.overrides,

@@ -68,9 +68,8 @@ const context = defineRoute({
       .map(({ at, model, usage }) => ({ at: at ?? null, model, tokens: promptOf(usage) }))
       .filter((one) => one.tokens > 0);
     if (points.length === 0) return { ...none, missing: "replies" };
-    const { windowOf } = await import("../prices/windows.ts");
     const most = points.reduce((max, { tokens }) => Math.max(max, tokens), 0);
-    const window = windowOf(usualOf(points.map((one) => one.model)));
+    const window = kernel.inject("pricing").windowOf(usualOf(points.map((one) => one.model)));
     return {
       missing: null,
       replies: thin(points),
