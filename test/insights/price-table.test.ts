@@ -203,7 +203,9 @@ it("the command shows the table in force with its date, loads a file and goes ba
   expect(await said("update", "bad.json")).toMatch(/^2 .*is not JSON/s);
   expect(await said("update", "object.json")).toMatch(/^2 .*is not a price table/s);
   expect(await said("update", "none.json")).toMatch(/^2 .*There is no file .*none\.json/s);
-  expect(await said("update", "wrong.json")).toMatch(/^2 .*The price table is invalid: \[0\] is not an object.*--reset/s);
+  expect(await said("update", "wrong.json")).toMatch(
+    /^2 .*The price table is invalid: \[0\] is not an object.*--reset/s,
+  );
   expect(await said("update")).toMatch(/^2 /);
   expect(await said("update", "data.json", "--reset")).toMatch(/^2 /);
   expect(await readFile(file, "utf8")).toContain("claude-haiku-4-5");
