@@ -58,8 +58,13 @@ export async function matchLines(
   writes: readonly Write[],
 ): Promise<(Matched | undefined)[]> {
   const slices = new Slices();
-  const keys = lines.map(({ text }) => keyOf(text));
-  const weights = lines.map(({ text }) => weightOf(text));
+  const keys: number[] = [];
+  const weights: number[] = [];
+  for (const { text } of lines) {
+    keys.push(keyOf(text));
+    weights.push(weightOf(text));
+    if (slices.due) await slices.turn();
+  }
   const found: (Matched | undefined)[] = new Array(lines.length).fill(undefined);
   const used = new Set<string>();
   const take = (i: number, { write, at }: Place, evidence: LineEvidence) => {
@@ -116,11 +121,12 @@ export async function matchLines(
     const first = firstAfter(writes, window.after + SECOND);
     const end = firstAfter(writes, window.authored + SECOND);
     if (first >= end) continue;
-    const places = placesOf(writes, first, end);
+    const places = await placesOf(writes, first, end, slices);
     const heavy = own.filter((i) => (weights[i] ?? 0) >= HEAVY);
     // Those whose neighbours fit come first: a line that is there twice goes to the place it belongs to.
     for (const least of [1, 0])
       for (const i of heavy) {
+        if (slices.due) await slices.turn();
         if (found[i]) continue;
         const here = places.get(keys[i] ?? 0) ?? [];
         const fit = best(i, here);
@@ -129,12 +135,12 @@ export async function matchLines(
     const pieces = piecesOf(writes, first, end);
     if (pieces.length > 0)
       for (const i of heavy) {
+        if (slices.due) await slices.turn();
         if (found[i]) continue;
         const text = formless(lines[i]?.text ?? "");
         const piece = pieces.findLast((one) => text.includes(one.text));
         if (piece) found[i] = { write: piece.write, evidence: "part" };
       }
-    if (slices.due) await slices.turn();
   }
 
   // Outside of its time: after a squash, a merge of an older branch, a change of form by someone else.
@@ -144,7 +150,7 @@ export async function matchLines(
       ...[...windows.values()].map(({ after, authored }) => (Number.isFinite(after) ? after : authored)),
     );
     const isOwn = ({ whole, at }: Write) => !whole || at <= born + SECOND;
-    const everywhere = placesOf(writes, 0, writes.length);
+    const everywhere = await placesOf(writes, 0, writes.length, slices);
     for (const [i, one] of found.entries()) {
       if (slices.due) await slices.turn();
       if (one || (weights[i] ?? 0) < HEAVY) continue;
@@ -166,43 +172,54 @@ export async function matchLines(
       }
     }
   }
-  spread(lines, keys, weights, found, writes);
+  await spread(lines, keys, weights, found, writes, slices);
   return found;
 }
 
 /** Brackets and blank lines belong to the lines around them, where the same call wrote them too. */
-function spread(
+async function spread(
   lines: readonly CommittedLine[],
   keys: readonly number[],
   weights: readonly number[],
   found: (Matched | undefined)[],
   writes: readonly Write[],
-): void {
+  slices: Slices,
+): Promise<void> {
   const keysOf = new Map<number, Set<number>>();
   const holds = (write: number, key: number) => {
     const known = keysOf.get(write) ?? new Set(writes[write]?.lines);
     keysOf.set(write, known);
     return known.has(key);
   };
-  const pass = (from: number, step: 1 | -1) => {
+  const pass = async (from: number, step: 1 | -1) => {
     for (let i = from; i >= 0 && i < lines.length; i += step) {
+      if (slices.due) await slices.turn();
       const before = found[i - step];
       if (found[i] || !before || lines[i - step]?.commit !== lines[i]?.commit || (weights[i] ?? 0) >= HEAVY) continue;
       if (holds(before.write, keys[i] ?? 0)) found[i] = { ...before, evidence: "near" };
     }
   };
-  pass(1, 1);
-  pass(lines.length - 2, -1);
+  await pass(1, 1);
+  await pass(lines.length - 2, -1);
   // A bracket alone: of a call that other lines of its commit come from.
   const of = new Map<string, Set<number>>();
   for (const [i, one] of found.entries()) {
     const commit = lines[i]?.commit ?? "";
     if (one) of.set(commit, (of.get(commit) ?? new Set()).add(one.write));
   }
+  const inOrder = new Map<string, number[]>();
+  for (const [commit, own] of of) {
+    inOrder.set(
+      commit,
+      [...own].sort((a, b) => a - b),
+    );
+    if (slices.due) await slices.turn();
+  }
   for (const [i, { commit }] of lines.entries()) {
+    if (slices.due) await slices.turn();
     const key = keys[i] ?? 0;
     if (found[i] || key === 0 || (weights[i] ?? 0) >= HEAVY) continue;
-    const write = [...(of.get(commit) ?? [])].sort((a, b) => a - b).findLast((one) => holds(one, key));
+    const write = inOrder.get(commit)?.findLast((one) => holds(one, key));
     if (write !== undefined) found[i] = { write, evidence: "near" };
   }
 }
@@ -220,14 +237,21 @@ function firstAfter(writes: readonly Write[], ms: number): number {
 }
 
 /** Where each line was written, in order of time. */
-function placesOf(writes: readonly Write[], first: number, end: number): Map<number, Place[]> {
+async function placesOf(
+  writes: readonly Write[],
+  first: number,
+  end: number,
+  slices: Slices,
+): Promise<Map<number, Place[]>> {
   const places = new Map<number, Place[]>();
-  for (let write = first; write < end; write++)
+  for (let write = first; write < end; write++) {
     for (const [at, key] of (writes[write]?.lines ?? new Int32Array()).entries()) {
       const list = places.get(key);
       if (list) list.push({ write, at });
       else places.set(key, [{ write, at }]);
     }
+    if (slices.due) await slices.turn();
+  }
   return places;
 }
 

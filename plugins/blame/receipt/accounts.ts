@@ -1,5 +1,6 @@
 /** A project's sessions and commits joined, computed once until one of them changes. */
 import type { Kernel, Services } from "sessarc";
+import { Slices } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { readPrompts } from "../indexer/rows.ts";
 import { groupBy } from "./group.ts";
@@ -73,9 +74,11 @@ async function compute(
   const spent = new Map(spending.map((one) => [one.session, one]));
   const landedOf = groupBy(landing.landed, ({ write }) => write.author.id);
   const writesOf = groupBy(landing.writes, ({ author }) => author.id);
+  const slices = new Slices();
   const works: Work[] = [];
   const sessions = new Map<string, AccountedSession>();
   for (const { id, tool, title, started, prompts: text } of rows) {
+    if (slices.due) await slices.turn();
     const prompts = readPrompts(text ?? "[]");
     const money = spent.get(id);
     sessions.set(id, { id, tool, title, microdollars: money?.microdollars ?? 0, prompts });
@@ -87,22 +90,27 @@ async function compute(
       wrote: (writesOf.get(id) ?? []).map(({ seq }) => seq),
     });
   }
-  const shares = sharesOf(works);
+  const shares = await sharesOf(works);
   const taken = new Map<string, number>();
   for (const { write } of landing.landed) {
     const call = `${write.author.id} ${write.seq}`;
     taken.set(call, (taken.get(call) ?? 0) + 1);
+    if (slices.due) await slices.turn();
+  }
+  const uncommitted: Accounts["uncommitted"] = [];
+  for (const { author, seq, lines, whole } of landing.writes) {
+    if (slices.due) await slices.turn();
+    // A call that wrote the whole file repeats lines that were there before.
+    if (whole) continue;
+    const left = lines.filter((key) => key !== 0).length - (taken.get(`${author.id} ${seq}`) ?? 0);
+    if (left > 0) uncommitted.push({ session: author.id, seq, lines: left });
   }
   return {
     commits: landing.commits,
     landed: landing.landed,
     shares,
     sessions,
-    uncommitted: landing.writes.flatMap(({ author, seq, lines, whole }) => {
-      const left = lines.filter((key) => key !== 0).length - (taken.get(`${author.id} ${seq}`) ?? 0);
-      // A call that wrote the whole file repeats lines that were there before.
-      return left > 0 && !whole ? [{ session: author.id, seq, lines: left }] : [];
-    }),
+    uncommitted,
     total: cost.microdollars,
     rounding: cost.microdollars - shares.reduce((sum, { microdollars }) => sum + microdollars, 0),
     unpriced: cost.unpriced,

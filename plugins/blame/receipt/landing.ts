@@ -89,7 +89,8 @@ async function landIn(
   const landed: Landed[] = [];
   const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
   for (const { names, patches } of lineages) {
-    const writes = writesUnder(names, root, byName);
+    if (slices.due) await slices.turn();
+    const writes = await writesUnder(names, root, byName, slices);
     if (writes.length === 0) continue;
     const touched = patches.map(({ commit }) => Date.parse(commit.authoredAt)).sort((a, b) => a - b);
     const windows = new Map<string, Window>();
@@ -101,21 +102,16 @@ async function landIn(
         authored,
         committed: Date.parse(commit.at),
       });
+      if (slices.due) await slices.turn();
     }
-    const lines = patches.flatMap(({ commit, file }) =>
-      file.addedLines.map((text) => ({ text: text.replace(/\r$/, ""), commit: commit.hash })),
-    );
+    const lines: { text: string; commit: string }[] = [];
+    for (const { commit, file } of patches) {
+      for (const text of file.addedLines) lines.push({ text: text.replace(/\r$/, ""), commit: commit.hash });
+      if (slices.due) await slices.turn();
+    }
     const matched = await matchLines(lines, windows, writes);
-    landed.push(
-      ...followed(
-        patches,
-        lines,
-        matched.map((one) => (one ? writes[one.write] : undefined)),
-        isMerged,
-        subjects,
-      ),
-    );
-    if (slices.due) await slices.turn();
+    const writers = matched.map((one) => (one ? writes[one.write] : undefined));
+    for (const one of await followed(patches, lines, writers, isMerged, subjects, slices)) landed.push(one);
   }
   return landed;
 }
@@ -123,13 +119,14 @@ async function landIn(
 type CommittedFile = { commit: CommitPatch; file: CommitPatch["files"][number] };
 
 /** Follows each line from the commit that took it to the one that removed it. */
-function followed(
+async function followed(
   patches: readonly CommittedFile[],
   lines: readonly { text: string; commit: string }[],
   writers: readonly (Write | undefined)[],
   isMerged: ReadonlySet<string>,
   subjects: ReadonlyMap<string, string>,
-): Landed[] {
+  slices: Slices,
+): Promise<Landed[]> {
   const all: Landed[] = [];
   /** Lines at HEAD so far, and lines that a revert took out, by their key. */
   const present = new Map<number, Landed[]>();
@@ -141,6 +138,7 @@ function followed(
   };
   let at = 0;
   for (const { commit, file } of patches) {
+    if (slices.due) await slices.turn();
     const own = file.addedLines.length;
     const written = writers.slice(at, at + own);
     if (!isMerged.has(commit.hash)) {
@@ -151,6 +149,7 @@ function followed(
     const isRevert = /^Revert\b/i.test(subjects.get(commit.hash) ?? "");
     const by = written.some((one) => one !== undefined) ? "assistant" : "person";
     for (const text of file.removedLines) {
+      if (slices.due) await slices.turn();
       const key = keyOf(text);
       const one = present.get(key)?.pop();
       if (!one) continue;
@@ -159,6 +158,7 @@ function followed(
       put(gone, key, one);
     }
     for (let i = 0; i < own; i++) {
+      if (slices.due) await slices.turn();
       const write = written[i];
       const key = keyOf(lines[at + i]?.text ?? "");
       const back = write ? undefined : gone.get(key)?.pop();
@@ -201,10 +201,16 @@ function lineagesOf(commits: readonly CommitPatch[]): { names: ReadonlySet<strin
   }));
 }
 
-function writesUnder(names: ReadonlySet<string>, root: string, byName: ReadonlyMap<string, Write[]>): Write[] {
+async function writesUnder(
+  names: ReadonlySet<string>,
+  root: string,
+  byName: ReadonlyMap<string, Write[]>,
+  slices: Slices,
+): Promise<Write[]> {
   const found = new Set<Write>();
   for (const path of names)
     for (const write of byName.get(path.slice(path.lastIndexOf("/") + 1)) ?? []) {
+      if (slices.due) await slices.turn();
       const full = absolute(write.path, write.author.cwd, root);
       if (full.startsWith(`${root}/`) ? full === `${root}/${path}` : full.endsWith(`/${path}`)) found.add(write);
     }

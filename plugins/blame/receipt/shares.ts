@@ -1,5 +1,6 @@
 /** Divides what sessions cost among the commits that took their lines. All shares of a session add up to its cost. */
 import type { Services } from "sessarc";
+import { Slices } from "#internal";
 import type { PromptWork } from "../indexer/rows.ts";
 import type { Landed } from "./landing.ts";
 
@@ -41,48 +42,59 @@ export interface Work {
  * A prompt's cost goes to the commits that took its lines, by their number. A prompt without lines counts with the next one of its
  * session that has some; of a sub-agent, with the prompt it was started for.
  */
-export function sharesOf(works: readonly Work[]): Share[] {
+export async function sharesOf(works: readonly Work[]): Promise<Share[]> {
+  const slices = new Slices();
   const byId = new Map(works.map((work) => [work.spending.session, work]));
-  const weights = new Map(works.map((work) => [work, weightsOf(work)]));
+  const weights = new Map<Work, Map<string, number>[]>();
+  for (const work of works) {
+    weights.set(work, await weightsOf(work, slices));
+  }
   // What a sub-agent wrote, its starter's prompt led to.
   for (const work of works) {
+    if (slices.due) await slices.turn();
     const parent = byId.get(work.spending.parent ?? "");
     const own = parent && weights.get(parent)?.[promptAt(parent.prompts, work.started)];
     if (!own || parent === work) continue;
     for (const { commit } of work.landed) own.set(commit, (own.get(commit) ?? 0) + 1);
   }
-  return works.flatMap((work) => {
+  const shares: Share[] = [];
+  for (const work of works) {
+    if (slices.due) await slices.turn();
     const own = weights.get(work) ?? [];
     const starter = byId.get(work.spending.parent ?? "");
     const inherited =
       starter && starter !== work
         ? carried(weights.get(starter) ?? [], promptAt(starter.prompts, work.started))
         : undefined;
-    return byPrompt(work).flatMap(({ index, amounts }): Share[] => {
+    for (const { index, amounts } of await byPrompt(work, slices)) {
+      if (slices.due) await slices.turn();
       const prompt = work.prompts[index];
       const head = { session: work.spending.session, prompt: prompt?.seq ?? -1, model: prompt?.model ?? null };
       const wrote = prompt !== undefined && hasWritten(work, index);
       const target = wrote && (own[index]?.size ?? 0) === 0 ? undefined : (carried(own, index) ?? inherited);
-      if (!target || target.size === 0)
-        return [
-          { ...head, commit: null, leftover: wrote ? ("uncommitted" as const) : ("unwritten" as const), ...amounts },
-        ];
+      if (!target || target.size === 0) {
+        shares.push({ ...head, commit: null, leftover: wrote ? "uncommitted" : "unwritten", ...amounts });
+        continue;
+      }
       const commits = [...target];
       const parts = divided(
         amounts,
         commits.map(([, lines]) => lines),
       );
-      return commits.map(([commit], i) => ({ ...head, commit, leftover: null, ...(parts[i] ?? ZERO) }));
-    });
-  });
+      for (const [i, [commit]] of commits.entries())
+        shares.push({ ...head, commit, leftover: null, ...(parts[i] ?? ZERO) });
+    }
+  }
+  return shares;
 }
 
 const ZERO: Amounts = { microdollars: 0, tokens: 0, activeMs: 0 };
 
 /** Lines of each prompt by commit. */
-function weightsOf({ prompts, landed }: Work): Map<string, number>[] {
+async function weightsOf({ prompts, landed }: Work, slices: Slices): Promise<Map<string, number>[]> {
   const weights = prompts.map(() => new Map<string, number>());
   for (const { write, commit } of landed) {
+    if (slices.due) await slices.turn();
     const own = weights[promptOf(prompts, write.seq)];
     own?.set(commit, (own.get(commit) ?? 0) + 1);
   }
@@ -113,11 +125,12 @@ const promptAt = (prompts: readonly PromptWork[], ms: number): number =>
   );
 
 /** What each prompt cost: a quarter-hour's amounts by the messages of the assistant in it. */
-function byPrompt({ spending, prompts }: Work): { index: number; amounts: Amounts }[] {
+async function byPrompt({ spending, prompts }: Work, slices: Slices): Promise<{ index: number; amounts: Amounts }[]> {
   if (prompts.length === 0)
     return [{ index: 0, amounts: spending.quarters.reduce((sum, one) => added(sum, one), ZERO) }];
   const sums = prompts.map(() => ZERO);
   for (const slot of spending.quarters) {
+    if (slices.due) await slices.turn();
     const counts: number[] = prompts.map(({ work }) => work.get(slot.quarter) ?? 0);
     if (!counts.some((count) => count > 0)) {
       // No message of the assistant has this time: the last prompt before it.
