@@ -16,6 +16,7 @@ declare module "sessarc" {
     FOLDER_UNKNOWN: { path: string; tool: string };
     BACKUP_ELSEWHERE: { driver: string };
     FIGURES_REFUSED: { adapter: string; session: string; path: string; reason: string };
+    OTLP_FAILED: { url: string; reason: string };
     INDEXER_FAILED: { indexer: string; session: string; reason: string };
   }
 }
@@ -79,6 +80,11 @@ export const errors = defineErrors({
     status: 404,
     why: ({ path, tool }) => `${path} was not added for ${tool}`,
     fix: () => "GET /sources lists the added folders.",
+  },
+  OTLP_FAILED: {
+    status: 502,
+    why: ({ url, reason }) => `Usage could not be sent to ${url}: ${reason}`,
+    fix: () => "Check that an OpenTelemetry collector receives OTLP over HTTP there, as JSON, then send again.",
   },
   ADAPTER_MISSING: {
     status: 422,

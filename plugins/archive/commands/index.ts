@@ -32,7 +32,7 @@ const usageCommand: Command = {
   name: "usage",
   summary: "Tokens and estimated cost by day, week, month, session, model or project",
   usage:
-    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]",
+    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]\n--otlp <endpoint>",
   options: {
     since: { type: "string" },
     until: { type: "string" },
@@ -47,6 +47,7 @@ const usageCommand: Command = {
     stateless: { type: "boolean" },
     length: { type: "string", short: "l" },
     live: { type: "boolean" },
+    otlp: { type: "string" },
   },
   help: {
     since: "First day: 2026-11-01, 20261101, or 7d for seven days ago",
@@ -62,6 +63,7 @@ const usageCommand: Command = {
     stateless: "Read the logs without an archive; nothing is kept",
     length: "Of the windows of `blocks`: 5h (default), 7d for a week, or any, as 90m",
     live: "The running window of `blocks`, redrawn until Ctrl-C",
+    otlp: "Send the token counts, no content, once to this OpenTelemetry address (OTLP/HTTP)",
   },
   operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool", "blocks"],
   values: { order: ["asc", "desc"] },

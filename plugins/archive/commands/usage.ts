@@ -56,6 +56,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args[0] === "blocks") return runBlocks(ctx);
   for (const name of ["length", "live"])
     if (ctx.flags[name] !== undefined) throw new UsageError(`--${name} is an option of \`sessarc usage blocks\``);
+  const otlp = textFlag(ctx, "otlp");
+  if (otlp !== undefined) return runOtlp(ctx, otlp);
   const limit = numberFlag(ctx, "limit", 1, 1000);
   const query = readQuery(ctx);
   // The first of the other order are the last of all.
@@ -106,6 +108,22 @@ function isUsualOrder(ctx: CommandContext, by: string): boolean {
 function inOrder(ctx: CommandContext, answer: UsageAnswer, limit: number | undefined): UsageAnswer {
   const rows = isUsualOrder(ctx, answer.by) ? answer.rows : answer.rows.toReversed();
   return { ...answer, rows: rows.slice(0, limit) };
+}
+
+/** Sends what the archive has. */
+async function runOtlp(ctx: CommandContext, endpoint: string): Promise<number> {
+  if (ctx.args.length > 0 || ctx.flags.stateless === true)
+    throw new UsageError(
+      "--otlp sends what the archive has by assistant and model: it takes no period and no --stateless",
+    );
+  const { readEndpoint, sendUsage } = await import("./usage-otlp.ts");
+  const url = readEndpoint(endpoint);
+  if (!(await hasSessions(ctx))) {
+    ctx.err("Nothing is archived: `sessarc import` first.");
+    return 3;
+  }
+  await sendUsage(ctx, url, await askArchive(ctx, { ...readQuery(ctx), by: "tool" }));
+  return 0;
 }
 
 /** Windows of plans. Without an archive they come from one that holds all logs, for the length of this command. */
