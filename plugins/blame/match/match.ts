@@ -132,6 +132,7 @@ export async function matchLines(
         const fit = best(i, here);
         if (fit && fit.score >= least) take(i, origin(i, fit.place, here), "line");
       }
+    dropChance(own, keys, weights, found, writes);
     const pieces = piecesOf(writes, first, end);
     if (pieces.length > 0)
       for (const i of heavy) {
@@ -174,6 +175,26 @@ export async function matchLines(
   }
   await spread(lines, keys, weights, found, writes, slices);
   return found;
+}
+
+/**
+ * Drops the matches of a commit that has only a few short lines of calls whose other lines it lacks: people write such lines too.
+ * `own`: the lines of the commit.
+ */
+function dropChance(
+  own: readonly number[],
+  keys: readonly number[],
+  weights: readonly number[],
+  found: (Matched | undefined)[],
+  writes: readonly Write[],
+): void {
+  const matched = own.filter((i) => found[i]);
+  if (matched.reduce((sum, i) => sum + (weights[i] ?? 0), 0) >= RUN) return;
+  const present = new Set(own.map((i) => keys[i]));
+  for (const i of matched) {
+    const written = writes[found[i]?.write ?? -1]?.lines.filter((key) => key !== 0) ?? new Int32Array();
+    if (written.filter((key) => present.has(key)).length * 2 < written.length) found[i] = undefined;
+  }
 }
 
 /** Brackets and blank lines belong to the lines around them, where the same call wrote them too. */
