@@ -1,6 +1,17 @@
 /** `npm run build:service`: dist/ without the dashboard, which vite builds (`ui/vite.config.ts`). */
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { defineBuildConfig } from "unbuild";
 import { describeResponses } from "./core/http/build/responses.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -43,6 +54,34 @@ const entries: Record<string, string> = {
 
 const notices = collectNotices();
 
+/** Names of the package that its declarations import, and where these begin. */
+const TYPES: Record<string, string> = {
+  sessarc: "core/index",
+  "sessarc/adapter": "core/adapter/index",
+  "sessarc/terminal": "core/terminal/index",
+  "sessarc/test": "test/published",
+  "sessarc/plugins": "plugins/index",
+  "sessarc/dashboard": "plugins/dashboard/ui",
+  "#internal": "core/internal/index",
+  "#internal/adapter": "core/internal/adapter",
+  "#internal/terminal": "core/internal/terminal",
+};
+
+/** Removes the declarations that no public one leads to: half of the files. */
+function removeUnreached(root: string): void {
+  const reached = new Set<string>();
+  const waiting = [...Object.values(TYPES), ...plugins.map((name) => `plugins/${name}/index`)];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const file = join(root, `${name}.d.ts`);
+    if (reached.has(file) || !existsSync(file)) continue;
+    reached.add(file);
+    for (const [, from = ""] of readFileSync(file, "utf8").matchAll(/(?:\bfrom|\bimport\(|^import)\s*"([^"]+)"/gm))
+      waiting.push(from.startsWith(".") ? join(dirname(name), from.replace(/\.ts$/, "")) : (TYPES[from] ?? ""));
+  }
+  for (const file of readdirSync(root, { recursive: true, encoding: "utf8" }))
+    if (file.endsWith(".d.ts") && !reached.has(join(root, file))) rmSync(join(root, file));
+}
+
 export default defineBuildConfig({
   entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
   // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
@@ -70,6 +109,7 @@ export default defineBuildConfig({
     },
     "build:done"() {
       writeFileSync("dist/responses.json", JSON.stringify(describeResponses("dist/types", plugins)));
+      removeUnreached("dist/types");
       // Of the nine builds of SQLite in its package the one that is used.
       mkdirSync("dist/sqljs");
       copyFileSync("node_modules/sql.js/dist/sql-wasm.js", "dist/sqljs/sql-wasm.cjs");

@@ -166,7 +166,7 @@ describe("the built package", () => {
     const ended = ["WORKER_ENDED", "string"];
     expect(new Set(told.map(String))).toEqual(new Set([String(ended)]));
     expect([threaded, memory, goesOn]).toEqual([true, ended, true]);
-    expect(new Set(cut.map(String))).toEqual(new Set(["SHUTTING_DOWN,undefined"]));
+    expect(new Set(cut.map(String))).toEqual(new Set(["SHUTTING_DOWN,string"]));
   });
 
   it("a parser that exits fails its own sessions alone; one that never ends is ended when the import is cancelled", async () => {

@@ -1,5 +1,6 @@
 /** Blame and receipt: which prompt wrote a line, and what a change cost. */
 import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
+import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
 import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
@@ -29,9 +30,10 @@ export default definePlugin({
     {
       name: "blame",
       summary: "Which session and prompt wrote the lines of a file",
-      usage: "<file>[:line|:from-to] [--at rev] [--porcelain]",
-      options: { at: { type: "string" }, porcelain: { type: "boolean" } },
+      usage: "<file>[:line|:from-to] [--at rev] [--porcelain] [--redacted]",
+      options: { ...REDACTED_OPTIONS, at: { type: "string" }, porcelain: { type: "boolean" } },
       help: {
+        ...REDACTED_HELP,
         at: "A branch, tag or commit; default HEAD",
         porcelain: "As `git blame --porcelain`, with extra headers that start with sessarc-",
       },

@@ -150,11 +150,17 @@ async function detailOf(kernel: Kernel, writer: Writer, path: string): Promise<W
   };
 }
 
+/** Without the word at the cut: half of a secret would not be recognized as one. */
+function cutPrompt(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= PROMPT) return text;
+  return `${text.slice(0, PROMPT).replace(/\S+$/, "")}…`;
+}
+
 async function promptText(kernel: Kernel, id: string, seq: number): Promise<string | undefined> {
   const archive = kernel.inject("archive");
   const row = await archive.find(id);
   if (!row) return undefined;
-  for await (const events of archive.events(row, seq)) return events[0]?.text.slice(0, PROMPT);
+  for await (const events of archive.events(row, seq)) return cutPrompt(events[0]?.text);
   return undefined;
 }
 

@@ -52,6 +52,8 @@ const writers = defineRoute({
     to: line,
     /** With `1`: the header lines of `git blame --porcelain` too. */
     headers: v.optional(v.picklist(["0", "1"])),
+    /** With `1`: secrets in prompts are masked. */
+    redacted: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, query }): Promise<LineOrigins> => {
     const { at, from, to = from, headers } = query;
@@ -62,12 +64,43 @@ const writers = defineRoute({
     try {
       const commit = at === undefined ? undefined : await git.resolve(place.tree, at);
       const blamed = await git.blameAt(place.tree, commit, place.file);
-      return await lineOrigins(kernel, place.project, place.root, place.tree, blamed, { from, to }, headers === "1");
+      const found = await lineOrigins(
+        kernel,
+        place.project,
+        place.root,
+        place.tree,
+        blamed,
+        { from, to },
+        headers === "1",
+      );
+      return query.redacted === "1" ? await withoutSecrets(kernel, found) : found;
     } catch (error) {
       throw named(error, query.project ?? dirname(query.path));
     }
   },
 });
+
+/** Where the archive cuts a title. */
+const TITLE = 200;
+
+/** Prompts are masked as a whole, before anybody cuts them. */
+async function withoutSecrets(kernel: Kernel, found: LineOrigins): Promise<LineOrigins> {
+  const redactor = kernel.inject("redactor");
+  const writers = [];
+  for (const writer of found.writers) {
+    const { title, name, prompt, reads } = writer;
+    writers.push({
+      ...writer,
+      title: title === null ? null : await redactor.title(title, TITLE),
+      name: await redactor.hideSecrets(name),
+      prompt: prompt && { ...prompt, text: await redactor.hideSecrets(prompt.text) },
+      reads: await Promise.all(
+        reads.map(async (read) => ({ ...read, reason: await redactor.hideSecrets(read.reason) })),
+      ),
+    });
+  }
+  return { ...found, writers };
+}
 
 export const routes = [blameAt, writers] as const;
 

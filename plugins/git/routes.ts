@@ -1,6 +1,8 @@
 /** GET /git/at, /git/tree and /git/file. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import type { CommitAt, TreeAt } from "./git.ts";
+import type { FileAt } from "./history/file.ts";
 
 const project = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 const session = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
@@ -18,7 +20,7 @@ const commitAt = defineRoute({
   path: "/git/at",
   summary: "Nearest commit at or before a time, or at a message of a session",
   query: v.object({ project, ts: time, session: v.optional(session), seq: v.optional(seq) }),
-  handler: async ({ kernel, query }) => {
+  handler: async ({ kernel, query }): Promise<CommitAt> => {
     const git = kernel.inject("git");
     const row = query.session === undefined ? undefined : await kernel.inject("archive").row(query.session);
     const witness = row && git.witness(row, query.seq ?? "end");
@@ -31,7 +33,7 @@ const treeAt = defineRoute({
   path: "/git/tree",
   summary: "Files of a commit, and what it changed",
   query: v.object({ project, commit }),
-  handler: async ({ kernel, query }) =>
+  handler: async ({ kernel, query }): Promise<TreeAt> =>
     inRepository(kernel, query.project, (path) => kernel.inject("git").treeAt(path, query.commit)),
 });
 
@@ -40,7 +42,7 @@ const fileAt = defineRoute({
   path: "/git/file",
   summary: "A file at a commit, and its previous version",
   query: v.object({ project, commit, path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)) }),
-  handler: async ({ kernel, query, event }) => {
+  handler: async ({ kernel, query, event }): Promise<FileAt> => {
     const file = rawParam(event.url.search, "path") ?? query.path;
     return inRepository(kernel, query.project, (path) => kernel.inject("git").fileAt(path, query.commit, file));
   },

@@ -7,12 +7,13 @@ import type { LineOrigins, Receipt } from "../../plugins/blame/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { runCommand } from "../command.ts";
 import { describeGit, makeRepo, T0, tempFolder } from "../git/_repo.ts";
+import { letters } from "../security/_samples.ts";
 
 const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0a";
 const ID = `claude-code:${KEY}`;
 const MODEL = "claude-opus-4-5-20251101";
 
-function place() {
+function place(prompt = "Add the sum, please") {
   const home = tempFolder();
   const repo = makeRepo(join(home, "app"));
   repo.write("a.ts", "// by hand\n");
@@ -31,7 +32,7 @@ function place() {
   const say = (rows: readonly object[]) => appendFileSync(log, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
   writeFileSync(log, "");
   say([
-    row(1, "user", "Add the sum, please"),
+    row(1, "user", prompt),
     ...call(2, "Read", { file_path: join(repo.root, "a.ts") }),
     ...call(5, "Edit", {
       file_path: join(repo.root, "a.ts"),
@@ -43,6 +44,21 @@ function place() {
   repo.commit("Sum", T0 + 20);
   return { home, repo, say, call, row, file: join(repo.root, "a.ts") };
 }
+
+describeGit("sessarc blame for an assistant", () => {
+  it("masks secrets in prompts, also one at the cut", async () => {
+    const token = `ghp_${letters(36, 5)}`;
+    const { home, file } = place(`Use ${token} ${"x ".repeat(970)}${token}`);
+    await runCommand(["import", "--all"], home);
+    const raw = await runCommand(["blame", file, "--json"], home);
+    expect(raw.stdout).toContain(token);
+    for (const args of [["--json"], []]) {
+      const { stdout } = await runCommand(["blame", file, "--redacted", ...args], home);
+      expect(stdout).toContain("prompt");
+      for (let at = 4; at + 8 <= token.length; at += 4) expect(stdout).not.toContain(token.slice(at, at + 8));
+    }
+  });
+});
 
 describeGit("sessarc receipt", () => {
   it("prints what a commit cost: text, JSON, and Markdown with nothing private in it", async () => {

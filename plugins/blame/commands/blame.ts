@@ -1,7 +1,7 @@
 /** `sessarc blame <file>[:line|:from-to]`. */
 import { resolve } from "node:path";
 import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
-import { formatMoney } from "#internal/terminal";
+import { formatMoney, isRedacted } from "#internal/terminal";
 import type { LineOrigins, WriterDetail } from "../reasons.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -17,6 +17,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       from: from?.toString(),
       to: to?.toString(),
       headers: porcelain ? "1" : undefined,
+      redacted: isRedacted(ctx) ? "1" : undefined,
     },
     ctx.signal,
   );

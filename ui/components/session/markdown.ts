@@ -67,9 +67,15 @@ function toPath(node: Element, path: string | undefined): void {
   node.setAttribute("tabindex", "0");
 }
 
+/** A heading without words heads nothing: `| | |`. */
+function withoutEmptyHeading(node: Element): void {
+  if (node.tagName === "TH" && node.textContent.trim() === "") node.setAttribute("role", "presentation");
+}
+
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   // Wide code and wide tables are scrolled by keys too.
   if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0");
+  withoutEmptyHeading(node);
   if (node.tagName === "CODE" && node.parentElement?.tagName !== "PRE" && node.parentElement?.tagName !== "A")
     toPath(node, /[/.]/.test(node.textContent) ? pathIn(node.textContent) : undefined);
   if (node.tagName !== "A") return;
@@ -107,6 +113,7 @@ export function renderGuide(text: string, toHref: (href: string) => string): str
   guides.removeAllHooks();
   guides.addHook("afterSanitizeAttributes", (node) => {
     if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0");
+    withoutEmptyHeading(node);
     // The screen's heading takes the focus after a change of the address.
     if (node.tagName === "H1") node.setAttribute("tabindex", "-1");
     if (node.tagName !== "A") return;
