@@ -43,6 +43,8 @@ const REST = 9;
 const REST_MAX_MS = 60_000;
 /** Longer by this after each failure in a row. */
 const RETRY_MS = 5_000;
+/** Linux stamps files with a clock that ticks every 4 to 10 ms: a file may look that much older than it is. */
+const TICK_MS = 20;
 /** With more changed paths than this, everything is checked instead. */
 const MANY = 5_000;
 
@@ -157,7 +159,9 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     // Of a clock that was set back since the start: what is written now looks that much older.
     const setBack = Math.max(0, clock - (Date.now() - performance.now()));
     return <F extends { stored: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): F[] =>
-      found.filter(({ stored, ref }) => (stored === "not" ? autoImport || (ref.mtime ?? 0) + setBack > first : sync));
+      found.filter(({ stored, ref }) =>
+        stored === "not" ? autoImport || (ref.mtime ?? 0) + setBack + TICK_MS > first : sync,
+      );
   }
 
   function begin(): void {
