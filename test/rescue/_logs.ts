@@ -97,7 +97,8 @@ export const geminiPath = (home: string, { key }: Pick<Said, "key">) =>
 export function geminiRows({ key, cwd, turns }: Said): object[] {
   const hash = createHash("sha256").update(cwd).digest("hex");
   return [
-    { sessionId: key, projectHash: hash, startTime: at(0), lastUpdated: at(turns), kind: "main" },
+    // Written once: a log that grows keeps its head.
+    { sessionId: key, projectHash: hash, startTime: at(0), lastUpdated: at(1), kind: "main" },
     ...Array.from({ length: turns }, (_, n) => [
       { id: `u${n}-${key}`, timestamp: at(n), type: "user", content: [{ text: `prompt ${n} of ${key}` }] },
       {
