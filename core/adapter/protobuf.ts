@@ -1,6 +1,6 @@
 /** Protocol-buffer messages, read by a map of the fields that are known. */
 
-/** What a field holds: a number (varints and fixed ones), a text, bytes, or a message with a shape of its own. */
+/** What a field holds: a number (varints and fixed ones), a text, bytes, or a nested message. */
 export type ProtoType = "number" | "text" | "bytes" | ProtoShape;
 /** Names for field numbers: `{ text: [2, "text"] }`. */
 export interface ProtoShape {

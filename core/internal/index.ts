@@ -12,6 +12,7 @@ export type { ErrorCatalogue } from "../errors/codes.ts";
 export { invalidCursor, leftOut, toErrorBody } from "../errors/error.ts";
 export { readDiscovery } from "../http/access.ts";
 export { eventsResponse, toEvents } from "../http/events.ts";
+export { rawParam } from "../http/raw-param.ts";
 export { streamJson, textStream } from "../http/text-stream.ts";
 export { loadAdapter } from "../kernel/load.ts";
 export type { SettingsAnswer } from "../kernel/settings.ts";

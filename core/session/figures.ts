@@ -21,7 +21,7 @@ export function withPossibleFigures(summary: SessionSummary, now: number): Sessi
   return { ...rest, usage: {}, refused };
 }
 
-/** The first impossible figure, in words; undefined when there is none. */
+/** Describes the first impossible figure; undefined: all are possible. */
 export function findFault(figures: Figures, now: number): string | undefined {
   const { usage, inheritedUsage, unlogged, costUSD, slots, classes, replies } = figures;
   const latest = msToIso(now + AHEAD_MS) ?? "9999";

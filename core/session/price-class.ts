@@ -47,7 +47,7 @@ export function classOfKey(key: string): { tier: string; above: number } {
   return { tier, above: Number(above) || 0 };
 }
 
-/** The tokens of each model, whatever their classes. The same object where there are none. */
+/** The tokens of each model, without classes. Usage that has no classes is returned unchanged. */
 export function plainUsage(usage: SessionUsage): SessionUsage {
   if (!Object.keys(usage).some((key) => key.includes(MARK))) return usage;
   const plain: SessionUsage = {};
@@ -66,7 +66,7 @@ export function plainUsage(usage: SessionUsage): SessionUsage {
   return plain;
 }
 
-/** `usage` with the tokens that `classes` says in keys of their own. */
+/** `usage` with the tokens of `classes` under separate keys. */
 export function classedUsage(usage: SessionUsage, classes: SessionUsage | undefined): SessionUsage {
   if (!classes) return usage;
   const split = structuredClone(usage);

@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { rawParam } from "#internal";
 import { type Origins, originsOf } from "./origins.ts";
 import { type LineOrigins, lineOrigins } from "./reasons.ts";
 
@@ -146,17 +147,3 @@ const named = (error: unknown, project: string): unknown =>
   error instanceof SessarcError && error.code === "NO_REPOSITORY"
     ? new SessarcError("NO_REPOSITORY", { project }, { cause: error })
     : error;
-
-/** The bytes of a parameter: `%E9` alone is no UTF-8, and a parsed query has lost it. */
-function rawParam(search: string, name: string): Buffer | undefined {
-  const pair = search
-    .replace(/^\?/, "")
-    .split("&")
-    .find((part) => part.split("=", 1)[0] === name);
-  if (pair === undefined) return undefined;
-  const bytes = Buffer.from(pair.slice(name.length + 1).replaceAll("+", " "), "utf8").toString("latin1");
-  const decoded = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(decoded, "latin1");
-}

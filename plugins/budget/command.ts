@@ -1,16 +1,6 @@
 /** `sessarc budget`. */
-import {
-  ApiError,
-  type Column,
-  type CommandContext,
-  createStyle,
-  type ErrorBody,
-  formatTable,
-  printable,
-  type Style,
-  UsageError,
-} from "sessarc";
-import { formatCount, formatMoney, formatShort, widthOf } from "#internal/terminal";
+import { type Column, type CommandContext, createStyle, formatTable, printable, type Style, UsageError } from "sessarc";
+import { formatCount, formatMoney, formatShort, send, widthOf } from "#internal/terminal";
 import type { Budget, BudgetPlan } from "./budgets.ts";
 import { PERIODS, type Period } from "./period.ts";
 
@@ -93,14 +83,7 @@ async function put(ctx: CommandContext, list: readonly BudgetPlan[]): Promise<Bu
     amount,
     ask,
   }));
-  const response = await ctx.fetch("/budgets", {
-    method: "PUT",
-    body: JSON.stringify({ budgets }),
-    headers: { "content-type": "application/json" },
-  });
-  const answer: unknown = await response.json();
-  if (response.ok) return answer as Budget[];
-  throw new ApiError(answer as ErrorBody);
+  return send<Budget[]>(ctx, "PUT", "/budgets", { budgets });
 }
 
 const SIZES: Readonly<Record<string, number>> = { "": 1, K: 1e3, M: 1e6, B: 1e9 };

@@ -29,7 +29,7 @@ export const FAMILY: Readonly<Record<MemberName, Member>> = {
   "ibm-bob": { name: "ibm-bob", label: "IBM Bob", extension: "ibm.bob-code", apps: ["IBM Bob", "Bob-IDE"] },
 };
 
-/** Of the newer store, of tasks with tools of their own, and of relatives. */
+/** Tools of the newer store, of tasks and of related assistants. */
 export const tools = {
   run_commands: "shell",
   execute_command: "shell",

@@ -1,23 +1,9 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
 import type { Database, Kernel, SqlValue } from "sessarc";
-import type { FindingKind } from "./state.ts";
+import type { Finding, FindingKind } from "./state.ts";
 
-/** Something in a session, with the messages that show it. */
-export interface Finding {
-  kind: FindingKind;
-  /** First and last message of it. */
-  seq: number;
-  last: number;
-  /** How often: calls, reads, changes. */
-  count: number;
-  /** Name of the tool; empty where it is about none. */
-  tool: string;
-  /** File, command or pattern; empty where there is none. */
-  subject: string;
-  /** Tokens that were read again, estimated from the length of the text. */
-  tokens: number;
-  ms: number;
-}
+export type { Finding } from "./state.ts";
+
 /** One kind of waste over many sessions. */
 export interface Waste {
   kind: FindingKind | "readEverywhere" | "failsFirst";

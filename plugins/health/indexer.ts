@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type IndexerModule, type Json, type SessionEvent, toolCall } from "sessarc";
 import { BoundedMap, isJson, mainArgument, pathsIn } from "#internal/adapter";
-import { type FindingRow, type Repeat, type State, stateOf } from "./state.ts";
+import { type Finding, type Repeat, type State, stateOf } from "./state.ts";
 
 /** Calls that wait for their result, and things that are remembered of a session. */
 const OPEN = 256;
@@ -30,7 +30,7 @@ export default {
     let { findings } = past;
     let { failure, lastId } = past;
 
-    const add = (finding: FindingRow) => {
+    const add = (finding: Finding) => {
       findings.push(finding);
       if (findings.length > KEPT) findings = largest(findings);
     };
@@ -178,7 +178,7 @@ export default {
 } satisfies IndexerModule;
 
 /** Why a repeated call counts: it failed repeatedly, or its result was not needed. */
-function repeated({ seq, last, count, failed, tool, subject, isRead }: Repeat): FindingRow[] {
+function repeated({ seq, last, count, failed, tool, subject, isRead }: Repeat): Finding[] {
   const row = { seq, last, tool, subject, tokens: 0, ms: 0 };
   if (failed >= 2) return [{ kind: "retry", count: failed, ...row }];
   return !isRead && count >= LOOP ? [{ kind: "loop", count, ...row }] : [];
@@ -187,8 +187,8 @@ function repeated({ seq, last, count, failed, tool, subject, isRead }: Repeat): 
 const hash = (text: string) => createHash("sha1").update(text).digest("base64").slice(0, 16);
 
 /** The most of each kind: a session of a machine may hold thousands. */
-function largest(rows: readonly FindingRow[]): FindingRow[] {
-  const worth = ({ tokens, ms, count }: FindingRow) => tokens + ms / 1_000 + count;
+function largest(rows: readonly Finding[]): Finding[] {
+  const worth = ({ tokens, ms, count }: Finding) => tokens + ms / 1_000 + count;
   const taken = new Map<string, number>();
   return rows
     .toSorted((a, b) => worth(b) - worth(a) || a.seq - b.seq)

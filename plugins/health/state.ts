@@ -3,16 +3,23 @@ import { isRecord, type Json } from "sessarc";
 
 export type FindingKind = "loop" | "retry" | "reread" | "undone" | "unread" | "compaction" | "wait";
 
-export interface FindingRow {
+/** Something in a session, with the messages that show it. */
+export interface Finding {
   kind: FindingKind;
+  /** First and last message of it. */
   seq: number;
   last: number;
+  /** How often: calls, reads, changes. */
   count: number;
+  /** Name of the tool; empty: no tool. */
   tool: string;
+  /** File, command or pattern; empty: none is named. */
   subject: string;
+  /** Tokens that were read again, estimated from the length of the text. */
   tokens: number;
   ms: number;
 }
+
 export interface OpenCall {
   seq: number;
   at: string | null;
@@ -59,7 +66,7 @@ export interface State {
   /** Where an edit was made, by path, old and new text. */
   edits: [string, number][];
   tools: [string, ToolUse][];
-  findings: FindingRow[];
+  findings: Finding[];
   /** A failed call after which the assistant said and did nothing. */
   failure: { seq: number; tool: string } | null;
   lastId: string;
@@ -76,7 +83,7 @@ const EMPTY: State = {
   lastId: "",
 };
 
-/** A state of another shape is none: the session is read from its beginning then. */
+/** A state of another shape is ignored: the session is read from its beginning. */
 export const stateOf = (state: Json | undefined): State =>
   isState(state) ? structuredClone(state) : structuredClone(EMPTY);
 

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { accepted } from "#internal/terminal";
+import { send } from "#internal/terminal";
 import type { ModelPrice, Rates } from "./prices/pricing.ts";
 import type { PriceList } from "./routes/prices.ts";
 
@@ -11,18 +11,13 @@ export async function run(ctx: CommandContext): Promise<number> {
   const { reset, date } = ctx.flags;
   if (action === undefined && reset !== true && date === undefined) return show(ctx, await ctx.get("/prices"));
   if (action === "update" && reset === true && file === undefined && date === undefined)
-    return show(ctx, await send(ctx, "DELETE"));
+    return show(ctx, await send<PriceList>(ctx, "DELETE", TABLE));
   if (action === "update" && reset !== true && file !== undefined && more.length === 0)
-    return show(ctx, await send(ctx, "PUT", await readTableFile(file, date)));
+    return show(ctx, await send<PriceList>(ctx, "PUT", TABLE, await readTableFile(file, date)));
   throw new UsageError("`sessarc prices` takes nothing, update <file> [--date d], or update --reset");
 }
 
-async function send(ctx: CommandContext, method: "PUT" | "DELETE", body?: unknown): Promise<PriceList> {
-  const headers = { "content-type": "application/json" };
-  const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
-  const response = await accepted(await ctx.fetch("/prices/table", init));
-  return (await response.json()) as PriceList;
-}
+const TABLE = "/prices/table";
 
 /** Of a file with its spaces and line ends. The service has a lower limit for the table alone. */
 const MOST_BYTES = 16 * 2 ** 20;

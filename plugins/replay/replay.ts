@@ -67,7 +67,7 @@ export interface Replay {
   /** What another assistant would be given, and the result of its last run. */
   rerunPlan(id: string): Promise<RerunPlan>;
   /**
-   * Begins to give the session's prompts to an assistant, in a sandbox of their own; `rerunPlan` has the result. Throws
+   * Begins to give the session's prompts to an assistant, in a separate sandbox; `rerunPlan` has the result. Throws
    * REPLAY_WITH_NOT_CONFIRMED, REPLAY_WITH_RUNNING and what keeps a command from running, before anything is made.
    */
   startRerun(id: string, request: RerunRequest): Promise<{ started: true }>;

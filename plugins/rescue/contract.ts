@@ -18,7 +18,7 @@ export interface RescuedSession {
 
 /** What the assistant's index needs beside the log. */
 export type IndexEntry =
-  /** A small file of its own; one that is there is never replaced. */
+  /** A small separate file; an existing one is never replaced. */
   | { kind: "file"; path: string; text: string }
   /** A value in a JSON file of the assistant; a value that is there is never replaced. */
   | { kind: "value"; path: string; keys: readonly string[]; key: string; value: string };

@@ -1,5 +1,6 @@
 /** The forms of `sessarc statusline` that no assistant runs. */
-import { ApiError, type CommandContext, createStyle, type ErrorBody, printable, UsageError } from "sessarc";
+import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { Figures } from "./figures.ts";
 import { readInput } from "./input.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
@@ -70,14 +71,4 @@ async function status(ctx: CommandContext): Promise<number> {
       ctx.out(printable(`${label}: ${state}, ${settingsPath}`));
     }
   return 0;
-}
-
-async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
-  const init: RequestInit = body
-    ? { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } }
-    : { method };
-  const response = await ctx.fetch(path, init);
-  const answer: unknown = await response.json();
-  if (response.ok) return answer as T;
-  throw new ApiError(answer as ErrorBody);
 }

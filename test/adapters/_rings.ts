@@ -7,7 +7,7 @@ import type { AdapterPlugin, SessionUsage, TokenUsage } from "sessarc";
 import { describe, expect, it } from "vitest";
 import { readAll } from "./_home.ts";
 
-interface Expected {
+export interface Expected {
   key: string;
   parent: string | null;
   forkOf?: string;

@@ -15,6 +15,7 @@ import qwen from "sessarc/plugins/qwen";
 import vibe from "sessarc/plugins/vibe";
 import { describe, expect, it } from "vitest";
 import { drain, scanAll } from "../adapter/bench.ts";
+import type { Expected } from "./_rings.ts";
 
 const folder = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 const rings = { "second-ring": "EXPECTED-2.json", "third-ring": "EXPECTED-3.json" };
@@ -39,26 +40,13 @@ const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegEx
   prime: { plugin: (dir) => pi({ variant: "prime", dir }), dir: /^prime\/[^/]+/ },
 };
 
-interface Row {
-  key: string;
-  parent: string | null;
-  forkOf?: string;
-  cwd: string | null;
-  title: string | null;
-  first: string | null;
-  start: string;
-  end: string;
-  replies: number;
-  kinds: Record<string, number>;
-  usage: SessionUsage;
-  inheritedUsage?: SessionUsage;
-}
-
 const toolOf = (path: string) => Object.keys(TOOLS).find((name) => path.startsWith(`${name}/`));
 
-function rowsOf(ring: keyof typeof rings): [path: string, rows: Row[]][] {
+function rowsOf(ring: keyof typeof rings): [path: string, rows: Expected[]][] {
   if (!present) return [];
-  const all: Record<string, { sessions: Row[] }> = JSON.parse(readFileSync(join(folder, ring, rings[ring]), "utf8"));
+  const all: Record<string, { sessions: Expected[] }> = JSON.parse(
+    readFileSync(join(folder, ring, rings[ring]), "utf8"),
+  );
   return Object.entries(all).flatMap(([path, { sessions }]) => (toolOf(path) ? [[path, sessions]] : []));
 }
 

@@ -148,7 +148,7 @@ describe("signatures", () => {
 });
 
 describe("what rules a chunk out for a filter", () => {
-  const input = { file_path: "/Work/ALİ/app.ts" };
+  const input = { file_path: "/Web/ALİ/app.ts" };
   const events = [event(0, { kind: "tool_use", tool_name: "Read", tool_input: input, model: 'İ-"quoted" Model' })];
   /** By its signature, then by its bytes, as a search does. */
   const isRuledOut = (q: string) => {
@@ -162,7 +162,7 @@ describe("what rules a chunk out for a filter", () => {
     );
   };
 
-  it.each(["path:/work/al", "path:ali", "path:ALİ", "path:zzzz path:app.ts", "model:i", "model:model", 'model:d"'])(
+  it.each(["path:/web/al", "path:ali", "path:ALİ", "path:zzzz path:app.ts", "model:i", "model:model", 'model:d"'])(
     "never one that passes it: %s",
     (q) => {
       expect([find(events, q), isRuledOut(q)]).toEqual([[0], false]);

@@ -5,10 +5,10 @@ import { defineAdapter } from "sessarc";
 import { wholeFile } from "sessarc/adapter";
 import { createTestKernel, readError, type TestKernel, testPlugin } from "sessarc/test";
 import { describe, expect, it } from "vitest";
+import { rawParam } from "../../core/http/raw-param.ts";
 import archive from "../../plugins/archive/index.ts";
 import type { CommitAt, TreeAt } from "../../plugins/git/git.ts";
 import git, { type FileAt } from "../../plugins/git/index.ts";
-import { rawParam } from "../../plugins/git/routes.ts";
 import { describeGit, makeRepo, T0, tempFolder } from "./_repo.ts";
 
 /** One file is one session, with the folder it ran in. */

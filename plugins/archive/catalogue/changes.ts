@@ -53,7 +53,7 @@ export class Changes {
     }
     return ids;
   }
-  /** Rows read from a batch that was then undone no longer exist, and no event reports it: any session may have changed. */
+  /** A batch that was read and then undone leaves no event: any session may have changed. */
   #look(): void {
     if (this.#undone === this.#db.undone) return;
     this.#undone = this.#db.undone;

@@ -108,7 +108,7 @@ const TASK: PoolTask<[IndexJob], IndexedOf[]> = {
 const TOGETHER = 24;
 
 /**
- * Indexes stored sessions that an indexer has not read, or read in another version; one query per indexer if there are none. `alone`
+ * Indexes stored sessions that an indexer has not read, or read in another version; one query per indexer if no session is behind. `alone`
  * runs between two imports, so that no session changes while it is read.
  */
 export async function indexBehind(

@@ -1,5 +1,6 @@
 /** `sessarc notes write [range]`. */
-import { ApiError, type CommandContext, type ErrorBody, UsageError } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { NotesWritten } from "../receipt/routes.ts";
 import { projectOf } from "./_project.ts";
 
@@ -7,14 +8,13 @@ export async function run(ctx: CommandContext): Promise<number> {
   const [word, range = "last", ...more] = ctx.args;
   if (word !== "write" || more.length > 0) throw new UsageError("Say what to do: sessarc notes write [range]");
   const project = await projectOf(ctx, ctx.flags.project);
-  const response = await ctx.fetch(`/projects/${encodeURIComponent(project)}/git-notes`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ range, prompts: ctx.flags.prompts === true }),
-    signal: ctx.signal,
-  });
-  if (!response.ok) throw new ApiError((await response.json()) as ErrorBody);
-  const { ref, commits } = (await response.json()) as NotesWritten;
+  const { ref, commits } = await send<NotesWritten>(
+    ctx,
+    "POST",
+    `/projects/${encodeURIComponent(project)}/git-notes`,
+    { range, prompts: ctx.flags.prompts === true },
+    ctx.signal,
+  );
   if (ctx.json) ctx.out(JSON.stringify({ ref, commits }));
   else if (commits.length === 0) ctx.err("No commit of this range has lines of a session.");
   else {

@@ -14,7 +14,7 @@ export interface Added {
   pieces: string[];
 }
 
-/** A longer piece is a line of its own for all purposes. */
+/** A longer piece counts as a separate line. */
 const MOST = 160;
 /** Letters and digits that a piece needs to be distinctive. */
 const ENOUGH = 6;

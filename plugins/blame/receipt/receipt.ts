@@ -31,7 +31,7 @@ export interface FateRow {
   /** `rewritten` by whom. */
   fate: Exclude<Fate, "rewritten"> | "rewritten-by-assistant" | "rewritten-by-person" | "uncommitted";
   lines: number;
-  /** Cost of these lines, in proportion; lines that were never committed have none of their own. */
+  /** Cost of these lines, in proportion; lines that were never committed have no separate cost. */
   microdollars: number;
 }
 

@@ -37,7 +37,7 @@ export async function writeNotes(
   ref: string,
   notes: ReadonlyMap<string, string>,
 ): Promise<void> {
-  // Notes are commits of their own: the identity of the user is not read, so that no configuration decides.
+  // Each note is a commit. A fixed identity writes it, so that the user's configuration changes nothing.
   const identity = ["-c", "user.name=sessarc", "-c", "user.email=sessarc@localhost"];
   for (const [hash, text] of notes) {
     const args = [...at(repo), ...identity, "notes", `--ref=${ref}`, "add", "-f", "-F", "-", hash];

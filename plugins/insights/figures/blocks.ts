@@ -3,7 +3,7 @@ import type { Database } from "sessarc";
 import { QUARTER_MS } from "./buckets.ts";
 import { readingsOf } from "./limits.ts";
 import { type Asked, evidenceOf, usedQuarters, usedTokens, usedWork } from "./questions.ts";
-import { rangeNames, sums, type UsageReport, type UsageRow } from "./report.ts";
+import { priceNotes, rangeNames, sums, type UsageReport, type UsageRow } from "./report.ts";
 import { edgesIn, inDays } from "./sql.ts";
 import { at, Tally, totalOf } from "./tally.ts";
 import { type Reading, reportedWindows, type UseWindow, windowAt, windowsOf } from "./windows.ts";
@@ -106,10 +106,7 @@ export async function blocks(db: Database, asked: Asked, minutes: number): Promi
     rowCount: list.length,
     totals: total,
     evidence,
-    unpriced: total.cost.unpriced,
-    overridden: Object.keys(total.usage)
-      .filter((model) => prices.price(model)?.origin === "override")
-      .sort(),
+    ...priceNotes(total, prices),
   };
 }
 

@@ -158,10 +158,7 @@ export async function toReport(
     rowCount: list.length,
     totals: total,
     evidence,
-    unpriced: total.cost.unpriced,
-    overridden: Object.keys(total.usage)
-      .filter((model) => prices.price(model)?.origin === "override")
-      .sort(),
+    ...priceNotes(total, prices),
   };
 }
 
@@ -202,3 +199,11 @@ export function sums(tally: Tally, by?: By): UsageSums {
     models: modelsOf(tally),
   };
 }
+
+/** Models of a total without a price, and those at a price of the user. */
+export const priceNotes = ({ cost, usage }: Pick<UsageSums, "cost" | "usage">, prices: Prices) => ({
+  unpriced: cost.unpriced,
+  overridden: Object.keys(usage)
+    .filter((model) => prices.price(model)?.origin === "override")
+    .sort(),
+});

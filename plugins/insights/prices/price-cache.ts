@@ -11,7 +11,7 @@ export type KnownPrices = ReadonlyMap<string, ModelPrice | null>;
 
 const KEY = "insights:prices.json";
 
-/** Empty when there are none of today and of the table with the ID `table`. */
+/** Empty unless prices of today and of the table with the ID `table` are stored. */
 export async function readPrices(files: Files, table: string, now = Date.now()): Promise<KnownPrices> {
   const kept: unknown = await files.getItem(KEY);
   if (!isRecord(kept) || kept.of !== stampOf(table, now) || !isRecord(kept.models)) return new Map();

@@ -1,7 +1,7 @@
 /** `sessarc mcp scan|takeover|restore`: the tools' configuration files. */
 import { ApiError, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { WireBackup, WireDiff, WireScan, WireScanEntry } from "../routes/config-wire.ts";
-import { send } from "./send.ts";
 
 interface TakeoverAnswer {
   imported: { key: string; service: string; action: string }[];

@@ -1,9 +1,9 @@
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { Credential } from "../entry.ts";
 import type { LogEntry } from "../hub/log.ts";
 import type { WireHeld, WireService } from "../routes/wire.ts";
 import { holdsSecret, isSecret } from "../vault/mask.ts";
-import { send } from "./send.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [action, ...rest] = ctx.args;

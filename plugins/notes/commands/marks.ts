@@ -1,7 +1,8 @@
 /** `sessarc note`, `sessarc tag`, `sessarc bookmark`. */
 import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { ListedMark, Mark, MarkChange } from "../notes.ts";
-import { messageFlag, send, sessionId } from "./send.ts";
+import { messageFlag, sessionId } from "./_arguments.ts";
 
 export async function runNote(ctx: CommandContext): Promise<number> {
   const [action = "list", ...rest] = ctx.args;

@@ -1,7 +1,7 @@
 /** `sessarc searches`. */
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { SavedSearch } from "../searches.ts";
-import { send } from "./send.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [action = "list", name, ...words] = ctx.args;

@@ -1,6 +1,6 @@
-/** Questions to the user, and changes over the API. */
+/** Questions to the user. */
 import { createInterface } from "node:readline/promises";
-import { ApiError, type CommandContext } from "sessarc";
+import type { CommandContext } from "sessarc";
 
 /** Shows `text` and waits for a yes. */
 export async function isConfirmed(ctx: CommandContext, text: string): Promise<boolean> {
@@ -11,17 +11,4 @@ export async function isConfirmed(ctx: CommandContext, text: string): Promise<bo
   } finally {
     ask.close();
   }
-}
-
-export async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
-  const init = {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    signal: ctx.signal,
-  };
-  const response = await ctx.fetch(path, init);
-  const answer: unknown = await response.json();
-  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
-  return answer as T;
 }

@@ -1,10 +1,11 @@
 /** `sessarc replay <session>`: on the terminal what the routes do. */
 import { type CommandContext, createStyle, printable, type Style, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { EndState } from "../end-state.ts";
 import type { PlanReport, StepView } from "../replay.ts";
 import type { StepReport } from "../report.ts";
 import type { Preview } from "../steps/preview.ts";
-import { isConfirmed, post } from "./ask.ts";
+import { isConfirmed } from "./ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
@@ -68,10 +69,16 @@ interface Done {
 
 async function go(ctx: CommandContext, id: string, last: number | undefined): Promise<number> {
   const allowUnisolated = ctx.flags["allow-unisolated"] === true;
-  const sandbox = await post<{ path: string; notes: string[] }>(ctx, "/replay/start", {
-    sessionId: id,
-    allowUnisolated,
-  });
+  const sandbox = await send<{ path: string; notes: string[] }>(
+    ctx,
+    "POST",
+    "/replay/start",
+    {
+      sessionId: id,
+      allowUnisolated,
+    },
+    ctx.signal,
+  );
   const { steps } = await planOf(ctx, id);
   const done: Done = { steps: [], left: [] };
   const style = createStyle(ctx.colour);
@@ -79,12 +86,18 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
   for (const step of steps) {
     if (last !== undefined && step.source === null && step.seq > last) break;
     const why = (await reasonToLeave(ctx, step, last === undefined)) ?? (await refusal(ctx, id, step));
-    const report = await post<StepReport>(ctx, "/replay/step", {
-      sessionId: id,
-      seq: step.seq,
-      source: step.source,
-      ...(why === undefined ? { confirmCommand: step.command ?? undefined } : { skip: true }),
-    });
+    const report = await send<StepReport>(
+      ctx,
+      "POST",
+      "/replay/step",
+      {
+        sessionId: id,
+        seq: step.seq,
+        source: step.source,
+        ...(why === undefined ? { confirmCommand: step.command ?? undefined } : { skip: true }),
+      },
+      ctx.signal,
+    );
     if (why === undefined) done.steps.push(report);
     else done.left.push({ seq: step.seq, source: step.source, why });
     if (!ctx.json) ctx.out(outcomeOf(step, report, why, style));

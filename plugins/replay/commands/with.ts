@@ -2,8 +2,9 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { RerunPlan, RerunResult } from "../with/rerun.ts";
-import { isConfirmed, post } from "./ask.ts";
+import { isConfirmed } from "./ask.ts";
 
 export async function runWith(ctx: CommandContext, sessionId: string, command: string): Promise<number> {
   const followUp = typeof ctx.flags["follow-up"] === "string" ? ctx.flags["follow-up"] : undefined;
@@ -15,11 +16,17 @@ export async function runWith(ctx: CommandContext, sessionId: string, command: s
   const texts = (name: string) => [ctx.flags[name] ?? []].flat().filter((value) => typeof value === "string");
   const env = texts("env");
   const readable = texts("readable").map((folder) => resolve(folder));
-  await post(ctx, "/replay/with", {
-    ...{ sessionId, command, confirmCommand: exact, network, env, readable },
-    ...(followUp === undefined ? {} : { followUp }),
-    allowUnisolated: ctx.flags["allow-unisolated"] === true,
-  });
+  await send(
+    ctx,
+    "POST",
+    "/replay/with",
+    {
+      ...{ sessionId, command, confirmCommand: exact, network, env, readable },
+      ...(followUp === undefined ? {} : { followUp }),
+      allowUnisolated: ctx.flags["allow-unisolated"] === true,
+    },
+    ctx.signal,
+  );
   const result = await ended(ctx, sessionId);
   if (ctx.json) ctx.out(JSON.stringify(result));
   else show(ctx, result);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { accepted, formatBytes, formatCount } from "#internal/terminal";
+import { formatBytes, formatCount, send } from "#internal/terminal";
 import type { RescueOverview } from "../overview.ts";
 import type { RescuePlan, RescueStep } from "../restore/plan.ts";
 import type { Rescued, Undone } from "../restore/rescue.ts";
@@ -126,7 +126,7 @@ async function putBack(ctx: CommandContext): Promise<number> {
     sessions.push((await ctx.get<{ session: { id: string } }>("/sessions/find", { name }, ctx.signal)).session.id);
   const folder = text(ctx, "in");
   const body = { sessions, ...(folder !== undefined && { folder: resolve(folder) }) };
-  const { plans } = await post<{ plans: RescuePlan[] }>(ctx, "/rescue/plan", body);
+  const { plans } = await send<{ plans: RescuePlan[] }>(ctx, "POST", "/rescue/plan", body, ctx.signal);
   if (ctx.flags.yes !== true) {
     if (ctx.json) ctx.out(JSON.stringify({ plans }));
     else for (const plan of plans) printPlan(ctx, plan);
@@ -138,7 +138,7 @@ async function putBack(ctx: CommandContext): Promise<number> {
   const answer =
     able.length === 0
       ? { rescued: [] }
-      : await post<{ rescued: Rescued[] }>(ctx, "/rescue/restore", { ...body, sessions: able });
+      : await send<{ rescued: Rescued[] }>(ctx, "POST", "/rescue/restore", { ...body, sessions: able }, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify({ ...answer, refused: plans.filter(({ reason }) => reason !== null) }));
   else {
     for (const plan of plans) if (plan.reason !== null) printPlan(ctx, plan);
@@ -190,7 +190,7 @@ async function undo(ctx: CommandContext): Promise<number> {
   if (name === undefined || more.length > 0)
     throw new UsageError("Name one session: `sessarc rescue --undo <session>`");
   const { session } = await ctx.get<{ session: { id: string } }>("/sessions/find", { name }, ctx.signal);
-  const undone = await post<Undone>(ctx, "/rescue/undo", { session: session.id });
+  const undone = await send<Undone>(ctx, "POST", "/rescue/undo", { session: session.id }, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify(undone));
   else {
     for (const path of undone.removed) ctx.out(`removed  ${printable(path)}`);
@@ -207,7 +207,7 @@ async function keepFor(ctx: CommandContext, given: string): Promise<number> {
       "Say for how many days and which assistant: `sessarc rescue --keep-for 3650 --tool claude-code`",
     );
   const write = ctx.flags.yes === true;
-  const change = await post<RetentionChange>(ctx, "/rescue/retention", { tool, days, write });
+  const change = await send<RetentionChange>(ctx, "POST", "/rescue/retention", { tool, days, write }, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify(change));
   else {
     const { path, name, before, after } = change;
@@ -217,11 +217,6 @@ async function keepFor(ctx: CommandContext, given: string): Promise<number> {
     if (!write) ctx.err("Nothing was written. --yes writes it, after a backup in the archive.");
   }
   return 0;
-}
-
-async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
-  const init = { method: "POST", body: JSON.stringify(body), signal: ctx.signal };
-  return (await (await accepted(await ctx.fetch(path, init))).json()) as T;
 }
 
 function text(ctx: CommandContext, name: string): string | undefined {

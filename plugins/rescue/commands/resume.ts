@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { type CommandContext, printable, UsageError } from "sessarc";
-import { accepted, attend } from "#internal/terminal";
+import { attend, send } from "#internal/terminal";
 import type { RescuePlan } from "../restore/plan.ts";
 import type { Rescued } from "../restore/rescue.ts";
 
@@ -42,7 +42,7 @@ export async function run(ctx: CommandContext): Promise<number> {
 /** Puts the log back, or a copy of it for another folder: the id to resume. Undefined: it cannot, or the user does not want it. */
 async function putBack(ctx: CommandContext, id: string, folder: string | undefined): Promise<string | undefined> {
   const body = { sessions: [id], ...(folder !== undefined && { folder }) };
-  const { plans } = await post<{ plans: RescuePlan[] }>(ctx, "/rescue/plan", body);
+  const { plans } = await send<{ plans: RescuePlan[] }>(ctx, "POST", "/rescue/plan", body, ctx.signal);
   const [plan] = plans;
   if (!plan || plan.reason !== null) {
     refuse(ctx, `It cannot be put back: ${plan?.reason ?? "unknown"}.`);
@@ -51,7 +51,7 @@ async function putBack(ctx: CommandContext, id: string, folder: string | undefin
   const todo = plan.steps.filter((step) => step.kind === "move" || !step.there);
   for (const step of todo) ctx.err(`writes  ${printable(step.kind === "run" ? step.command : step.path)}`);
   if (todo.length > 0 && ctx.flags.yes !== true && !(await isWanted(ctx))) return undefined;
-  const { rescued } = await post<{ rescued: Rescued[] }>(ctx, "/rescue/restore", body);
+  const { rescued } = await send<{ rescued: Rescued[] }>(ctx, "POST", "/rescue/restore", body, ctx.signal);
   return rescued[0]?.copy ?? id;
 }
 
@@ -80,9 +80,4 @@ async function isFolder(path: string): Promise<boolean> {
 function refuse(ctx: CommandContext, text: string): number {
   ctx.err(text);
   return 1;
-}
-
-async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
-  const init = { method: "POST", body: JSON.stringify(body), signal: ctx.signal };
-  return (await (await accepted(await ctx.fetch(path, init))).json()) as T;
 }

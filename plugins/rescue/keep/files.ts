@@ -87,7 +87,7 @@ export const ownerOf = (session: string) => createHash("sha256").update(session)
 
 /**
  * The files of a session, as they are now. `known`: what is stored already; of a log that only grew, the new bytes alone are compressed.
- * `grows`: whether the log is one that only grows. `except`: files that are sessions of their own.
+ * `grows`: whether the log is one that only grows. `except`: files that are separate sessions.
  */
 export async function keepFiles(
   folder: LogFolder,

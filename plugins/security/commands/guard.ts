@@ -1,4 +1,5 @@
 import { ApiError, type CommandContext, createStyle, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { GuardStatus, InstallAnswer } from "../guard/install.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -29,7 +30,7 @@ async function install(ctx: CommandContext, tool: string): Promise<number> {
   const onFailure = ctx.flags["on-failure"];
   if (onFailure !== undefined && onFailure !== "allow" && onFailure !== "block")
     throw new UsageError("--on-failure takes allow or block");
-  const answer = await send<InstallAnswer>(ctx, "POST", "/security/install-hook", {
+  const answer = await ask<InstallAnswer>(ctx, "POST", "/security/install-hook", {
     tool,
     onFailure,
     mode: ctx.flags.observe === true ? "observe" : undefined,
@@ -47,25 +48,22 @@ async function install(ctx: CommandContext, tool: string): Promise<number> {
 
 async function uninstall(ctx: CommandContext, tool: string): Promise<number> {
   const path = `/security/install-hook?tool=${encodeURIComponent(tool)}`;
-  const answer = await send<{ removed: boolean; restored: boolean; settingsPath: string }>(ctx, "DELETE", path);
+  const answer = await ask<{ removed: boolean; restored: boolean; settingsPath: string }>(ctx, "DELETE", path);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else if (!answer.removed) ctx.err(`The guard is not installed in ${printable(answer.settingsPath)}`);
   else ctx.out(`Removed from ${printable(answer.settingsPath)}${answer.restored ? ", which is as it was before" : ""}`);
   return answer.removed ? 0 : 3;
 }
 
-async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
-  const init: RequestInit = { method };
-  if (body) {
-    init.body = JSON.stringify(body);
-    init.headers = { "content-type": "application/json" };
+/** A tool without a guard is a mistake in the command. */
+async function ask<T>(ctx: CommandContext, method: "POST" | "DELETE", path: string, body?: object): Promise<T> {
+  try {
+    return await send<T>(ctx, method, path, body);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "GUARD_TOOL_UNKNOWN")
+      throw new UsageError(`${error.message}. ${error.fix}`);
+    throw error;
   }
-  const response = await ctx.fetch(path, init);
-  const answer: unknown = await response.json();
-  if (response.ok) return answer as T;
-  const error = new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
-  if (error.code === "GUARD_TOOL_UNKNOWN") throw new UsageError(`${error.message}. ${error.fix}`);
-  throw error;
 }
 
 function print(ctx: CommandContext, status: GuardStatus): void {

@@ -1,7 +1,7 @@
 /** Which secrets files hold now. Runs in the pool. */
 import { openRegular } from "#internal/adapter";
-import { builtinRules, createScanner, type Scanner } from "../engine.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { leakScanner } from "./scanner.ts";
 
 export interface FileFingerprints {
   path: string;
@@ -15,7 +15,6 @@ const BUDGET_MS = 10_000;
 const FILE_MS = 500;
 const MOST_KNOWN = 2_000;
 
-let scanner: Scanner | undefined;
 /** Files by path. One is searched again when its size or its time of change differ. */
 const known = new Map<string, { stamp: string; fingerprints: string[] }>();
 
@@ -41,8 +40,7 @@ async function search(path: string): Promise<readonly string[]> {
     const stamp = `${size} ${mtimeMs}`;
     const before = known.get(path);
     if (before?.stamp === stamp) return before.fingerprints;
-    scanner ??= createScanner(builtinRules(), { categories: ["secret"] });
-    const { findings } = scanner.scan(await file.readFile("utf8"), { path, budgetMs: FILE_MS });
+    const { findings } = leakScanner().scan(await file.readFile("utf8"), { path, budgetMs: FILE_MS });
     const fingerprints = [...new Set(findings.map(({ secret }) => fingerprintOf(secret)))];
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(path, { stamp, fingerprints });

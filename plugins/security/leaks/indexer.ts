@@ -1,8 +1,9 @@
 /** Finds the secrets of each session while it is read. Their values are not stored, only their fingerprints. */
 import { type EventKind, type IndexerModule, isRecord, type SessionEvent, toolCall } from "sessarc";
-import { builtinRules, createScanner, type EventFinding, type Scanner } from "../engine.ts";
+import type { EventFinding } from "../engine.ts";
 import { hideIn } from "../hide.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { leakScanner } from "./scanner.ts";
 
 /** One secret at one kind of place of a session. */
 export type LeakRow = {
@@ -42,17 +43,11 @@ const COMMAND_CHARS = 200;
 /** ms of one message. What is not checked by then is counted as unchecked. */
 const BUDGET_MS = 2_000;
 
-let made: Scanner | undefined;
-const scannerOf = () => {
-  made ??= createScanner(builtinRules(), { categories: ["secret"] });
-  return made;
-};
-
 const NO_CALL: Call = { tool_name: "", path: "", command: "" };
 
 export default {
   create(_session, kept) {
-    const scanner = scannerOf();
+    const scanner = leakScanner();
     const state = isState(kept) ? kept : { rows: [], open: [], unchecked: 0, more: 0 };
     const rows = new Map(state.rows.map((row) => [keyOf(row), row]));
     const open = new Map(state.open);

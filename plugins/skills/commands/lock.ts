@@ -4,10 +4,10 @@ import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { ApiError, type CommandContext, printable, UsageError } from "sessarc";
 import * as v from "valibot";
 import { isInside, writeFileAtomic } from "#internal";
+import { send } from "#internal/terminal";
 import type { Drift } from "../ops/drift.ts";
 import type { GitImport } from "../ops/import.ts";
 import type { Skill } from "../types.ts";
-import { send } from "./send.ts";
 
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "is not a SHA-256"));
 const entrySchema = v.strictObject({

@@ -1,6 +1,7 @@
 /** `sessarc skills …`: each action is a call of the API and its answer in words. */
 import { existsSync } from "node:fs";
 import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
+import { send } from "#internal/terminal";
 import type { GitImport } from "../ops/import.ts";
 import type { Deleted } from "../ops/linking.ts";
 import type { UpdatePlan } from "../ops/update.ts";
@@ -8,7 +9,6 @@ import type { Scan, Skill, SkillDetail, Snapshot } from "../types.ts";
 import { init } from "./init.ts";
 import { install, lock } from "./lock.ts";
 import { showPlan } from "./plan.ts";
-import { send } from "./send.ts";
 import { detailText, scanText, skillsText, snapshotsText } from "./text.ts";
 
 const NOTHING = 3;

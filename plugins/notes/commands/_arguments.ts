@@ -1,15 +1,5 @@
-/** What the commands ask of the service. */
-import { ApiError, type CommandContext, type ErrorBody, UsageError } from "sessarc";
-
-export async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
-  const init: RequestInit = body
-    ? { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } }
-    : { method };
-  const response = await ctx.fetch(path, init);
-  const answer: unknown = await response.json();
-  if (response.ok) return answer as T;
-  throw new ApiError(answer as ErrorBody);
-}
+/** What the commands take. */
+import { type CommandContext, UsageError } from "sessarc";
 
 /** The id of the session that a text names. Throws ApiError. */
 export async function sessionId(ctx: CommandContext, name: string): Promise<string> {
