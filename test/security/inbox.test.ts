@@ -55,6 +55,16 @@ describe("security: the inbox of leaks", () => {
     expect(JSON.stringify([page, one])).not.toContain(token.slice(4, 20));
   });
 
+  it("names the files that hold it, also when it was asked before the sessions were searched", async () => {
+    const cwd = await makeTempDir();
+    await writeFile(join(cwd, ".env"), `GITHUB_TOKEN=${token}\n`);
+    const t = await startWith(rows, { cwd });
+    const page = () => t.json<LeakPage>("/api/security/leaks");
+    expect((await page()).pending).toBe(1);
+    await t.kernel.inject("importer").prepare();
+    expect(await page()).toMatchObject({ pending: 0, totals: { open: 1, inFiles: 1 } });
+  });
+
   it("finds what only results and messages hold, which a trial of the rules over calls does not", async () => {
     const t = await startWith([
       { role: "user", text: `my key is aws_access_key_id = ${key}, aws_secret_access_key = "${letters(40, 3)}"` },

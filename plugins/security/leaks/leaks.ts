@@ -136,8 +136,6 @@ const VALUE: PoolTask<[SessionEvent, string], string | undefined> = {
 const MOST_PLACES = 200;
 /** Files searched for the secrets of the sessions, those of the newest findings first. */
 const MOST_FILES = 500;
-/** How long the answer for the files holds, in ms. */
-const FILES_HOLD = 10_000;
 /** Files in which a project's secrets usually are; they are searched whether or not a call named them. */
 const USUAL = [".env", ".env.local", ".env.development", ".env.production", ".env.test", ".npmrc"];
 
@@ -153,20 +151,9 @@ const COLUMNS = `l.fingerprint, max(l.rule_id) as rule_id, min(l.confidence) as 
 
 export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
   const { db } = kernel.storage;
-  let found: { at: number; files: Promise<Map<string, string[]>> } | undefined;
 
-  /** Files that hold a secret now, by fingerprint. */
-  function filesNow(): Promise<Map<string, string[]>> {
-    if (found && Date.now() - found.at < FILES_HOLD) return found.files;
-    const files = searchFiles();
-    found = { at: Date.now(), files };
-    files.catch(() => {
-      found = undefined;
-    });
-    return files;
-  }
-
-  async function searchFiles(): Promise<Map<string, string[]>> {
+  /** Files that hold a secret now, by fingerprint. The pool searches again only those that changed. */
+  async function filesNow(): Promise<Map<string, string[]>> {
     const rows = await db.all<{ path: string; cwd: string | null }>(
       `select l.path, s.cwd from security_leak l join session s on s.id = l.session
        group by l.path, s.cwd order by max(l.last_at) desc limit ${MOST_FILES}`,
@@ -183,9 +170,9 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     return holders;
   }
 
-  async function toLeaks(rows: readonly Row[]): Promise<Leak[]> {
+  async function toLeaks(rows: readonly Row[], files: Map<string, string[]>): Promise<Leak[]> {
     const names = new Map((await rules.list()).map(({ id, name }) => [id, name]));
-    const [files, newest] = await Promise.all([filesNow(), newestPlaces(rows.map((row) => row.fingerprint))]);
+    const newest = await newestPlaces(rows.map((row) => row.fingerprint));
     return rows.flatMap((row) => {
       const place = newest.get(row.fingerprint);
       if (!place) return [];
@@ -208,12 +195,12 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
 
   async function find(id: string): Promise<Leak> {
     const rows = await db.all<Row>(`select ${COLUMNS} ${ALL} and l.fingerprint = ? group by l.fingerprint`, [id]);
-    const [leak] = await toLeaks(rows);
+    const [leak] = await toLeaks(rows, await filesNow());
     if (!leak) throw new SessarcError("LEAK_NOT_FOUND", { id });
     return leak;
   }
 
-  async function totals(): Promise<LeakPage["totals"]> {
+  async function totals(files: Map<string, string[]>): Promise<LeakPage["totals"]> {
     const rows = await db.all<{ fingerprint: string; state: LeakState }>(
       `select l.fingerprint, coalesce(max(m.state), 'open') as state ${SEEN} group by l.fingerprint`,
     );
@@ -224,7 +211,6 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
       `from (select l.fingerprint ${ALL} group by l.fingerprint having min(l.confidence) = 'possible' and max(m.state) is null)`,
     );
     const of = (state: LeakState) => rows.filter((row) => row.state === state);
-    const files = await filesNow();
     return {
       ...{
         open: of("open").length,
@@ -260,25 +246,22 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     async list({ state = "open", session, whole = false, possible = false, limit, offset }) {
       const behind = await count(BEHIND, LEAKS_VERSION);
       if (behind > 0) {
-        found = undefined;
         const searched = kernel.inject("importer").prepare();
         if (whole) await searched;
         else searched.catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
       }
-      const filters = [
-        ...(session === undefined
-          ? []
-          : ["l.fingerprint in (select fingerprint from security_leak where session = ?)"]),
-      ].map((one) => ` and ${one}`);
+      const files = await filesNow();
+      const only =
+        session === undefined ? "" : " and l.fingerprint in (select fingerprint from security_leak where session = ?)";
       const rows = await db.all<Row>(
-        `select ${COLUMNS} ${possible ? ALL : SEEN}${filters.join("")} group by l.fingerprint
+        `select ${COLUMNS} ${possible ? ALL : SEEN}${only} group by l.fingerprint
          ${state === "all" ? "" : "having coalesce(max(m.state), 'open') = ?"}
          order by min(l.confidence), max(l.last_at) desc, l.fingerprint limit ? offset ?`,
         [...(session === undefined ? [] : [session]), ...(state === "all" ? [] : [state]), limit + 1, offset],
       );
       return {
-        leaks: await toLeaks(rows.slice(0, limit)),
-        totals: await totals(),
+        leaks: await toLeaks(rows.slice(0, limit), files),
+        totals: await totals(files),
         pending: await count(BEHIND, LEAKS_VERSION),
         unchecked: await count("from security_unchecked"),
         nextCursor: rows.length > limit ? String(offset + limit) : null,
