@@ -2,7 +2,6 @@
 export * from "./adapter/index.ts";
 export { type ConfigFlags, defineConfig, resolveConfig, type UserConfig } from "./config/config.ts";
 export { loadConfig } from "./config/file.ts";
-export type { Command, CommandContext, QuickCommand, QuickIo } from "./contract/command.ts";
 export type { ConfigKey, PluginConfig, ResolvedConfig, SettingValues } from "./contract/config.ts";
 export {
   defineIndexer,
@@ -13,7 +12,15 @@ export {
   type SessionIndexer,
 } from "./contract/indexer.ts";
 export type { ApiRoutes, FileChange, Kernel, KernelHooks, Services } from "./contract/kernel.ts";
-export { definePlugin, type Plugin, type PluginEntry } from "./contract/plugin.ts";
+export {
+  type Command,
+  type CommandContext,
+  definePlugin,
+  type Plugin,
+  type PluginEntry,
+  type QuickCommand,
+  type QuickIo,
+} from "./contract/plugin.ts";
 export type { Registry } from "./contract/registry.ts";
 export type { DoctorCheck, PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
 export {

@@ -1,6 +1,6 @@
 /** From argv to a command, its flags and its operands; an unknown word is an error that names the nearest known one. */
 import { parseArgs } from "node:util";
-import type { Command, CommandContext } from "../contract/command.ts";
+import type { Command, CommandContext } from "../contract/plugin.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { nearest } from "../utils/text.ts";
 

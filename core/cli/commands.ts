@@ -1,5 +1,5 @@
 /** Which commands there are: the core's own and those of plugins. Code behind a command is loaded when it runs. */
-import type { Command, CommandContext } from "../contract/command.ts";
+import type { Command, CommandContext } from "../contract/plugin.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { nearest } from "../utils/text.ts";
 import type { CoreContext, PluginSource } from "./context.ts";

@@ -1,5 +1,5 @@
 /** The texts of --help: each fits a terminal of 32 lines. */
-import type { Command } from "../contract/command.ts";
+import type { Command } from "../contract/plugin.ts";
 import { COMMON_HELP, COMMON_OPTIONS } from "./args.ts";
 
 export function generalHelp(version: string, commands: readonly Pick<Command, "name" | "summary">[]): string {

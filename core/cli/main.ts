@@ -1,6 +1,7 @@
 /** `sessarc …`: from argv to an exit code. */
+import { join } from "node:path";
 import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
-import type { Command } from "../contract/command.ts";
+import type { Command } from "../contract/plugin.ts";
 import { isSessarcError, leftOut, type SessarcError } from "../errors/error.ts";
 import { type Client, createClient } from "../serve/client.ts";
 import { beforeSqlJs } from "../storage/sqljs.ts";
@@ -135,6 +136,7 @@ function createContext(
     json: flags.json === true,
     config,
     env: io.env,
+    path: (...parts) => join(config.dataDir, ...parts),
     out: (text) => void io.stdout.write(`${text}\n`),
     err: (text) => void io.stderr.write(`${text}\n`),
     errRaw: (text) => void io.stderr.write(text),

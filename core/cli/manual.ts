@@ -1,5 +1,5 @@
 /** `sessarc manual`: the manual page, made from the commands; the package carries it as `sessarc.1`. */
-import type { Command } from "../contract/command.ts";
+import type { Command } from "../contract/plugin.ts";
 import { COMMON_HELP, COMMON_OPTIONS } from "./args.ts";
 import type { CoreContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 /** Commands that start at once: a status line is drawn many times a minute, and waits for the whole process each time. */
 import { join, resolve } from "node:path";
 import { findConfig } from "../config/find.ts";
-import type { QuickCommand } from "../contract/command.ts";
+import type { QuickCommand } from "../contract/plugin.ts";
 import { wantsColour } from "../terminal/style.ts";
 import { defaultConfigDir, defaultDataDir } from "../utils/path.ts";
 import type { PluginSource } from "./context.ts";

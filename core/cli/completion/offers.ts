@@ -1,5 +1,5 @@
 /** What a shell may offer for a command: made from the command itself. */
-import type { Command } from "../../contract/command.ts";
+import type { Command } from "../../contract/plugin.ts";
 import { COMMON_HELP, COMMON_OPTIONS, COMMON_VALUES } from "../args.ts";
 
 /** What may stand somewhere: words, files, folders, or anything (undefined: nothing is offered). */

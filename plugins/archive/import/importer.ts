@@ -164,6 +164,20 @@ export class Importer {
     return this.#enqueue(look, named, SILENT);
   }
 
+  /**
+   * Imports logs that the caller found, of places that no adapter lists. Waits for other runs. Nothing else is listed or removed: files without
+   * a row may belong to another process that imports into the same folder.
+   */
+  runFound(found: readonly FoundLog[], named: ReadonlySet<string> = new Set()): Promise<ImportReport> {
+    const look = async () => {
+      this.#resolver.reset();
+      await compareSome(this.#kernel.storage.db, found);
+      return found;
+    };
+    this.#swept = true;
+    return this.#enqueue(look, named, SILENT);
+  }
+
   /** All logs, and what the archive has of them. */
   async #compared(): Promise<Scan> {
     const scan = await this.scan();
