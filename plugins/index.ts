@@ -96,6 +96,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
+    entry("team", () => import("./team/index.ts")),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that no other plugin has.
@@ -171,3 +172,4 @@ export type {
   UpstreamCheck,
 } from "./skills/index.ts";
 export type { Figures, StatuslineStatus } from "./statusline/index.ts";
+export type {} from "./team/index.ts";

@@ -1,0 +1,65 @@
+/** What the rooms of the team plugin share. Types only. */
+import type { Database, SessionSummary } from "sessarc";
+
+/** The person who asks. */
+export interface Principal {
+  tenant: number;
+  person: string;
+  /** Ids of the spaces this person may read. */
+  spaces: readonly number[];
+}
+
+/** The database of a team server. */
+export interface TeamDatabase {
+  /** Queries as the owner of the tables: accounts, tokens, spaces. Never for what plugins ask. */
+  readonly owner: Database;
+  /** Queries as `sessarc_member`, each under row-level security. Closing it ends nothing but this view. */
+  member(principal: Principal): Database;
+  /**
+   * Takes the tenant's write lock and holds it until `release`; `db` writes as `sessarc_writer` on the connection that holds the lock.
+   * Throws TEAM_BUSY if another node still holds the lock after `waitMs` milliseconds.
+   */
+  write(tenant: number, waitMs: number): Promise<TeamWriter>;
+  /** Grows with every committed batch of `write`, on every node. One small query. */
+  generation(tenant: number): Promise<number>;
+  /** Applies the missing schema steps of a plugin under a lock, forward only. Throws ARCHIVE_OTHER and ARCHIVE_NEWER as the local archive does. */
+  migrate(plugin: string, migrations: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TeamWriter {
+  readonly db: Database;
+  release(): Promise<void>;
+}
+
+export interface TeamDatabaseOptions {
+  /** `postgres://…`, or a folder for PGlite. */
+  database: string;
+  /** Connections to PostgreSQL. Default 10. */
+  poolSize?: number | undefined;
+}
+
+/** A session's summary as it leaves the machine: without folder, project and single replies. */
+export type PortableSummary = Omit<
+  SessionSummary,
+  "cwd" | "gitRemote" | "virtualProject" | "replies" | "skipped" | "refused"
+>;
+
+/** What leaves the machine of one session. All texts are redacted. */
+export interface Manifest {
+  version: 1;
+  /** Id in the local archive, `tool:key`. */
+  id: string;
+  tool: string;
+  toolLabel: string;
+  project: { kind: string; name: string; key: string };
+  summary: PortableSummary;
+  /** SHA-256 of the chunks that hold the replies: the local ledger's hash, quarter-hour, model with price class, tokens. */
+  replies: string[];
+  /** SHA-256 of the chunks of events, in order. */
+  events: string[];
+  /** SHA-256 of the pieces of the redacted raw log; empty where a log is not one file. */
+  raw: string[];
+  /** When the session's log was made, in ms since the epoch. */
+  born: number;
+}
