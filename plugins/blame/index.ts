@@ -8,6 +8,7 @@ import { migrations } from "./schema.ts";
 export type { LineEvidence } from "./match/match.ts";
 export type { Origins, Writer } from "./origins.ts";
 export type { LineOrigins, WriterDetail } from "./reasons.ts";
+export type { EditFate, EditState, SessionEdits } from "./receipt/edits.ts";
 export type { Receipt, ReceiptSession } from "./receipt/receipt.ts";
 export type { CommitRow, Commits } from "./receipt/routes.ts";
 
@@ -42,8 +43,9 @@ export default definePlugin({
     {
       name: "receipt",
       summary: "What a commit, a branch or a range of commits cost",
-      usage: "[commit|branch|base..head|last] [--format md]",
+      usage: "[commit|branch|base..head|last] [--format md] [--redacted]",
       options: {
+        ...REDACTED_OPTIONS,
         project: { type: "string" },
         format: { type: "string" },
         titles: { type: "boolean" },
@@ -51,6 +53,7 @@ export default definePlugin({
       },
       values: { format: ["text", "md"] },
       help: {
+        ...REDACTED_HELP,
         project: "Id, name or folder of a project; default the working directory",
         format: "text, or md for a pull request: without titles and prompts",
         titles: "With md: the titles of the sessions",

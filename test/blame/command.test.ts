@@ -88,6 +88,26 @@ describeGit("sessarc receipt", () => {
   });
 });
 
+describeGit("sessarc receipt for an assistant", () => {
+  it("masks secrets in titles and prompts, and reports so", async () => {
+    const token = `ghp_${letters(36, 5)}`;
+    const { home, repo } = place(`Use ${token} for it`);
+    await runCommand(["import", "--all"], home);
+    const run = (args: string[], env?: Record<string, string>) =>
+      runCommand(["receipt", "--project", repo.root, ...args], home, env);
+    const forms = [[], ["--json"], ["--format", "md", "--titles", "--prompts"]];
+    expect((await run([])).stdout).toContain(token.slice(0, 12));
+    for (const form of forms)
+      for (const [args, env] of [[["--redacted"]], [[], { CLAUDECODE: "1" }]] as const) {
+        const { stdout, stderr } = await run([...form, ...args], env);
+        expect(stdout).toContain("Use ");
+        for (let at = 4; at + 8 <= token.length; at += 4) expect(stdout).not.toContain(token.slice(at, at + 8));
+        expect(stderr.includes("Secrets are masked")).toBe(env !== undefined);
+      }
+    expect((await run(["--json", "--raw"], { CLAUDECODE: "1" })).stdout).toContain(token);
+  });
+});
+
 describeGit("sessarc notes", () => {
   it("writes a note for each commit with lines of a session, and reads those of git-ai", async () => {
     const { home, repo, file } = place();

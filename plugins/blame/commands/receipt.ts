@@ -1,6 +1,6 @@
 /** `sessarc receipt <commit|branch|base..head|last>`. */
 import { type CommandContext, formatTable, printable, UsageError } from "sessarc";
-import { formatCount, formatMoney } from "#internal/terminal";
+import { formatCount, formatMoney, isRedacted } from "#internal/terminal";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
 import { projectOf } from "./_project.ts";
 
@@ -8,7 +8,11 @@ export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
   if (more.length > 0) throw new UsageError("Name one range: sessarc receipt <commit|branch|base..head|last>");
   const project = await projectOf(ctx, ctx.flags.project);
-  const receipt = await ctx.get<Receipt>(`/projects/${encodeURIComponent(project)}/receipt`, { range }, ctx.signal);
+  const receipt = await ctx.get<Receipt>(
+    `/projects/${encodeURIComponent(project)}/receipt`,
+    { range, redacted: isRedacted(ctx) ? "1" : undefined },
+    ctx.signal,
+  );
   if (ctx.json) ctx.out(JSON.stringify(receipt));
   else if (ctx.flags.format === "md") {
     const shown = { titles: ctx.flags.titles === true, prompts: ctx.flags.prompts === true };

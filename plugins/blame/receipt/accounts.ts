@@ -4,7 +4,7 @@ import { Slices } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { readPrompts } from "../indexer/rows.ts";
 import { groupBy } from "./group.ts";
-import { type Landed, type LandedCommit, landingOf } from "./landing.ts";
+import { type Landed, type LandedCommit, type Landing, landingOf } from "./landing.ts";
 import { type Share, sharesOf, type Work } from "./shares.ts";
 
 export interface AccountedSession {
@@ -32,31 +32,47 @@ export interface Accounts {
 }
 
 const KEEP = 4;
-const cached = new WeakMap<Kernel, BoundedMap<string, Promise<Accounts>>>();
+type Cache<T> = WeakMap<Kernel, BoundedMap<string, Promise<T>>>;
+const cached: Cache<Accounts> = new WeakMap();
+const landings: Cache<Landing> = new WeakMap();
 
 export async function accountsOf(kernel: Kernel, project: string, root: string): Promise<Accounts> {
-  const known = cached.get(kernel) ?? new BoundedMap<string, Promise<Accounts>>(KEEP);
-  cached.set(kernel, known);
   const tips = await kernel.inject("git").tips(root);
   const { stamp } = kernel.inject("pricing");
-  const key = JSON.stringify([project, kernel.inject("archive").generation, stamp, tips]);
+  return once(cached, kernel, [project, kernel.inject("archive").generation, stamp, tips], () =>
+    compute(kernel, project, root, tips),
+  );
+}
+
+/** Which lines of the project's sessions got into which commits, cached until a session, HEAD or a branch changes. */
+export async function landingFor(kernel: Kernel, project: string, root: string): Promise<Landing> {
+  return landingAt(kernel, project, root, await kernel.inject("git").tips(root));
+}
+
+type Tips = Awaited<ReturnType<Services["git"]["tips"]>>;
+
+const landingAt = (kernel: Kernel, project: string, root: string, tips: Tips): Promise<Landing> =>
+  once(landings, kernel, [project, kernel.inject("archive").generation, tips], () =>
+    landingOf(kernel, project, root, tips),
+  );
+
+/** The cached answer for these values, else the one that `make` computes. */
+function once<T>(cache: Cache<T>, kernel: Kernel, values: readonly unknown[], make: () => Promise<T>): Promise<T> {
+  const known = cache.get(kernel) ?? new BoundedMap<string, Promise<T>>(KEEP);
+  cache.set(kernel, known);
+  const key = JSON.stringify(values);
   const ready = known.get(key);
   if (ready) return ready;
-  const made = compute(kernel, project, root, tips);
+  const made = make();
   made.catch(() => known.delete(key));
   known.set(key, made);
   return made;
 }
 
-async function compute(
-  kernel: Kernel,
-  project: string,
-  root: string,
-  tips: Awaited<ReturnType<Services["git"]["tips"]>>,
-): Promise<Accounts> {
+async function compute(kernel: Kernel, project: string, root: string, tips: Tips): Promise<Accounts> {
   const insights = kernel.inject("insights");
   const [landing, spending, { cost }, rows] = await Promise.all([
-    landingOf(kernel, project, root, tips),
+    landingAt(kernel, project, root, tips),
     insights.spending(project),
     insights.totals({ projects: [project] }),
     kernel.storage.db.all<{

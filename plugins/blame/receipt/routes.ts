@@ -2,7 +2,8 @@
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { type Accounts, accountsOf } from "./accounts.ts";
-import { leftoversOf, type Receipt, type ReceiptSum, receiptOf } from "./receipt.ts";
+import { editsOf, type SessionEdits } from "./edits.ts";
+import { leftoversOf, type Receipt, type ReceiptSession, type ReceiptSum, receiptOf } from "./receipt.ts";
 import { NOTES_REF, summaryOf } from "./summary.ts";
 
 export interface CommitRow extends ReceiptSum {
@@ -86,13 +87,24 @@ const receipt = defineRoute({
   query: v.object({
     /** A commit, a branch, `base..head`, or `last`. */
     range: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(400)), "last"),
+    /** With `1`: secrets in titles are masked. */
+    redacted: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, params, query }): Promise<Receipt> => {
     const { root, accounts } = await open(kernel, params.id);
     const hashes = new Set(await kernel.inject("git").range(root, query.range));
-    return receiptOf(kernel, accounts, query.range, hashes);
+    const found = await receiptOf(kernel, accounts, query.range, hashes);
+    if (query.redacted !== "1") return found;
+    const redactor = kernel.inject("redactor");
+    const sessions: ReceiptSession[] = [];
+    for (const one of found.sessions)
+      sessions.push({ ...one, title: one.title === null ? null : await redactor.title(one.title, TITLE) });
+    return { ...found, sessions };
   },
 });
+
+/** Where a receipt cuts a title. */
+const TITLE = 160;
 
 /** Answer of POST /projects/:id/git-notes. */
 export interface NotesWritten {
@@ -124,7 +136,14 @@ const writeNotes = defineRoute({
   },
 });
 
-export const receiptRoutes = [commits, receipt, writeNotes] as const;
+const edits = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/edits",
+  summary: "What became of each edit of a session: kept, rewritten, reverted, not committed, and the commits that took its lines",
+  handler: ({ kernel, params }): Promise<SessionEdits> => editsOf(kernel, params.id),
+});
+
+export const receiptRoutes = [commits, receipt, edits, writeNotes] as const;
 
 /** Prompts without secrets, by session and seq. */
 async function promptTexts(kernel: Kernel, { sessions }: Receipt): Promise<Map<string, string>> {
