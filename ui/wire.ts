@@ -9,5 +9,6 @@ export type Message = Answer<"GET /sessions/:id/messages">["messages"][number];
 export type SearchAnswer = Answer<"GET /search">;
 export type Insights = Answer<"GET /insights">;
 export type Analytics = Answer<"GET /projects/:id">;
+export type EditState = Answer<"GET /sessions/:id/edits">["edits"][number];
 export type CausalityAnswer = Answer<"GET /sessions/:id/causality">;
 export type Outline = Answer<"GET /sessions/:id/outline">;

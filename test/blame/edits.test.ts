@@ -95,7 +95,11 @@ describeGit("a common line that a discarded session and a kept session both wrot
     repo.commit("Begin", T0);
     repo.write("a.ts", `// begin\n${own("kept")}`);
     repo.commit("Kept", T0 + 100);
-    const write = (name: string) => ({ file_path: file, old_string: "// begin\n", new_string: `// begin\n${own(name)}` });
+    const write = (name: string) => ({
+      file_path: file,
+      old_string: "// begin\n",
+      new_string: `// begin\n${own(name)}`,
+    });
     // The discarded session wrote later, or earlier; either way only the other one's function is in the commit.
     for (const [keptAt, lostAt] of [
       [20, 60],
@@ -116,7 +120,13 @@ describeGit("a common line that a discarded session and a kept session both wrot
     repo.write("a.ts", "// begin\n  if (!value) return undefined;\n");
     repo.commit("By hand", T0 + 100);
     const { blame } = await archived(repo, [
-      [[20, "Edit", { file_path: file, old_string: "// begin\n", new_string: `// begin\n${own("lost")}${own("gone")}` }]],
+      [
+        [
+          20,
+          "Edit",
+          { file_path: file, old_string: "// begin\n", new_string: `// begin\n${own("lost")}${own("gone")}` },
+        ],
+      ],
     ]);
     const { lines } = await blame("a.ts");
     expect(lines?.map(({ writer }) => writer)).toEqual([null, null]);

@@ -36,6 +36,15 @@ async function writeHome(home: string): Promise<void> {
   await save("src/other.ts", "export const other = 2;\n");
   await git(6, "commit", "-qam", "Two values");
 
+  await save(
+    "src/values.ts",
+    `${lines.join("\n")}\n`
+      .replace(...first)
+      .replace(...second)
+      .replace("fiftieth(25)", "25"),
+  );
+  await git(40, "commit", "-qam", "Half by hand");
+
   const sessionId = "dddddddd-0000-4000-8000-000000000001";
   const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
   await mkdir(folder, { recursive: true });
@@ -86,6 +95,23 @@ describeUi("dashboard: the diff beside a session", () => {
     // At that message the commit was not made yet.
     await pane.getByText("Values", { exact: true }).waitFor();
     await links.first().waitFor({ state: "detached" });
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows what became of each edit, in its row and in the diff, and leads to the commit that took it", async () => {
+    const { stage, page, pane } = await open("?m=5&pane=diff");
+    const kept = page.locator('article[data-seq="3"] [data-fate]');
+    await kept.waitFor();
+    expect(await kept.innerText()).toMatch(/^kept [0-9a-f]{7}/);
+    expect(await kept.getAttribute("title")).toMatch(/^1 line at HEAD\nCommit [0-9a-f]{7}: Two values$/);
+    const partly = pane.locator("[data-fate=partly]");
+    await partly.waitFor();
+    expect(await partly.getAttribute("title")).toMatch(/^1 line at HEAD\n1 line rewritten by a person\n/);
+    expect(await violations(stage)).toEqual([]);
+    await partly.press("Enter");
+    await page.waitForURL(/\/projects\/.+tab=changes&commit=[0-9a-f]{40}/);
+    await page.getByRole("heading", { name: "What became of the lines" }).waitFor();
+    await page.getByText("rewritten by a person").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

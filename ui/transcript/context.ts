@@ -1,6 +1,6 @@
 /** What the parts of one session view share. */
 import type { ComputedRef, InjectionKey, Ref, ShallowRef } from "vue";
-import type { SessionDetail } from "../wire.ts";
+import type { EditState, SessionDetail } from "../wire.ts";
 import type { Causality } from "./causality.ts";
 import type { Transcript } from "./model.ts";
 import type { Pages } from "./pages.ts";
@@ -32,6 +32,8 @@ export interface SessionContext {
   toggle(key: string): void;
   files: FilesState;
   causality: Ref<Causality | undefined>;
+  /** What became of each edit, by its call. */
+  edits: Ref<ReadonlyMap<number, EditState> | undefined>;
   /** Text searched for in this session. */
   find: Ref<string>;
   /** The match that was last gone to. */

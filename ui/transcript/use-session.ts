@@ -156,6 +156,16 @@ export function useSession(id: string, openFile: (path: string) => void) {
     { immediate: true },
   );
 
+  /** A commit changes what became of an edit: the query runs again when the window gets the focus. */
+  const fates = useQuery({
+    key: ["session", id, "edits"],
+    enabled: () => transcript.value !== undefined && detail.value?.project.identity.kind === "repository",
+    query: ({ signal }) => api("GET /sessions/:id/edits", { params: { id }, signal }),
+  });
+  const edits = computed(
+    () => fates.data.value && new Map(fates.data.value.edits.map((one) => [one.seq, one] as const)),
+  );
+
   // Live.
   /** Cost and tokens are the archive's, which takes in a growing log a little later. */
   const grown = useThrottle(FIGURES, () => void query.refetch().catch(() => {}));
@@ -226,6 +236,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     },
     files: reactive({ opened: new Set<string>(), filter: "" }),
     causality,
+    edits,
     find: search.find,
     hit: search.hit,
   };

@@ -1,9 +1,9 @@
 /** What became of each edit of a session: the answer of GET /sessions/:id/edits. */
 import { type Kernel, SessarcError } from "sessarc";
 import { Slices } from "#internal";
+import { absolute, type Write } from "../writes.ts";
 import { landingFor } from "./accounts.ts";
 import type { Landed, Landing } from "./landing.ts";
-import { absolute, type Write } from "../writes.ts";
 import type { FateRow } from "./receipt.ts";
 
 /** `partly`: some of its lines are at HEAD, others are not. */

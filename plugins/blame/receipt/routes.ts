@@ -139,7 +139,8 @@ const writeNotes = defineRoute({
 const edits = defineRoute({
   method: "GET",
   path: "/sessions/:id/edits",
-  summary: "What became of each edit of a session: kept, rewritten, reverted, not committed, and the commits that took its lines",
+  summary:
+    "What became of each edit of a session: kept, rewritten, reverted, not committed, and the commits that took its lines",
   handler: ({ kernel, params }): Promise<SessionEdits> => editsOf(kernel, params.id),
 });
 
