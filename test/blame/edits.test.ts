@@ -112,7 +112,7 @@ describeGit("a common line that a discarded session and a kept session both wrot
     }
   });
 
-  it("is of nobody while a person wrote the commit and the discarded session only shares that line", async () => {
+  it("has no writer while a person wrote the commit and the discarded session only shares that line", async () => {
     const repo = makeRepo();
     const file = join(repo.root, "a.ts");
     repo.write("a.ts", "// begin\n");
