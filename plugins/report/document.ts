@@ -60,7 +60,7 @@ function sectionsOf({ totals, projects, windows, failing, wastes }: Report): Sec
     ),
     {
       title: "Windows",
-      text: "The dearest windows of five hours; the limit is what the provider reported.",
+      text: "The most expensive windows of five hours; the limit is what the provider reported.",
       head: ["assistant", "from", "to", "tokens", "cost", "limit"],
       rows: windows.map(({ tool, start, end, tokens, microdollars, usedPercent }) => [
         tool,

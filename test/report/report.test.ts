@@ -152,7 +152,7 @@ describe("sessarc report", () => {
 
       ## Windows
 
-      The dearest windows of five hours; the limit is what the provider reported.
+      The most expensive windows of five hours; the limit is what the provider reported.
 
       | assistant | from | to | tokens | cost | limit |
       | --- | ---: | ---: | ---: | ---: | ---: |

@@ -123,7 +123,7 @@ const SCREENS: Record<string, Screen> = {
   },
   takeover: {
     path: at("/mcp-hub?tab=takeover"),
-    type: (page) => choose(page, "Do what: notes", "Import"),
+    type: (page) => choose(page, "Action: notes", "Import"),
     send: (page) => button(page, "Show what will be written").click(),
     done: (page) => page.getByRole("region", { name: "Show what will be written" }).waitFor(),
   },

@@ -44,12 +44,12 @@ describeUi("dashboard: notifications", () => {
     const stage = get();
     await load(stage, `/sessions/${log.id}`);
     await Promise.all([
-      stage.page.getByText("This browser lets no notifications through").waitFor(),
+      stage.page.getByText("Notifications are blocked").waitFor(),
       bell(stage).click(),
     ]);
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("false");
     await visit(stage, "/settings/general");
-    await stage.page.locator("#notifications").getByText("This browser lets no notifications through").waitFor();
+    await stage.page.locator("#notifications").getByText("Notifications are blocked").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

@@ -30,7 +30,7 @@ const item = (button: string | RegExp, name: string) => async (page: Page) => {
 };
 async function palette(page: Page, typed = ""): Promise<void> {
   await page.keyboard.press("Control+k");
-  const input = page.getByRole("combobox", { name: "Command or search" });
+  const input = page.getByRole("combobox", { name: "Command menu" });
   await input.waitFor();
   if (typed !== "") await input.fill(typed);
   await page.getByRole("option", { selected: true }).waitFor();
@@ -68,14 +68,14 @@ const OVERLAYS: Record<string, Overlay> = {
     path: () => "/projects",
     open: async (page) => {
       await page.keyboard.press("?");
-      await dialog(page, "Keys");
+      await dialog(page, "Shortcuts");
     },
   },
   menu: {
     path: () => "/",
     width: 390,
     open: async (page) => {
-      await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("button", { name: "Menu", exact: true }).click();
       await dialog(page, "Menu");
     },
   },

@@ -5,7 +5,7 @@ import { describeUi, load, painted, projectId, sessionId, useSharedStage, visit 
 
 async function open(page: Page) {
   await page.keyboard.press("Control+k");
-  const input = page.getByRole("combobox", { name: "Command or search" });
+  const input = page.getByRole("combobox", { name: "Command menu" });
   await input.waitFor();
   await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "combobox");
   return input;
@@ -154,18 +154,18 @@ describeUi("dashboard: command palette", () => {
     const ask = async () => (await open(page)).fill(">");
     const first = async () => (await page.getByRole("option").first().innerText()).split("\n")[0];
     await ask();
-    expect(await first()).not.toBe("Keys");
+    expect(await first()).not.toBe("Shortcuts");
     for (let i = 0; i < 2; i++) {
-      await page.getByRole("combobox").fill("> keys");
-      await selected(page).filter({ hasText: "Keys" }).waitFor();
+      await page.getByRole("combobox").fill("> shortcuts");
+      await selected(page).filter({ hasText: "Shortcuts" }).waitFor();
       await page.keyboard.press("Enter");
-      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
       if (i === 0) await open(page);
     }
     await ask();
-    await expect.poll(first).toBe("Keys");
+    await expect.poll(first).toBe("Shortcuts");
     await page.keyboard.press("Escape");
   });
 

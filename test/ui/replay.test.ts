@@ -21,7 +21,7 @@ describeUi("dashboard: replay", () => {
     const links = page.getByRole("link", { name: /^Replay / });
     await narrow(page.getByRole("searchbox", { name: "Find a session" }), "raw milliseconds", links);
     await page.getByRole("link", { name: /^Replay extremes answers raw/ }).click();
-    await page.getByText("Nothing runs yet").waitFor();
+    await page.getByText("Nothing has run yet").waitFor();
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("group", { name: "What it will change" }).waitFor();
     const { sandbox, steps } = await plan();
@@ -31,7 +31,7 @@ describeUi("dashboard: replay", () => {
     await page.getByRole("button", { name: "Do this step" }).click();
     await page.getByRole("status").getByText("done", { exact: true }).waitFor();
     expect(await readFile(file, "utf8")).not.toBe(before);
-    await page.getByRole("button", { name: "Take the last step back" }).click();
+    await page.getByRole("button", { name: "Undo step" }).click();
     await page.getByRole("button", { name: "Do this step" }).waitFor();
     expect(await readFile(file, "utf8")).toBe(before);
 
@@ -45,10 +45,10 @@ describeUi("dashboard: replay", () => {
     expect(stage.problems()).toEqual([]);
 
     await sound(stage, "replay");
-    await page.getByRole("button", { name: "Leave out" }).click();
+    await page.getByRole("button", { name: "Skip", exact: true }).click();
     await page.getByRole("button", { name: "Do this step" }).click();
-    await page.getByRole("button", { name: "Go on" }).click();
-    await page.getByRole("button", { name: "Leave out" }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Skip", exact: true }).click();
     await page.getByRole("heading", { name: "Compared with the commit" }).waitFor();
     await page
       .getByRole("region", { name: "Compared with the commit" })

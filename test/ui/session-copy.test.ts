@@ -54,7 +54,7 @@ describeUi("dashboard: taking out of a session", () => {
       await page.getByRole("button", { name: "Session actions" }).click();
       await page.getByRole("menuitem", { name }).click();
     };
-    await choose("Copy the command to resume it");
+    await choose("Copy resume command");
     await expect.poll(copied).toBe(detail.resume.command);
     expect(detail.resume.command).toMatch(/^cd '.+' && claude --resume [\w-]+$/);
     await choose("Copy the path of its log");

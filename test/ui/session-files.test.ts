@@ -126,7 +126,7 @@ describeUi("dashboard: the files of a session", () => {
     await page.keyboard.press("End");
     expect(await active()).toBe("test/main.test.ts");
     await page.getByRole("searchbox", { name: "Filter files" }).fill("no such");
-    await page.getByText("No file matches.").waitFor();
+    await page.getByText("No files match.").waitFor();
     await page.getByRole("searchbox", { name: "Filter files" }).fill("");
     await tree.locator('[title="docs/"]').waitFor();
     await expect.poll(rows).toEqual(["docs", "src", "test", "README.md", "old.txt"]);

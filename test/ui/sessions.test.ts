@@ -145,7 +145,7 @@ describeUi("dashboard: all sessions", () => {
     await dialog.getByText("Extremes by root finding").waitFor();
     await dialog.getByText(/\d+ messages?/).waitFor();
     await dialog.getByRole("button", { name: "Delete", exact: true }).click();
-    await page.getByText("No session fits.").waitFor();
+    await page.getByText("No sessions match.").waitFor();
     expect(await count("root+finding")).toBe(0);
     await page.getByRole("button", { name: "Undo" }).click();
     await list.getByRole("link", { name: "Extremes by root finding" }).waitFor();
@@ -207,7 +207,7 @@ describeUi("dashboard: all sessions", () => {
     await lines.focus();
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");
-    await page.getByRole("complementary", { name: /^Why line \d+ is here$/ }).waitFor();
+    await page.getByRole("complementary", { name: /^Why this line exists$/ }).waitFor();
     if (LONG) await sound(stage, "code");
     await page.setViewportSize({ width: 1440, height: 900 });
     await stage.served.close();

@@ -28,9 +28,9 @@ describeUi("dashboard: settings of the service", () => {
     await expect.poll(() => settingOf("autoImport")).toBe(false);
     await page.locator("#auto-import").getByText("The configuration says").waitFor({ state: "detached" });
     // By keyboard, and back by the row's own button.
-    await page.getByRole("radio", { name: "Certain" }).focus();
+    await page.getByRole("radio", { name: "Definite", exact: true }).focus();
     await page.keyboard.press("ArrowRight");
-    await page.locator("#block").getByText("The configuration says: Certain").waitFor();
+    await page.locator("#block").getByText("The configuration says: Definite").waitFor();
     expect(await settingOf("security.block")).toBe("probable");
     await page.locator("#block").getByRole("button", { name: "Back to the configuration" }).click();
     await expect.poll(() => settingOf("security.block")).toBe("definite");
@@ -127,7 +127,7 @@ describeUi("dashboard: settings of the service", () => {
     const row = page.locator("#vacuum");
     await row.getByText(/ are empty$/).waitFor();
     if (LONG) expect(await violations(stage)).toEqual([]);
-    await row.getByRole("button", { name: "Give room back" }).click();
+    await row.getByRole("button", { name: "Reclaim space" }).click();
     await row.getByText(/^The catalogue has .*, before it had /).waitFor();
     expect(stage.problems()).toEqual([]);
   });

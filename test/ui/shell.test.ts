@@ -34,10 +34,10 @@ describeUi("dashboard: shell", () => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 800 });
     await visit(stage, "/");
-    const menu = page.getByRole("button", { name: "Menu" });
+    const menu = page.getByRole("button", { name: "Menu", exact: true });
     await menu.focus();
     await page.keyboard.press("Enter");
-    const sheet = page.getByRole("dialog", { name: "Menu" });
+    const sheet = page.getByRole("dialog", { name: "Menu", exact: true });
     await sheet.waitFor();
     await sheet.getByRole("button", { name: /sync/i }).waitFor();
     await page.keyboard.press("Escape");
@@ -158,7 +158,7 @@ describeUi("dashboard: shell", () => {
       .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
     expect(on).not.toBe(off);
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Command or search" }).waitFor();
+    await page.getByRole("combobox", { name: "Command menu" }).waitFor();
     const animation = () => page.getByRole("dialog").evaluate((dialog) => getComputedStyle(dialog).animationName);
     expect(await animation()).toBe("none");
     await page.emulateMedia({ forcedColors: "none", reducedMotion: "no-preference" });

@@ -39,7 +39,7 @@ describeUi("dashboard: skills", () => {
     await page.getByRole("button", { name: "Add skills" }).first().click();
     await page.getByRole("region", { name: "Broken" }).getByText("odd", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Import all 2" }).click();
-    await page.getByRole("region", { name: "Twice" }).getByRole("link", { name: "Open review" }).waitFor();
+    await page.getByRole("region", { name: "Duplicates" }).getByRole("link", { name: "Open review" }).waitFor();
 
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Skills" }).click();
     const row = page.getByRole("row", { name: /changelog/ });

@@ -92,7 +92,7 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("switch", { name: /Single-letter keys/ }).click();
     await page.locator("main h1").focus();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
     await page.keyboard.press("Escape");
   });
 

@@ -62,10 +62,10 @@ describeUi("dashboard: the whole walk", () => {
 
     await rail.getByRole("link", { name: "MCP hub" }).click();
     await page.getByRole("button", { name: "Take over" }).click();
-    await page.getByLabel("Do what: notes").click();
+    await page.getByLabel("Action: notes").click();
     await page.getByRole("option", { name: "Import" }).click();
     await page.getByRole("button", { name: "Show what will be written" }).click();
-    await page.getByRole("button", { name: "Do it" }).click();
+    await page.getByRole("button", { name: "Apply" }).click();
     const backups = page.getByRole("region", { name: "Backups" });
     await backups.getByText("taken over").waitFor();
     expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).not.toContain("notes-server");
@@ -83,7 +83,7 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByRole("listitem").filter({ hasText: "to do" }).last().getByRole("button").click();
     await page.getByRole("button", { name: "All edits up to here" }).click();
     await page.getByRole("button", { name: "Run command" }).waitFor();
-    await page.getByRole("button", { name: "Leave out" }).click();
+    await page.getByRole("button", { name: "Skip", exact: true }).click();
     await page.getByText(/^All \d+ files are as in the commit/).waitFor();
 
     // A line, and two steps on what was read for it.
@@ -92,7 +92,7 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByRole("treeitem", { name: "src" }).click();
     await page.getByRole("treeitem", { name: "routes.js" }).click();
     await page.getByRole("option").nth(6).click();
-    const reason = page.getByRole("complementary", { name: "Why line 7 is here" });
+    const reason = page.getByRole("complementary", { name: "Why this line exists" });
     await reason.getByText("A station without parts gives a flat line.").first().waitFor();
     const read = reason.getByRole("link", { name: /^#\d+/ }).first();
     const cause = /#(\d+)/.exec(await read.innerText())?.[1] ?? "";

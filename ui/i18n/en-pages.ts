@@ -74,7 +74,7 @@ export const pages = {
   "git.files": "{n} file|{n} files",
   "git.changed": "{n} changed",
   "git.changedOnly": "Changed only",
-  "git.noFiles": "No file matches.",
+  "git.noFiles": "No files match.",
   "kind.call": "Tool call",
   "session.subagents": "Sub-agents",
   "session.forks": "Forks",

@@ -55,7 +55,7 @@ const usageCommand: Command = {
     tool: "Only this tool",
     project: "Only this project: its name, path or id",
     tz: "Time zone whose days count, as Europe/Berlin or UTC (default: this machine's)",
-    order: "asc or desc: by time, else by cost (default: time going on, the dearest first)",
+    order: "asc or desc: by time, else by cost (default: time going on, the most expensive first)",
     limit: "Rows to show, 1 to 1000 (default: all)",
     breakdown: "One more line per model, with its cost",
     compact: "Total and cost alone, for narrow terminals",

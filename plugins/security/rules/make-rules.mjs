@@ -21,7 +21,9 @@ const CHECK = {
   "freemius-secret-key": "reference",
   "nuget-config-password": "reference",
 };
-const ACRONYMS = {
+/** How words of ids are written in names. One id has a typing error; it stays, because findings are stored under it. */
+const WRITTEN = {
+  personnal: "personal",
   api: "API",
   jwt: "JWT",
   url: "URL",
@@ -135,5 +137,5 @@ function nameOf(fact) {
   const rest = fact.id
     .split("-")
     .filter((word) => !service.some((own) => own.startsWith(word) || word.startsWith(own || "?")));
-  return [fact.service, ...rest.map((word) => ACRONYMS[word] ?? word)].join(" ");
+  return [fact.service, ...rest.map((word) => WRITTEN[word] ?? word)].join(" ");
 }

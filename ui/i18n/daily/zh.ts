@@ -55,7 +55,7 @@ export const words: DailyWords = {
   notes: "笔记",
   "notes.text": "书签、标签和笔记。在任何搜索中用 tag:名称 和 is:bookmarked 查找。",
   "notes.none": "尚无笔记。可在会话或消息的菜单中添加。",
-  "notes.noneFound": "没有匹配项。",
+  "notes.noneFound": "没有匹配的笔记。",
   "notes.edit": "书签、标签或笔记…",
   "notes.of": "会话笔记",
   "notes.ofMessage": "消息 {n} 的笔记",

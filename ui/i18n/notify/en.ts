@@ -3,7 +3,7 @@ export const en = {
   bell: "Notify me when it waits or ends",
   on: "You are notified when this session waits for you or ends, while a page of the dashboard is open",
   off: "No more notifications of this session",
-  refused: "This browser lets no notifications through from here. The site settings beside the address change that.",
+  refused: "Notifications are blocked. Allow them in the site settings of the browser.",
   waits: "It waits for you",
   ended: "The session ended",
   title: "Notifications",

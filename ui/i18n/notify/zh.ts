@@ -4,7 +4,7 @@ export const words: NotifyWords = {
   bell: "等待或结束时通知我",
   on: "只要仪表板页面开着，此会话等待您或结束时会通知您",
   off: "不再通知此会话",
-  refused: "此浏览器不允许来自这里的通知。可在地址旁的网站设置中更改。",
+  refused: "通知已被屏蔽。请在浏览器的网站设置中允许。",
   waits: "它在等您",
   ended: "会话已结束",
   title: "通知",

@@ -40,7 +40,7 @@ export const words: Record<keyof typeof en, string> = {
   sets: "设置",
   runs: "运行",
   there: "已存在",
-  copyNote: "副本会获得新的 ID，并与此会话关联。其 token 只计一次。",
+  copyNote: "副本会获得新的 ID，并与此会话关联。其 Token 只计一次。",
   never: "绝不会替换已有的文件。",
   back: "{title} 已放回 {tool}",
   undo: "撤销",

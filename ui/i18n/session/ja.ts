@@ -1,7 +1,7 @@
 import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
-  resume: "再開するコマンドをコピー",
+  resume: "再開コマンドをコピー",
   handoff: "別のアシスタント向けの概要をコピー",
   logPath: "ログのパスをコピー",
   menu: "このメッセージからコピー",
@@ -14,9 +14,9 @@ export const words: SessionWords = {
   upToNext: "次までに {tokens} トークン",
   elsewhere: "プロンプト以外",
   beside: "メッセージ以外の情報",
-  loggedCost: "アシスタントが示す費用",
+  loggedCost: "アシスタントが示すコスト",
   unlogged: "どのメッセージにもないトークン",
-  refused: "トークンと費用は集計されません：アダプターの値が不正です（{reason}）。",
+  refused: "トークンとコストは集計されません：アダプターの値が不正です（{reason}）。",
   continuedIn: "続きのセッション",
   derivedFrom: "元のセッション",
   pullRequest: "プルリクエスト",
@@ -38,8 +38,8 @@ export const words: SessionWords = {
   "lines.unmerged": "{n} 行が未マージのブランチにあります",
   "lines.uncommitted": "{n} 行はどのコミットにもありません",
   inCommit: "コミット {hash}：{subject}",
-  "missing.log": "プロンプトごとの費用はログにありますが、ログがありません。",
-  "missing.replies": "ログに個々の応答の費用がありません。",
+  "missing.log": "プロンプトごとのコストはログにありますが、ログがありません。",
+  "missing.replies": "ログに個々の応答のコストがありません。",
   "missing.differs":
-    "プロンプトごとの費用がこのセッションの合計と一致しません：ログが増えたか、応答が別の所で数えられています。",
+    "プロンプトごとのコストがこのセッションの合計と一致しません：ログが増えたか、応答が別の所で数えられています。",
 };

@@ -1,7 +1,7 @@
 import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
-  resume: "复制继续会话的命令",
+  resume: "复制继续命令",
   handoff: "复制给另一个助手的简报",
   logPath: "复制日志路径",
   menu: "从此消息复制",
@@ -11,12 +11,12 @@ export const words: SessionWords = {
   codeOf: "复制代码 {n}",
   result: "复制结果",
   link: "复制链接",
-  upToNext: "到下一条为止 {tokens} 个令牌",
+  upToNext: "到下一条为止 {tokens} 个 Token",
   elsewhere: "不属于任何提示",
   beside: "消息之外的信息",
   loggedCost: "助手记录的费用",
-  unlogged: "不属于任何消息的令牌",
-  refused: "未计入令牌和费用：适配器报告了不可能的数值（{reason}）。",
+  unlogged: "不属于任何消息的 Token",
+  refused: "未计入 Token 和费用：适配器报告了不可能的数值（{reason}）。",
   continuedIn: "继续于",
   derivedFrom: "来源于",
   pullRequest: "拉取请求",
@@ -24,7 +24,7 @@ export const words: SessionWords = {
   worktree: "工作树",
   branch: "分支 {name}",
   tags: "助手中的标签",
-  notArchived: "不在归档中",
+  notArchived: "不在存档中",
   "edit.kept": "保留",
   "edit.partly": "部分保留",
   "edit.rewritten": "已改写",

@@ -1,8 +1,8 @@
 /** Words of the settings that change the service. */
 export const en = {
   closed: "Found, but cannot be read",
-  "closed.encrypted": "Its conversations are encrypted.",
-  "closed.server": "Its conversations are kept on the maker's server.",
+  "closed.encrypted": "Its sessions are encrypted.",
+  "closed.server": "Its sessions are stored on the maker's server.",
   undo: "Undo",
   service: "Service",
   serviceHint: "These take effect at once and persist. They override the configuration file.",
@@ -17,9 +17,9 @@ export const en = {
   autoImport: "Import all sessions automatically",
   autoImportHint: "Also those written before the first import.",
   block: "What the guard blocks",
-  blockHint: "Calls with a secret that is certain, or with one that is likely as well.",
-  definite: "Certain",
-  probable: "Likely too",
+  blockHint: "Calls with a definite secret, or with a probable one as well.",
+  definite: "Definite",
+  probable: "Definite and probable",
   toolSearch: "Search for tools in the hub",
   toolSearchHint: "Clients see two tools that find and call the others, instead of all of them.",
   relay: "Address feedback is sent on to",
@@ -29,11 +29,11 @@ export const en = {
   relayTitle: "Send feedback to {host}?",
   relayText:
     "From now on each feedback you send, and nothing else, goes to {url}: its text, kind, and the address you give. Its preview shows every byte.",
-  vacuum: "Give room back",
+  vacuum: "Reclaim space",
   vacuumHint:
     "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: sessarc vacuum",
   vacuumFree: "{free} are empty",
-  vacuumRun: "Give room back",
+  vacuumRun: "Reclaim space",
   vacuumBusy: "Rebuilding the catalogue…",
   vacuumDone: "The catalogue has {after}, before it had {before}",
   backup: "Backup",

@@ -2,8 +2,8 @@ import type { SettingsWords } from "./en.ts";
 
 export const words: SettingsWords = {
   closed: "見つかりましたが読み取れません",
-  "closed.encrypted": "会話が暗号化されています。",
-  "closed.server": "会話は提供元のサーバーに保存されています。",
+  "closed.encrypted": "セッションが暗号化されています。",
+  "closed.server": "セッションは提供元のサーバーに保存されています。",
   undo: "元に戻す",
   service: "サービス",
   serviceHint: "すぐに、次の起動後も有効です。設定ファイルより優先されます。",
@@ -18,9 +18,9 @@ export const words: SettingsWords = {
   autoImport: "すべてのセッションを自動で取り込む",
   autoImportHint: "最初の取り込みより前のものも含みます。",
   block: "ガードが止めるもの",
-  blockHint: "確実な秘密を含む呼び出しだけか、可能性が高いものもか。",
-  definite: "確実なもの",
-  probable: "可能性が高いものも",
+  blockHint: "確実な秘密を含む呼び出しだけか、可能性大のものもか。",
+  definite: "確実",
+  probable: "確実と可能性大",
   toolSearch: "ハブでツールを検索する",
   toolSearchHint: "クライアントには全ツールの代わりに、検索と呼び出しの 2 つだけが見えます。",
   relay: "フィードバックの送り先",
@@ -30,11 +30,11 @@ export const words: SettingsWords = {
   relayTitle: "フィードバックを {host} に送りますか？",
   relayText:
     "これから送るフィードバックだけが {url} に届きます：本文、種類、入力したメールアドレス。プレビューに全バイトが表示されます。",
-  vacuum: "空き領域を返す",
+  vacuum: "空き領域を回収",
   vacuumHint:
-    "セッションを削除するとカタログに空きが残ります。後のインポートで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：sessarc vacuum",
+    "セッションを削除するとカタログに空きが残ります。後の取り込みで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：sessarc vacuum",
   vacuumFree: "{free} が空きです",
-  vacuumRun: "空き領域を返す",
+  vacuumRun: "空き領域を回収",
   vacuumBusy: "カタログを作り直しています…",
   vacuumDone: "カタログは {after} になりました（前は {before}）",
   backup: "バックアップ",
