@@ -43,10 +43,7 @@ describeUi("dashboard: notifications", () => {
   it("reports it where the browser refuses, and follows nothing", async () => {
     const stage = get();
     await load(stage, `/sessions/${log.id}`);
-    await Promise.all([
-      stage.page.getByText("Notifications are blocked").waitFor(),
-      bell(stage).click(),
-    ]);
+    await Promise.all([stage.page.getByText("Notifications are blocked").waitFor(), bell(stage).click()]);
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("false");
     await visit(stage, "/settings/general");
     await stage.page.locator("#notifications").getByText("Notifications are blocked").waitFor();
