@@ -23,6 +23,7 @@ import {
   type StoredSession,
 } from "./catalogue/types.ts";
 import { ReplyCount } from "./counting/count.ts";
+import { asLogged, type LoggedSession } from "./import/as-logged.ts";
 import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type ProjectResolver } from "./places/projects.ts";
@@ -40,6 +41,8 @@ export interface Archive {
   find(id: string): Promise<StoredSession | undefined>;
   /** The session as the API answers it; throws SESSION_NOT_FOUND. */
   session(id: string): Promise<Session>;
+  /** The session as its log says it, for another archive that counts replies once as this one does; throws SESSION_NOT_FOUND. */
+  asLogged(id: string): Promise<LoggedSession>;
   /** Sessions that a filter finds. */
   list(filter: SessionFilter): Promise<Session[]>;
   /** The same by pages: `nextCursor` of a page asks for the next. */
@@ -172,6 +175,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
       if (!row) throw new SessarcError("SESSION_NOT_FOUND", { id });
       return row;
     },
+    asLogged: async (id) => asLogged(db, await archive.row(id)),
     find: (id) => store.row(id),
     list: (filter) => store.list(filter),
     page: (filter, cursor) => store.page(filter, cursor),

@@ -39,11 +39,8 @@ export interface TeamDatabaseOptions {
   poolSize?: number | undefined;
 }
 
-/** A session's summary as it leaves the machine: without folder, project and single replies. */
-export type PortableSummary = Omit<
-  SessionSummary,
-  "cwd" | "gitRemote" | "virtualProject" | "replies" | "skipped" | "refused"
->;
+/** A session's summary as it leaves the machine: without folder, project and single replies. Tokens are those of its log. */
+export type PortableSummary = Omit<SessionSummary, "cwd" | "gitRemote" | "virtualProject" | "replies" | "limits">;
 
 /** What leaves the machine of one session. All texts are redacted. */
 export interface Manifest {
@@ -53,11 +50,15 @@ export interface Manifest {
   tool: string;
   toolLabel: string;
   project: { kind: string; name: string; key: string };
+  /** What the user calls the session. */
+  name: string | null;
   summary: PortableSummary;
   /** SHA-256 of the chunks that hold the replies: the local ledger's hash, quarter-hour, model with price class, tokens. */
   replies: string[];
   /** SHA-256 of the chunks of events, in order. */
   events: string[];
+  /** The same of texts that the log had before and of which later ones lack something, oldest first. */
+  earlier: string[][];
   /** SHA-256 of the pieces of the redacted raw log; empty where a log is not one file. */
   raw: string[];
   /** When the session's log was made, in ms since the epoch. */

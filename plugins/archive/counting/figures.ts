@@ -22,7 +22,7 @@ export function applyBook(book: Iterable<Entry>, inLog: ReadonlyMap<number, Repl
   for (const entry of book) {
     const counted = inLog.get(entry.hash) ?? entry;
     if (entry.earlier) {
-      if (entry.lost) addUsage(figures.inherited, entry.model, entry.tokens);
+      if (entry.lost) exclude(figures, entry);
       else give(figures, entry, 1);
     } else if (entry.lost) moveAway(figures, counted);
     else if (weightOf(counted.tokens) < weightOf(entry.tokens)) {
@@ -35,8 +35,12 @@ export function applyBook(book: Iterable<Entry>, inLog: ReadonlyMap<number, Repl
 /** A reply that is attributed to another session from now on. */
 export function moveAway(figures: Figures, reply: Reply): void {
   take(figures, reply, 1);
-  addUsage(figures.inherited, reply.model, reply.tokens);
-  if (figures.evidence) figures.evidence.inheritedExcluded++;
+  exclude(figures, reply);
+}
+
+function exclude({ inherited, evidence }: Figures, { model, tokens }: Reply): void {
+  addUsage(inherited, model, tokens);
+  if (evidence) evidence.inheritedExcluded++;
 }
 
 function give({ usage, slots, evidence }: Figures, { quarter, model, tokens }: Reply, requests: number): void {
