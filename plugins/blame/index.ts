@@ -5,12 +5,14 @@ import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
 
+export type { FoundPlace } from "./find.ts";
 export type { LineEvidence } from "./match/match.ts";
 export type { Origins, Writer } from "./origins.ts";
 export type { LineOrigins, WriterDetail } from "./reasons.ts";
 export type { EditFate, EditState, SessionEdits } from "./receipt/edits.ts";
 export type { Receipt, ReceiptSession } from "./receipt/receipt.ts";
 export type { CommitRow, Commits } from "./receipt/routes.ts";
+export type { LineWhy } from "./why.ts";
 
 export const routes = [...blameRoutes, ...receiptRoutes] as const;
 

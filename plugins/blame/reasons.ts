@@ -126,7 +126,7 @@ async function notedIn(
 const distinct = (values: readonly number[]): number[] => [...new Set(values)];
 const plain = (writer: Writer): WriterDetail => ({ ...writer, model: null, prompt: null, cost: null, reads: [] });
 
-async function detailOf(kernel: Kernel, writer: Writer, path: string): Promise<WriterDetail> {
+export async function detailOf(kernel: Kernel, writer: Writer, path: string): Promise<WriterDetail> {
   const { sessionId: id, seq } = writer;
   const row = await kernel.storage.db.get<{ prompts: string }>("select prompts from blame_session where session = ?", [
     id,

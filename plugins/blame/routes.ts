@@ -1,17 +1,18 @@
-/** GET /git/blame and /git/writers. */
+/** GET /git/blame, /git/writers, /git/line and /git/find. */
 import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { rawParam } from "#internal";
+import { type FoundPlace, findPlaces } from "./find.ts";
 import { type Origins, originsOf } from "./origins.ts";
 import { type LineOrigins, lineOrigins } from "./reasons.ts";
+import { type LineWhy, whyAt, whyShown } from "./why.ts";
 
 const project = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
 const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
-const line = v.optional(
-  v.pipe(v.string(), v.regex(/^[1-9]\d{0,7}$/, "must be a line number, from 1"), v.transform(Number)),
-);
+const numbered = v.pipe(v.string(), v.regex(/^[1-9]\d{0,7}$/, "must be a line number, from 1"), v.transform(Number));
+const line = v.optional(numbered);
 
 const blameAt = defineRoute({
   method: "GET",
@@ -103,7 +104,53 @@ async function withoutSecrets(kernel: Kernel, found: LineOrigins): Promise<LineO
   return { ...found, writers };
 }
 
-export const routes = [blameAt, writers] as const;
+const lineWhy = defineRoute({
+  method: "GET",
+  path: "/git/line",
+  summary: "Why one line exists: of a file at a commit, or as a call of a session shows it",
+  query: v.object({
+    /** In the repository; with `session` as the call writes it. */
+    path,
+    /** With `line`: a line of a file at a commit. */
+    project: v.optional(project),
+    line,
+    /** Branch, tag or commit; default HEAD. */
+    at: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
+    /** With `seq` and `text`: a line that a call shows. */
+    session: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(500))),
+    seq: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "is not a message number"), v.transform(Number))),
+    text: v.optional(v.pipe(v.string(), v.maxLength(4096))),
+    /** With `1`: the line was in the file before the call. */
+    before: v.optional(v.picklist(["0", "1"])),
+  }),
+  handler: async ({ kernel, query }): Promise<LineWhy> => {
+    const { path, project, line, at, session, seq, text } = query;
+    if (session !== undefined && seq !== undefined && text !== undefined)
+      return whyShown(kernel, { session, seq, path, text, before: query.before === "1" });
+    if (project === undefined || line === undefined)
+      throw new SessarcError("INVALID_INPUT", { reason: "Send `project` and `line`, or `session`, `seq` and `text`" });
+    const place = await placeOf(kernel, project, path);
+    return whyAt(kernel, place, at, line).catch((error: unknown) => {
+      throw named(error, project);
+    });
+  },
+});
+
+const find = defineRoute({
+  method: "GET",
+  path: "/git/find",
+  summary: "Files that sessions wrote, by a part of the path, `file:line` or a pasted line of code",
+  query: v.object({
+    q: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
+    /** Default 8. */
+    limit: v.optional(v.pipe(v.string(), v.regex(/^([1-9]|[1-4]\d|50)$/, "must be 1 to 50"), v.transform(Number)), "8"),
+  }),
+  handler: async ({ kernel, query }): Promise<{ places: FoundPlace[] }> => ({
+    places: await findPlaces(kernel, query.q, query.limit),
+  }),
+});
+
+export const routes = [blameAt, writers, lineWhy, find] as const;
 
 /** Repository, project and path of a file. A repository without sessions has no project. */
 interface Place {

@@ -119,4 +119,5 @@ export function absolute(written: string, cwd: string | null, root: string): str
   return relative ? `${slashed(cwd ?? root)}/${slashed(written).replace(/^(\.\/)+/, "")}` : slashed(written);
 }
 
-const slashed = (path: string) => path.replaceAll("\\", "/").replace(/\/$/, "");
+/** With forward slashes, without one at the end. */
+export const slashed = (path: string) => path.replaceAll("\\", "/").replace(/\/$/, "");
