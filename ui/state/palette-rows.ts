@@ -5,6 +5,10 @@ import { TOOLS, toolLabel } from "../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../format.ts";
 import { d } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
+import { s } from "../i18n/sessions/index.ts";
+import { synonymsOf } from "../i18n/synonyms/index.ts";
+import { w } from "../i18n/why/index.ts";
+import { modelWords } from "../model-names.ts";
 import { primary, secondary } from "../nav.ts";
 import { extensions } from "../plugin.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
@@ -12,6 +16,7 @@ import { pageCommands } from "./commands.ts";
 import type { SavedSearch } from "./notes.ts";
 import { overlay } from "./overlay.ts";
 import { copyLink } from "./page.ts";
+import { isLine, linkOf, nameOf, type Place } from "./places.ts";
 import { copyResume } from "./resume.ts";
 import { useService } from "./service.ts";
 import { nextTheme, settings } from "./settings.ts";
@@ -26,6 +31,8 @@ export interface PaletteRow {
   tool?: string;
   keys?: string;
   href?: string;
+  /** Other words by which it is found, between commas. */
+  also?: string;
   run?(): unknown;
   /** Asks for a text first and hands it over. */
   ask?(text: string): Promise<unknown>;
@@ -59,7 +66,7 @@ const linked = (row: PaletteRow, more?: () => Omit<PaletteRow, "section">[]): Pa
 export function actionRows(): PaletteRow[] {
   const section = t("palette.actions");
   const go = (path: string, label: string, icon: string, keys?: string) =>
-    linked({ id: `go:${path}`, section, label, icon, href: path, ...(keys && { keys }) });
+    linked({ id: `go:${path}`, section, label, icon, href: path, also: synonymsOf(path), ...(keys && { keys }) });
   return [
     ...pageCommands().map((one) => ({ ...one, section: t("palette.page"), icon: one.icon ?? "chevron-right" })),
     ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
@@ -82,6 +89,68 @@ export function actionRows(): PaletteRow[] {
     ...extensions.commands.map((one) => ({ ...one, section, icon: one.icon ?? "plug" })),
   ];
 }
+
+/** Screens without a key: only shown when they match what was typed. */
+export function screenRows(): PaletteRow[] {
+  const section = w("screens");
+  return [
+    { id: "go:/compare", label: s("compareTitle"), icon: "file-diff", href: "/compare", also: synonymsOf("/compare") },
+    { id: "go:/calls", label: s("callsTitle"), icon: "wrench", href: "/calls", also: synonymsOf("/calls") },
+    {
+      ...{ id: "why", label: w("action"), hint: w("how"), icon: "git-commit-horizontal" },
+      ...{ href: "/search", also: synonymsOf("why") },
+    },
+  ].map((row) => linked({ section, ...row }));
+}
+
+/** Models of the archive, by what people call them. */
+export function modelRows(models: readonly string[]): PaletteRow[] {
+  return models.map((model) =>
+    linked(
+      {
+        ...{ id: `model:${model}`, section: w("models"), label: modelWords(model), icon: "brain" },
+        ...{ hint: w("model.usage"), also: model, href: "/usage?by=model&days=all" },
+      },
+      () => [
+        {
+          ...{ id: `model:${model}:sessions`, label: w("model.sessions"), icon: "message-square" },
+          href: `/search?q=${encodeURIComponent(`model:${model}`)}`,
+        },
+      ],
+    ),
+  );
+}
+
+/** Lines that were asked for by `file:line` or their text, then files by their name. */
+export function placeRows(places: readonly Place[]): PaletteRow[] {
+  return places.map((place) =>
+    linked(
+      {
+        id: `place:${place.project.id}:${nameOf(place)}`,
+        section: isLine(place) ? w("action") : w("files"),
+        label: nameOf(place),
+        hint: hintOf(place),
+        icon: isLine(place) ? "git-commit-horizontal" : "file-text",
+        href: linkOf(place),
+      },
+      () => [
+        {
+          ...{ id: `place:${place.path}:sessions`, label: w("file.sessions"), icon: "search" },
+          href: `/search?q=${encodeURIComponent(`path:"${place.path}"`)}`,
+        },
+      ],
+    ),
+  );
+}
+
+const hintOf = (place: Place): string =>
+  [
+    place.project.name,
+    place.text === null ? "" : place.path,
+    isLine(place) ? oneLine(place.last.title ?? place.last.sessionId) : w("sessions", { n: place.sessions }),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 
 const renamed = (name: string) => toast(t("palette.renamed", { name }));
 

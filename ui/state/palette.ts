@@ -9,13 +9,26 @@ import type { SavedSearch } from "./notes.ts";
 import {
   actionRows,
   inSession,
+  modelRows,
   type PaletteRow,
+  placeRows,
   projectRows,
+  screenRows,
   searchRows,
   sessionRows,
   toolRows,
 } from "./palette-rows.ts";
-import { rank } from "./rank.ts";
+import { findPlaces, isLine, type Place } from "./places.ts";
+import { rank, scored } from "./rank.ts";
+
+/** The sign that keeps to one kind. Pasted code has none: it is indented, or a comment. */
+export const prefixOf = (text: string): string | undefined => /^(?:[>#@]|\/(?![/*]))/.exec(text)?.[0];
+
+/** Rows of one kind that match best, with the best of their scores. */
+function best(rows: readonly PaletteRow[], typed: string, most: number): { rows: PaletteRow[]; score: number } {
+  const found = scored(rows, typed).slice(0, most);
+  return { rows: found.map(({ row }) => row), score: found[0]?.score ?? 0 };
+}
 
 export function usePalette() {
   const router = useRouter();
@@ -25,6 +38,8 @@ export function usePalette() {
   const projects = shallowRef<Project[]>();
   const searches = shallowRef<SavedSearch[]>([]);
   const found = shallowRef<SearchAnswer>();
+  const places = shallowRef<readonly Place[]>([]);
+  const models = shallowRef<readonly string[]>([]);
   /** The row whose actions are on show, with the previous input and selection. */
   const within = shallowRef<{ row: PaletteRow; text: string; at: number }>();
   /** The action that wants a text. */
@@ -33,12 +48,13 @@ export function usePalette() {
   const rows = computed<PaletteRow[]>(() => {
     if (asking.value) return [];
     const typed = text.value.trimStart();
+    const kind = prefixOf(text.value);
     const rest = typed.slice(1).trim();
     if (within.value) return rank(within.value.row.actions?.() ?? [], typed, { kept: typed === "" });
-    if (typed.startsWith(">")) return rank(actionRows(), rest);
-    if (typed.startsWith("#")) return rank(projectRows(projects.value ?? []), rest);
-    if (typed.startsWith("@")) return rank(toolRows(), rest);
-    if (typed.startsWith("/")) return inSession(router, rest);
+    if (kind === ">") return rank([...actionRows(), ...(rest === "" ? [] : screenRows())], rest);
+    if (kind === "#") return rank(projectRows(projects.value ?? []), rest);
+    if (kind === "@") return rank(toolRows(), rest);
+    if (kind === "/") return inSession(router, rest);
     const sessions = sessionRows(found.value, typed);
     if (typed === "") {
       const actions = actionRows();
@@ -54,12 +70,13 @@ export function usePalette() {
       ];
     }
     // What is here comes first, so that answers of the search never push a row away under the hand; they wait for the projects.
-    return [
-      ...rank(projectRows(projects.value ?? []), typed).slice(0, 4),
-      ...rank(searchRows(searches.value), typed).slice(0, 4),
-      ...rank(actionRows(), typed).slice(0, 6),
-      ...(projects.value ? sessions : []),
-    ];
+    const here = [
+      best(projectRows(projects.value ?? []), typed, 4),
+      best(searchRows(searches.value), typed, 4),
+      best([...actionRows(), ...screenRows()], typed, 6),
+      best(modelRows(models.value), typed, 4),
+    ].sort((a, b) => b.score - a.score);
+    return [...here.flatMap(({ rows }) => rows), ...(projects.value ? [...placeRows(places.value), ...sessions] : [])];
   });
   const current = computed(() => rows.value[at.value]);
   watch(rows, () => {
@@ -72,8 +89,14 @@ export function usePalette() {
   async function look(): Promise<void> {
     stop = new AbortController();
     const query = { q: q.value, limit: 8 };
-    const answer = await api("GET /search", { query, signal: stop.signal }).catch(() => undefined);
-    if (answer) found.value = answer;
+    const { signal } = stop;
+    const [answer, files] = await Promise.all([
+      api("GET /search", { query, signal }).catch(() => undefined),
+      q.value === "" ? [] : findPlaces(q.value, signal, 5),
+    ]);
+    if (!answer || signal.aborted) return;
+    found.value = answer;
+    places.value = files.some(isLine) ? files.filter(isLine) : files.slice(0, 3);
   }
   watch(
     text,
@@ -82,7 +105,7 @@ export function usePalette() {
       at.value = 0;
       typed.stop();
       stop.abort();
-      if (!/^[>#@/]/.test(q.value) && q.value.length !== 1) typed.start();
+      if (prefixOf(text.value) === undefined && q.value.length !== 1) typed.start();
     },
     { immediate: true },
   );
@@ -93,6 +116,13 @@ export function usePalette() {
         searches.value = all;
       },
       // Without the plugin that saves them there are none.
+      () => {},
+    );
+    void api("GET /usage", { query: { by: "model" } }).then(
+      ({ rows }) => {
+        models.value = rows.map(({ key }) => key);
+      },
+      // Without the plugin that counts them there are none.
       () => {},
     );
     projects.value = await api("GET /projects").catch(() => []);

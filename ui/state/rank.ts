@@ -17,24 +17,42 @@ export function remember(id: string, now = Date.now()): void {
 const weight = (entry: [number, number] | undefined, now: number) =>
   entry ? entry[0] * 0.5 ** ((now - entry[1]) / HALF_LIFE) : 0;
 
-export function rank<T extends { id: string; label: string }>(
+interface Ranked {
+  id: string;
+  label: string;
+  /** Other words for it, between commas. */
+  also?: string | undefined;
+}
+
+export function rank<T extends Ranked>(
   rows: readonly T[],
   typed: string,
   options: { now?: number /** Leaves the order as it is. */; kept?: boolean } = {},
 ): T[] {
   if (options.kept) return [...rows];
-  const now = options.now ?? Date.now();
+  return scored(rows, typed, options.now).map(({ row }) => row);
+}
+
+/** The same with each row's score. */
+export function scored<T extends Ranked>(
+  rows: readonly T[],
+  typed: string,
+  now = Date.now(),
+): { row: T; score: number }[] {
   const chosen = readStored<Chosen>(KEY, {});
   const wanted = typed.toLowerCase().trim();
   return rows
-    .map((row) => ({
-      row,
-      score: scoreOf(row.label.toLowerCase(), wanted) + Math.min(3, weight(chosen[row.id], now)) / 4,
-      fits: scoreOf(row.label.toLowerCase(), wanted) > 0,
-    }))
-    .filter((one) => one.fits)
-    .sort((a, b) => b.score - a.score)
-    .map((one) => one.row);
+    .map((row) => ({ row, fit: Math.max(scoreOf(row.label.toLowerCase(), wanted), synonymScore(row.also, wanted)) }))
+    .filter(({ fit }) => fit > 0)
+    .map(({ row, fit }) => ({ row, score: fit + Math.min(3, weight(chosen[row.id], now)) / 4 }))
+    .sort((a, b) => b.score - a.score);
+}
+
+/** A synonym counts from its beginning: above the middle of a label, below its words. */
+function synonymScore(also: string | undefined, wanted: string): number {
+  if (also === undefined || wanted.length < 2) return 0;
+  const words = also.toLowerCase().split(", ");
+  return words.includes(wanted) ? 2.8 : words.some((word) => word.startsWith(wanted)) ? 2.5 : 0;
 }
 
 /** 0 when it does not fit; a start beats the start of a word beats the middle beats scattered letters. */

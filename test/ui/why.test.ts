@@ -1,0 +1,123 @@
+/** "Why this line" from wherever a line is met: the palette, the search, a diff, a file of code. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { Origins } from "../../plugins/blame/index.ts";
+import { describeUi, load, projectId, type Stage, settled, useSharedStage, visit } from "./browser.ts";
+
+const selected = (page: Page) => page.locator("[role=option][aria-selected=true]");
+async function palette(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Command or search" }).fill(text);
+}
+
+/** Line 7 of a file of the sample data, and its text. */
+async function lineOf(stage: Stage, path: string, number: number): Promise<string> {
+  const query = new URLSearchParams({ project: await projectId(stage, "tidepool"), path });
+  const answer = (await (await stage.served.kernel.fetch(`/api/git/blame?${query}`)).json()) as Origins;
+  return answer.lines?.[number - 1]?.text ?? "";
+}
+
+describeUi("dashboard: why a line exists", () => {
+  const get = useSharedStage();
+
+  it("is two steps from Home: file:line in the palette leads to the prompt, the reads, the commit and the cost", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    await palette(page, "src/routes.js:7");
+    await selected(page).filter({ hasText: "src/routes.js:7" }).waitFor();
+    expect(await page.locator("#palette-list > [role=presentation]").first().innerText()).toBe("Why this line");
+    await page.keyboard.press("Enter");
+    const reason = page.getByRole("complementary", { name: /^Why line 7/ });
+    await reason.getByText("What was asked").waitFor();
+    await reason.getByText("Cost of the prompt").waitFor();
+    expect(await reason.innerText()).toMatch(/\$\d/);
+    await reason.getByRole("link", { name: /^#\d+/ }).first().waitFor();
+    await reason.getByText("Committed").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is found from a pasted line of code, in the palette and in the search; a line that is gone names its session", async () => {
+    const stage = get();
+    const { page } = stage;
+    const text = await lineOf(stage, "src/routes.js", 7);
+    await visit(stage, "/");
+    await palette(page, text);
+    await selected(page).filter({ hasText: "src/routes.js" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/line=7/);
+    expect(page.url()).not.toContain("text=");
+    await page.getByRole("complementary", { name: /^Why line 7/ }).waitFor();
+
+    await visit(stage, `/search?q=${encodeURIComponent(text)}`);
+    const region = page.getByRole("region", { name: "Why this line exists" });
+    await region.getByRole("link", { name: /src\/routes\.js/ }).click();
+    await page.waitForURL(/line=7/);
+
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?tab=code&file=src%2Froutes.js&text=gone%28%29`);
+    await page.getByRole("status").filter({ hasText: "does not contain this line" }).waitFor();
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?tab=code&file=src%2Froutes.js&line=9999`);
+    await page
+      .getByRole("status")
+      .filter({ hasText: /The file has \d+ lines/ })
+      .waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("the palette finds files, models and screens by other words, in three languages", async () => {
+    const stage = get();
+    const { page } = stage;
+    const first = async (text: string, wanted: RegExp) => {
+      await page.getByRole("combobox").fill(text);
+      await selected(page).filter({ hasText: wanted }).waitFor();
+    };
+    await visit(stage, "/");
+    await page.keyboard.press("Control+k");
+    for (const [text, wanted] of [
+      ["cost", /^Usage/],
+      ["spend", /^Usage/],
+      ["budget", /^Usage/],
+      ["leak", /^Security/],
+      ["secret", /^Security/],
+      ["token", /^(Security|Usage)/],
+      ["compare", /^Comparison/],
+      ["mcp", /^MCP hub/],
+      ["why", /^Why this line/],
+      ["opus", /Opus/],
+    ] as const)
+      await first(text, wanted);
+    await page.getByRole("combobox").fill("routes.js");
+    await page.getByRole("option", { name: /^src\/routes\.js/ }).click();
+    await page.waitForURL(/tab=code&file=src/);
+
+    for (const [language, words] of [
+      [
+        "zh-CN",
+        [
+          ["费用", /^用量/],
+          ["泄露", /^安全/],
+          ["cost", /^用量/],
+        ],
+      ],
+      [
+        "ja",
+        [
+          ["コスト", /^使用/],
+          ["漏えい", /^セキュリティ/],
+          ["leak", /^セキュリティ/],
+        ],
+      ],
+    ] as const) {
+      await page.evaluate((tag) => {
+        localStorage.setItem("sessarc:settings", JSON.stringify({ language: tag }));
+      }, language);
+      await load(stage, "/");
+      await settled(page);
+      await page.keyboard.press("Control+k");
+      for (const [text, wanted] of words) await first(text, wanted);
+    }
+    await page.evaluate(() => localStorage.removeItem("sessarc:settings"));
+    await load(stage, "/");
+    expect(stage.problems()).toEqual([]);
+  });
+});
