@@ -28,7 +28,7 @@ describeUi("dashboard: why a line exists", () => {
     await selected(page).filter({ hasText: "src/routes.js:7" }).waitFor();
     expect(await page.locator("#palette-list > [role=presentation]").first().innerText()).toBe("Why this line");
     await page.keyboard.press("Enter");
-    const reason = page.getByRole("complementary", { name: /^Why line 7/ });
+    const reason = page.getByRole("complementary", { name: "Why this line exists" });
     await reason.getByText("What was asked").waitFor();
     await reason.getByText("Cost of the prompt").waitFor();
     expect(await reason.innerText()).toMatch(/\$\d/);
@@ -47,7 +47,7 @@ describeUi("dashboard: why a line exists", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/line=7/);
     expect(page.url()).not.toContain("text=");
-    await page.getByRole("complementary", { name: /^Why line 7/ }).waitFor();
+    await page.getByRole("complementary", { name: "Why this line exists" }).waitFor();
 
     await visit(stage, `/search?q=${encodeURIComponent(text)}`);
     const region = page.getByRole("region", { name: "Why this line exists" });

@@ -24,10 +24,12 @@ import { rank, scored } from "./rank.ts";
 /** The sign that keeps to one kind. Pasted code has none: it is indented, or a comment. */
 export const prefixOf = (text: string): string | undefined => /^(?:[>#@]|\/(?![/*]))/.exec(text)?.[0];
 
-/** Rows of one kind that match best, with the best of their scores. */
+/** Rows of one kind that match best, with the best of their scores. Scattered letters (below 2) count where nothing else matches. */
 function best(rows: readonly PaletteRow[], typed: string, most: number): { rows: PaletteRow[]; score: number } {
-  const found = scored(rows, typed).slice(0, most);
-  return { rows: found.map(({ row }) => row), score: found[0]?.score ?? 0 };
+  const found = scored(rows, typed);
+  const score = found[0]?.score ?? 0;
+  const kept = score < 2 ? found : found.filter((one) => one.score >= 2);
+  return { rows: kept.slice(0, most).map(({ row }) => row), score };
 }
 
 export function usePalette() {

@@ -1,6 +1,5 @@
 /** Words of "Why this line", wherever a line is shown, and of what the palette and the search find of code. */
 export const en = {
-  title: "Why this line exists",
   action: "Why this line",
   how: "Type file:line or paste a line of code",
   hint: "Arrow keys choose a line, Enter shows why it exists",

@@ -1,7 +1,6 @@
 import type { WhyWords } from "./en.ts";
 
 export const words: WhyWords = {
-  title: "この行がある理由",
   action: "この行の理由",
   how: "ファイル:行番号 を入力するか、コードを 1 行貼り付けます",
   hint: "矢印キーで行を選び、Enter で理由を表示します",

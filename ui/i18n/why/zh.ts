@@ -1,7 +1,6 @@
 import type { WhyWords } from "./en.ts";
 
 export const words: WhyWords = {
-  title: "这一行的由来",
   action: "为何有这一行",
   how: "输入 文件:行号，或粘贴一行代码",
   hint: "用方向键选择行，按 Enter 查看由来",
