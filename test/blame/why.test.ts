@@ -75,7 +75,14 @@ describeGit("finding a line", () => {
       ]);
       expect(found?.last).toMatchObject({ sessionId: ID, seq: 3, name: "Edit" });
     }
-    for (const q of ["other.ts:2", "const nobody = wrote(this);", "http://localhost:3000", "}", "%", "and the total"])
+    for (const q of [
+      "other.ts:2",
+      "const unknown = written(this);",
+      "http://localhost:3000",
+      "}",
+      "%",
+      "and the total",
+    ])
       expect([q, await find(q)]).toEqual([q, []]);
   });
 
