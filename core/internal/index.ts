@@ -47,5 +47,6 @@ export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
 export { debugError } from "../utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";
 export { isInside, resolveInside } from "../utils/path.ts";
+export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
 export { createRing } from "../utils/ring.ts";
 export { nextSlice, Slices } from "../utils/slices.ts";

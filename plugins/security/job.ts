@@ -8,6 +8,7 @@ import type { DocumentHead, DocumentWriter, SessionDocument } from "./export/doc
 import { toJson } from "./export/json.ts";
 import { toMarkdown } from "./export/markdown.ts";
 import { toPage } from "./export/page.ts";
+import { type PiecesJob, type PiecesResult, writePieces } from "./export/pieces.ts";
 import { tell, type Watch } from "./watch.ts";
 
 /** Where the events come from: the data directory, or the caller when they live elsewhere. */
@@ -180,6 +181,11 @@ function inPlaceholder(text: string, offset: number): boolean {
   PLACEHOLDER.lastIndex = Math.max(0, text.lastIndexOf("[REDACTED:", offset));
   const match = PLACEHOLDER.exec(text);
   return match !== null && offset < match.index + match[0].length;
+}
+
+/** A session for another machine, in files. */
+export async function writeSessionPieces(job: PiecesJob<EventSource>): Promise<PiecesResult> {
+  return writePieces(job, (rules) => scannerFor(rules, ["secret", "personal"]), eventsOf);
 }
 
 export interface ScanJob {

@@ -1,8 +1,11 @@
 /** What security does with archived sessions: check, export, frozen copies. */
 import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { basename } from "node:path";
 import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
 import { Slices, type TranscriptPart } from "#internal";
 import type { DocumentHead } from "./export/document.ts";
+import type { PiecesJob, PiecesRequest, PiecesResult, WrittenPieces } from "./export/pieces.ts";
 import { pagePolicy } from "./export/policy.ts";
 import { createTurns, type Turns } from "./export/turns.ts";
 import { withoutCutEnd } from "./hide.ts";
@@ -28,6 +31,13 @@ export interface SessionRedactor {
   title(text: string, most: number): Promise<string>;
   /** Messages without their secrets; lets others run in between. A text of more than a megabyte may be hidden as a whole. */
   messages(events: readonly SessionEvent[]): Promise<SessionEvent[]>;
+  /**
+   * The redacted session in files for another machine, whole or not at all: nothing of it may be used when it throws. Throws SESSION_NOT_FOUND, and
+   * EXPORT_LEAKS when a found value is still readable. Reads the session twice; memory does not grow with it.
+   */
+  pieces(id: string, request: PiecesRequest<TranscriptPart[]>, follow?: Follow): Promise<WrittenPieces>;
+  /** Equal while the same texts become the same pieces. */
+  piecesVersion(): Promise<string>;
   /** Content-Security-Policy of a frozen page. */
   pagePolicy(page: string): string;
 }
@@ -66,6 +76,14 @@ const RENDER: PoolTask<[RenderJob], RenderResult> = {
   export: "renderSession",
   inline: async (job) => (await import("./job.ts")).renderSession(job),
 };
+
+const PIECES: PoolTask<[PiecesJob<EventSource>], PiecesResult> = {
+  specifier: "sessarc/plugins/security/job",
+  export: "writeSessionPieces",
+  inline: async (job) => (await import("./job.ts")).writeSessionPieces(job),
+};
+/** Changes when the same rules make other pieces. */
+const PIECES_FORMAT = 1;
 
 export interface SecuritySessions extends SessionRedactor {
   /** Of documents that are read in an answer. */
@@ -133,6 +151,14 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     return { ...result, session };
   }
 
+  /** What a text may say of this machine. */
+  async function machine() {
+    const { home, env } = kernel.env;
+    const user = env.USER ?? env.LOGNAME ?? env.USERNAME;
+    const names = [user, hostname(), basename(home)].filter((name) => name !== undefined);
+    return { rules: await rules.exportRules(), home, names };
+  }
+
   return {
     turns: createTurns(),
     pagePolicy,
@@ -164,6 +190,25 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
         fileName: fileName(session, "html"),
         redactions,
       };
+    },
+    async pieces(id, request, follow) {
+      const row = await archive().row(id);
+      const job: PiecesJob<EventSource> = {
+        ...request,
+        texts: await Promise.all(request.texts.map((parts) => partsSource(kernel, row, parts))),
+        ...(await machine()),
+        budgetMs,
+      };
+      const result = await watched(row, follow, (watch) => kernel.pool.run(PIECES, { ...job, watch }));
+      if (!result.ok) throw new SessarcError("EXPORT_LEAKS", { rules: result.leaks });
+      const { ok: _, ...pieces } = result;
+      return pieces;
+    },
+    async piecesVersion() {
+      const { rulesVersion } = await import("./rules/rules.ts");
+      const { rules: all, home, names } = await machine();
+      const replaced = all.map((rule) => rule.replacement ?? "");
+      return digestOf([PIECES_FORMAT, rulesVersion(all), replaced, home, names]);
     },
     async check(id, personal, follow) {
       const row = await archive().row(id);
@@ -241,6 +286,16 @@ export async function toSource(kernel: Kernel, row: Pick<Row, "id" | "parts">): 
   for await (const batch of kernel.inject("archive").events(row)) events.push(...batch);
   return { events };
 }
+
+const partsSource = (kernel: Kernel, { id }: Pick<Row, "id">, parts: TranscriptPart[]) =>
+  toSource(kernel, {
+    id,
+    parts: JSON.stringify(
+      parts.map(({ generation, bytes, tail, firstSeq, count }) => [generation, bytes, tail, firstSeq, count]),
+    ),
+  });
+
+const digestOf = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 
 function toParts(packed: string): TranscriptPart[] {
   return (JSON.parse(packed) as [number, number, number, number, number][]).map(

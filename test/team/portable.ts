@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Adapter, AdapterPlugin, Services, SessionRef } from "sessarc";
 import { readText, textsToImport } from "../../plugins/team/portable/read.ts";
-import { writeSession } from "../../plugins/team/portable/write.ts";
+import { toPortable, writeSession } from "../../plugins/team/portable/write.ts";
 import type { Manifest } from "../../plugins/team/types.ts";
 import type { TestKernel } from "../kernel.ts";
 
@@ -30,9 +30,10 @@ export async function write(archive: Services["archive"], id: string, chunks: Ch
     project: { kind, name: project.name, key },
     name: row.name,
     born,
+    summary: toPortable(summary),
   };
   const read = texts.map((parts) => archive.events({ id, parts: JSON.stringify(parts.map(packed)) }));
-  return writeSession(head, summary, read, async ({ sha256, bytes }) => void chunks.set(sha256, bytes));
+  return writeSession(head, summary.replies ?? [], read, ({ sha256, bytes }) => void chunks.set(sha256, bytes));
 }
 
 const packed = ({

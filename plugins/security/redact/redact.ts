@@ -13,10 +13,16 @@ import { NOT_CHECKED } from "./not-checked.ts";
 export interface Redactor {
   /** Remembers every secret of a value (titles, paths, other events) without changing it. */
   learn(value: Json): void;
+  /** The same of messages, and of what crosses from one to the next. */
+  learnEvents(events: readonly SessionEvent[]): void;
   /** Copies of the events with every string redacted, keys included. Learns from all of them first. */
   redactEvents(events: readonly SessionEvent[]): SessionEvent[];
+  /** The same of events that were learned: for sessions that are read twice and not held. Secrets that cross the edges of `events` are not seen. */
+  redactLearned(events: readonly SessionEvent[]): SessionEvent[];
   /** A JSON value with every string redacted, keys included. */
   redactValue(value: Json): Json;
+  /** The same of a value that was learned. */
+  redactLearnedValue(value: Json): Json;
   redactText(text: string): string;
   /** How often a placeholder was written, by rule id. */
   readonly counts: Record<string, number>;
@@ -35,6 +41,8 @@ export interface RedactorOptions {
   budgetMs?: number;
   /** Called before each event is scanned. Stops the work by throwing. */
   onEvent?: () => void;
+  /** Called for each finding of a text that was not scanned before. */
+  onFinding?: (finding: Finding) => void;
   /** For tests. Default: 32 random bytes of this redactor alone, so placeholders cannot be compared across exports. */
   key?: Uint8Array;
 }
@@ -54,6 +62,8 @@ const WHOLE_WORD_BELOW = 12;
 /** How much of two adjacent messages is read together: a streamed secret may be cut between them. */
 const SEAM = 1_024;
 const JOINED = new Set(["assistant", "thinking"]);
+/** UTF-16 units of texts with findings that are held; what comes later is scanned once more when it is redacted. */
+const HELD = 1 << 25;
 
 export function createRedactor(scanner: TextScanner & LeafScanner, options: RedactorOptions = {}): Redactor {
   const key = options.key ?? randomBytes(32);
@@ -63,6 +73,9 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   const values = new Map<string, string>();
   const scanned = new Map<string, readonly Finding[]>();
   const counts: Record<string, number> = Object.create(null);
+  /** Texts that hold a part of a secret which ends in the next message: what is left of them. */
+  const parted = new Map<string, string>();
+  let held = 0;
   const unchecked = new Set<string>();
   let left = options.budgetMs ?? Number.POSITIVE_INFINITY;
   let needles: Needles<{ ruleId: string; value: string; form: Form["name"] }> | undefined;
@@ -106,24 +119,32 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
     if (cached) return cached;
     const { findings, partial } = timed((options) => scanner.scanLeaf(leaf, options));
     if (partial) unchecked.add(id);
-    if (findings.length > 0) {
+    if (findings.length > 0 && held < HELD) {
       scanned.set(id, findings);
-      for (const finding of findings) remember(finding);
+      held += id.length;
+    }
+    for (const finding of findings) {
+      remember(finding);
+      options.onFinding?.(finding);
     }
     return findings;
   }
 
   function redactLeaf(leaf: Leaf, known: boolean, extra: readonly Span[] = []): string {
     const id = `${leaf.name ?? ""}\u0000${leaf.text}`;
-    const findings = known ? (scanned.get(id) ?? []) : scanOnce(leaf);
+    const findings = known && held < HELD ? (scanned.get(id) ?? []) : scanOnce(leaf);
     if (unchecked.has(id))
       return replace(leaf.text, [{ start: 0, end: leaf.text.length, ruleId: NOT_CHECKED, value: leaf.text }]);
+    const before = extra.length === 0 ? parted.get(leaf.text) : undefined;
+    if (before !== undefined) return before;
     const spans = [
       ...extra,
       ...search(leaf.text),
       ...findings.map(({ secret, ...finding }) => ({ ...finding, value: secret })),
     ];
-    return replace(leaf.text, spans);
+    const redacted = replace(leaf.text, spans);
+    if (extra.length > 0) parted.set(leaf.text, redacted);
+    return redacted;
   }
 
   function replace(text: string, spans: Span[]): string {
@@ -194,34 +215,48 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
     return found;
   }
 
+  function learnEach(events: readonly SessionEvent[]): void {
+    for (const event of events) {
+      options.onEvent?.();
+      for (const leaf of leavesOf(event)) scanOnce(leaf);
+    }
+  }
+
+  function redactLearned(events: readonly SessionEvent[]): SessionEvent[] {
+    const cut = seams(events);
+    return events.map((event, index) => {
+      const copy: SessionEvent = {
+        ...event,
+        text: redactLeaf({ text: event.text, field: "text", name: undefined }, true, cut.get(index)),
+      };
+      for (const field of ["id", "model", "tool_name", "tool_use_id"] as const) {
+        const text = event[field];
+        if (text !== undefined && !isFixed(field)) copy[field] = redactLeaf({ text, field, name: undefined }, true);
+      }
+      if (event.tool_input !== undefined) copy.tool_input = redactTree(event.tool_input, undefined, true);
+      return copy;
+    });
+  }
+
   return {
     counts,
     learn(value) {
       for (const leaf of stringsOf(value)) scanOnce(leaf);
     },
-    redactEvents(events) {
-      for (const event of events) {
-        options.onEvent?.();
-        for (const leaf of leavesOf(event)) scanOnce(leaf);
-      }
-      const cut = seams(events);
-      return events.map((event, index) => {
-        const copy: SessionEvent = {
-          ...event,
-          text: redactLeaf({ text: event.text, field: "text", name: undefined }, true, cut.get(index)),
-        };
-        for (const field of ["id", "model", "tool_name", "tool_use_id"] as const) {
-          const text = event[field];
-          if (text !== undefined && !isFixed(field)) copy[field] = redactLeaf({ text, field, name: undefined }, true);
-        }
-        if (event.tool_input !== undefined) copy.tool_input = redactTree(event.tool_input, undefined, true);
-        return copy;
-      });
+    learnEvents(events) {
+      learnEach(events);
+      seams(events);
     },
+    redactEvents(events) {
+      learnEach(events);
+      return redactLearned(events);
+    },
+    redactLearned,
     redactValue(value) {
       for (const leaf of stringsOf(value)) scanOnce(leaf);
       return redactTree(value, undefined, true);
     },
+    redactLearnedValue: (value) => redactTree(value, undefined, true),
     redactText(text) {
       return redactLeaf({ text, field: "", name: undefined }, false);
     },

@@ -1,7 +1,7 @@
 /** A pushed session as an adapter reads one: its messages, then its summary. */
 import type { SessionEvent, SessionSummary, UsageEntry } from "sessarc";
+import { linesOfPieces } from "#internal";
 import type { Manifest } from "../types.ts";
-import { linesOf } from "./chunks.ts";
 import { toEvent } from "./events.ts";
 import { toReply } from "./replies.ts";
 
@@ -25,7 +25,7 @@ export async function* readText(
 ): AsyncGenerator<SessionEvent[], SessionSummary> {
   let seq = 0;
   let bad = 0;
-  for await (const lines of linesOf(textsOf(manifest)[number] ?? [], load)) {
+  for await (const lines of linesOfPieces(textsOf(manifest)[number] ?? [], load)) {
     const events: SessionEvent[] = [];
     for (const line of lines) {
       const event = toEvent(line, seq);
@@ -39,7 +39,7 @@ export async function* readText(
   const said = renamed(manifest.summary, key);
   if (number < manifest.earlier.length) return { ...withoutFigures(said), usage: {} };
   const replies: UsageEntry[] = [];
-  for await (const lines of linesOf(manifest.replies, load))
+  for await (const lines of linesOfPieces(manifest.replies, load))
     for (const line of lines) {
       const reply = toReply(line);
       if (reply) replies.push(reply);

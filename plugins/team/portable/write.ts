@@ -1,46 +1,61 @@
-/** From an archived session to what leaves the machine: chunks, and the manifest that names them. */
-import type { SessionEvent, SessionSummary } from "sessarc";
-import type { Manifest } from "../types.ts";
-import { type Chunk, toChunks } from "./chunks.ts";
+/** From an archived session to what leaves the machine: the manifest, and the pieces that it names. */
+import type { SessionEvent, SessionSummary, UsageEntry } from "sessarc";
+import { createPieces, type Piece } from "#internal";
+import type { Manifest, PortableSummary } from "../types.ts";
 import { eventLine } from "./events.ts";
 import { replyLines } from "./replies.ts";
 
-/** What of a manifest does not come from chunks. */
-export type ManifestHead = Pick<Manifest, "id" | "tool" | "toolLabel" | "project" | "name" | "born">;
+/** What of a manifest does not come from pieces. */
+export type ManifestHead = Pick<Manifest, "id" | "tool" | "toolLabel" | "project" | "name" | "born" | "summary">;
+
+/** What of a summary leaves the machine beside replies. */
+export function toPortable(summary: SessionSummary): PortableSummary {
+  const { replies: _, cwd: __, gitRemote: ___, virtualProject: ____, limits: _____, ...portable } = summary;
+  return portable;
+}
 
 /**
- * `texts`: messages of each text, oldest first, the session's own last. `keep` is called with each chunk as soon as it is whole; memory
- * is a chunk and a batch of messages.
+ * A manifest without redaction: what leaves a machine is redacted first (`client/`). `texts`: messages of each text, oldest first, the session's own
+ * last. `keep` is called with each piece as soon as it is whole; memory is a piece and a batch of messages.
  */
 export async function writeSession(
   head: ManifestHead,
-  logged: SessionSummary,
+  replies: readonly UsageEntry[],
   texts: readonly AsyncIterable<readonly SessionEvent[]>[],
-  keep: (chunk: Chunk) => Promise<void>,
+  keep: (piece: Piece) => void,
 ): Promise<Manifest> {
-  const { replies = [], cwd: _, gitRemote: __, virtualProject: ___, limits: ____, ...summary } = logged;
-  const stored = async (lines: Iterable<string> | AsyncIterable<string>) => {
-    const names: string[] = [];
-    for await (const chunk of toChunks(lines)) {
-      await keep(chunk);
-      names.push(chunk.sha256);
-    }
-    return names;
-  };
   const written: string[][] = [];
-  for (const text of texts) written.push(await stored(linesIn(text)));
+  for (const text of texts) {
+    const pieces = keeping(keep);
+    for await (const events of text) for (const event of events) pieces.add(eventLine(event));
+    written.push(pieces.end());
+  }
   const events = written.pop() ?? [];
-  return {
-    version: 1,
-    ...head,
-    summary,
-    replies: await stored(replyLines(replies)),
-    events,
-    earlier: written,
-    raw: [],
-  };
+  return { version: 1, ...head, replies: writeReplies(replies, keep), events, earlier: written, raw: [] };
 }
 
-async function* linesIn(batches: AsyncIterable<readonly SessionEvent[]>): AsyncGenerator<string> {
-  for await (const events of batches) for (const event of events) yield eventLine(event);
+/** Names of the pieces that hold the replies. */
+export function writeReplies(replies: readonly UsageEntry[], keep: (piece: Piece) => void): string[] {
+  const pieces = keeping(keep);
+  for (const line of replyLines(replies)) pieces.add(line);
+  return pieces.end();
+}
+
+/** Passes pieces on and remembers their names. */
+function keeping(keep: (piece: Piece) => void) {
+  const cutter = createPieces();
+  const names: string[] = [];
+  const take = (pieces: readonly Piece[]) => {
+    for (const piece of pieces) {
+      keep(piece);
+      names.push(piece.sha256);
+    }
+  };
+  return {
+    add: (line: string) => take(cutter.add(line)),
+    end() {
+      take(cutter.end());
+      return names;
+    },
+  };
 }
