@@ -45,8 +45,11 @@ async function namedLike(db: Database, wanted: string): Promise<{ begin: Named[]
 /** Projects with this id or path; else, whatever the case, with this name. Empty when there are none. */
 export async function projectsNamed(db: Database, wanted: string): Promise<string[]> {
   const rows = await db.all<{ id: string; exact: number }>(
-    `select id, (id = ?1 or path = ?1 or exists (select 1 from project_alias a where a.project_id = project.id and a.path = ?1)) as exact
-     from project where exact or lower(coalesce(name, derived_name)) = lower(?1)`,
+    `select id, exact from (
+       select id, coalesce(name, derived_name) as called,
+         (id = ?1 or path = ?1 or exists (select 1 from project_alias a where a.project_id = project.id and a.path = ?1)) as exact
+       from project) as known
+     where exact or lower(called) = lower(?1)`,
     [wanted.replace(/(.)[/\\]$/, "$1")],
   );
   const exact = rows.filter((row) => row.exact === 1);

@@ -47,7 +47,8 @@ const USES = `(
   select u.session_id, u.name, u.calls, u.failures, u.last_at
   from skill_use u join session s on s.id = u.session_id where s.copied <= 0
   union all
-  select s.id, j.key, json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'), json_extract(j.value, '$[2]')
+  select s.id, j.key, cast(json_extract(j.value, '$[0]') as integer), cast(json_extract(j.value, '$[1]') as integer),
+    cast(json_extract(j.value, '$[2]') as integer)
   from (select distinct session_id from skill_use) u join session s on s.id = u.session_id,
     json_each(s.facts, '$.skills') j
   where s.copied > 0)`;

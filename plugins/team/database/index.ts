@@ -1,0 +1,161 @@
+/** Opens the database of a team: PostgreSQL, or PGlite in a folder. */
+import { createHash } from "node:crypto";
+import { SessarcError } from "sessarc";
+import type { Principal, TeamDatabase, TeamDatabaseOptions, TeamWriter } from "../types.ts";
+import { translateStep } from "./ddl.ts";
+import { type Connection, openEngine } from "./engine.ts";
+import { failed } from "./failures.ts";
+import { install, SCHEMA_LOCK, SEARCH_PATH } from "./install.ts";
+import { readSchema } from "./schema.ts";
+import { createTurns } from "./turns.ts";
+import { createView, type Source } from "./view.ts";
+
+const CONNECTIONS = 10;
+/** Time between two tries to get the tenant's lock. */
+const TRY_MS = 100;
+
+/**
+ * Opens the database and brings what it needs up to date: schema, roles, functions. Throws TEAM_DRIVER_MISSING, TEAM_DATABASE_UNREACHABLE,
+ * TEAM_ROLES_MISSING.
+ */
+export async function openTeamDatabase({
+  database,
+  poolSize = CONNECTIONS,
+}: TeamDatabaseOptions): Promise<TeamDatabase> {
+  const engine = await openEngine(database, poolSize);
+  /** Runs alone among all nodes, in one transaction. */
+  const alone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    const connection = await engine.connect();
+    try {
+      await connection.execute(`begin; ${SEARCH_PATH.replace("set ", "set local ")}`);
+      await connection.query(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`, []);
+      const answer = await work(connection);
+      await connection.execute("commit");
+      connection.release();
+      return answer;
+    } catch (error) {
+      const undone = await connection.execute("rollback").then(
+        () => true,
+        () => false,
+      );
+      connection.release(!undone);
+      throw error;
+    }
+  };
+  let schema = await alone(async (connection) => {
+    await install(connection);
+    return readSchema(connection);
+  }).catch(async (error) => {
+    await engine.close();
+    return failed("the schema", "")(error);
+  });
+  const source: Source = { engine, schema: () => schema };
+  const owner = createView(source, { viewer: {} });
+  const turns = createTurns();
+  /** The tenant's generation as last read, so that a view of a member can answer it at once. */
+  const generations = new Map<number, number>();
+
+  const generation = async (tenant: number): Promise<number> => {
+    const row = await owner.get<{ generation: number }>("select generation from team_generation where tenant = ?", [
+      tenant,
+    ]);
+    generations.set(tenant, row?.generation ?? 0);
+    return row?.generation ?? 0;
+  };
+
+  return {
+    owner,
+    member: ({ tenant, spaces }: Principal) =>
+      createView(source, {
+        viewer: { role: "sessarc_member", tenant, spaces },
+        generation: () => generations.get(tenant) ?? 0,
+      }),
+    generation,
+    async write(tenant, waitMs): Promise<TeamWriter> {
+      const viewer = { role: "sessarc_writer", tenant } as const;
+      const raise = async (connection: Connection) => {
+        await connection.query(
+          "insert into team_generation (tenant, generation) values ($1::bigint, 1) on conflict (tenant) do update set generation = team_generation.generation + 1",
+          [String(tenant)],
+        );
+      };
+      // The one process of PGlite has no other node to keep out.
+      if (engine.single) {
+        const release = await turns.take(tenant, waitMs);
+        const db = createView(source, { viewer, beforeCommit: raise });
+        return {
+          db,
+          async release() {
+            await db.close();
+            release();
+          },
+        };
+      }
+      const connection = await engine.connect();
+      try {
+        await lock(connection, tenant, waitMs);
+      } catch (error) {
+        connection.release(!(error instanceof SessarcError));
+        throw error;
+      }
+      const db = createView(source, { viewer, connection, beforeCommit: raise });
+      return {
+        db,
+        async release() {
+          await db.close();
+          const freed = await connection.query("select pg_advisory_unlock($1::int, $2::int)", key(tenant)).then(
+            () => true,
+            () => false,
+          );
+          connection.release(!freed);
+        },
+      };
+    },
+    async migrate(plugin, migrations) {
+      await alone(async (connection) => {
+        const { rows } = await connection.query("select number, digest from migration where plugin = $1", [plugin]);
+        const applied = new Map(rows.map(([number, digest]) => [Number(number), String(digest)]));
+        if (applied.size > migrations.length)
+          throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
+        for (const [i, step] of migrations.entries()) {
+          const number = i + 1;
+          const digest = digestOf(step);
+          const known = applied.get(number);
+          if (known === digest) continue;
+          if (known !== undefined) throw new SessarcError("ARCHIVE_OTHER", { plugin, number });
+          // The team's own steps are PostgreSQL's already.
+          const statements = plugin === "team" ? [step] : translateStep(step, await readSchema(connection));
+          for (const statement of statements) await connection.execute(statement).catch(failed(statement, ""));
+          await connection.query("insert into migration (plugin, number, digest, at) values ($1, $2::bigint, $3, $4)", [
+            plugin,
+            String(number),
+            digest,
+            new Date().toISOString(),
+          ]);
+        }
+        schema = await readSchema(connection);
+      });
+    },
+    async close() {
+      await owner.close();
+      await engine.close();
+    },
+  };
+}
+
+/** White space may change. The same digest as the local archive's, because the kernel compares it when it starts. */
+const digestOf = (sql: string): string =>
+  createHash("sha256").update(sql.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 32);
+
+/** Two numbers name an advisory lock: ours, and the tenant's. */
+const key = (tenant: number): [string, string] => [String(SCHEMA_LOCK), String(tenant)];
+
+async function lock(connection: Connection, tenant: number, waitMs: number): Promise<void> {
+  const until = Date.now() + waitMs;
+  for (;;) {
+    const { rows } = await connection.query("select pg_try_advisory_lock($1::int, $2::int)::int", key(tenant));
+    if (rows[0]?.[0] === 1) return;
+    if (Date.now() + TRY_MS > until) throw new SessarcError("TEAM_BUSY", { ms: waitMs });
+    await new Promise((resolve) => setTimeout(resolve, TRY_MS));
+  }
+}

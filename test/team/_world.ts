@@ -1,0 +1,124 @@
+/** The same sessions in a local archive and in a team's database, for tests that compare the two. */
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKernel, type Database, type Kernel, loadConfig, type PluginEntry, type Storage } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import { createBlobs } from "../../core/storage/blobs.ts";
+import { createDerived } from "../../core/storage/derived.ts";
+import { durableFs } from "../../core/storage/durable-fs.ts";
+import { createTranscripts } from "../../core/storage/transcripts.ts";
+import { openTeamDatabase } from "../../plugins/team/database/index.ts";
+import type { TeamDatabase } from "../../plugins/team/types.ts";
+import { createTestKernel, type TestKernel, testEnv } from "../kernel.ts";
+import type { Engine } from "./postgres.ts";
+
+/** Plugins that make no sense on a server: they work on the machine's files. */
+const LOCAL = new Set(["live", "rescue", "replay", "feedback", "demo", "dashboard", "team", "statusline"]);
+export const serverPlugins = (): PluginEntry[] =>
+  defaultPlugins().filter(({ specifier }) => !LOCAL.has(specifier.split("/").at(-1) ?? ""));
+
+export interface World {
+  local: TestKernel;
+  team: TeamDatabase;
+  /** What the kernels over the team's database logged. */
+  lines: string[];
+  /** A kernel over the team's database as `db` shows it. */
+  kernel(db: Database, readOnly?: boolean): Promise<Kernel>;
+  close(): Promise<void>;
+}
+
+export const TENANT = 1;
+
+/** Applies the migrations of all plugins that run on a server. */
+export async function migrateAll(team: TeamDatabase): Promise<void> {
+  for (const entry of serverPlugins()) {
+    const plugin = (await entry.load?.())?.default(entry.options);
+    if (plugin?.migrations?.length) await team.migrate(plugin.name, plugin.migrations);
+  }
+}
+
+/** Puts a session into a space, as a push does before it is imported. */
+export const place = (team: TeamDatabase, session: string, space: number, tenant = TENANT): Promise<unknown> =>
+  team.owner.run(
+    "insert into team_session (tenant, session, space, person, machine, digest, manifest, pushed_at) values (?, ?, ?, '', '', '', '', '')",
+    [tenant, session, space],
+  );
+
+/** `fill` writes the logs of all assistants into the home. `spaceOf`: where each session goes. */
+export async function createWorld(
+  engine: Engine,
+  fill: (home: string) => Promise<void>,
+  spaceOf: (id: string) => number = () => 1,
+): Promise<World> {
+  const home = await mkdtemp(join(tmpdir(), "sessarc-team-"));
+  await fill(home);
+  const local = await createTestKernel({ plugins: serverPlugins(), home, config: { dataDir: join(home, "local") } });
+  const opened = await engine.open();
+  const team = await openTeamDatabase({ database: opened.database });
+  await migrateAll(team);
+  await local.send("POST", "/api/import", { all: true });
+  for (const { id } of await local.kernel.storage.db.all<{ id: string }>("select id from session"))
+    await place(team, id, spaceOf(id));
+
+  const kernels: Kernel[] = [];
+  const dataDir = join(home, "team");
+  const lines: string[] = [];
+  const world: World = {
+    lines,
+    local,
+    team,
+    async kernel(db, readOnly = false) {
+      const env = testEnv(home);
+      const config = await loadConfig({ cwd: home, env, flags: { dataDir } });
+      const storage = await storageOver(db, dataDir, readOnly);
+      const kernel = await createKernel({
+        plugins: serverPlugins(),
+        config,
+        env,
+        storage,
+        log: (line) => lines.push(line),
+      });
+      kernels.push(kernel);
+      return kernel;
+    },
+    async close() {
+      for (const kernel of kernels) await kernel.close();
+      await local.close();
+      await team.close();
+      await opened.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+  const writer = await team.write(TENANT, 5_000);
+  const ingest = await world.kernel(writer.db);
+  const answer = await ingest.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+  if (!answer.ok) throw new Error(`${await answer.text()}\n${lines.join("\n")}`);
+  const report = await answer.json();
+  await writer.release();
+  if (lines.length > 0) throw new Error(`${JSON.stringify(report)}\n${lines.join("\n")}`);
+  return world;
+}
+
+async function storageOver(db: Database, dataDir: string, readOnly: boolean): Promise<Storage> {
+  const { createStorage } = await import("unstorage");
+  return {
+    db,
+    transcripts: createTranscripts({ dir: dataDir }),
+    files: createStorage({ driver: durableFs({ base: join(dataDir, "files") }) }),
+    path: (...names) => join(dataDir, ...names),
+    derived: (name) => createDerived(join(dataDir, "index", name)),
+    blobs: (...names) => createBlobs(join(dataDir, ...names)),
+    dataDir,
+    readOnly,
+  };
+}
+
+/** Logs of all assistants that the tests have fixtures for. */
+export async function fixtures(home: string, from: URL): Promise<void> {
+  for (const [name, place] of [
+    ["claude-code", ".claude"],
+    ["codex", ".codex"],
+  ] as const)
+    await cp(new URL(`${name}/`, from), join(home, place), { recursive: true });
+}

@@ -1,0 +1,137 @@
+/** A kernel over PostgreSQL answers as the same kernel over SQLite. */
+import type { Kernel } from "sessarc";
+import { writeDemo } from "sessarc/plugins/demo";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createWorld, fixtures, TENANT, type World } from "./_world.ts";
+import { engines } from "./postgres.ts";
+
+const fill = async (home: string) => {
+  await writeDemo({ home, now: new Date("2026-11-20T12:00:00Z") });
+  await fixtures(home, new URL("../fixtures/", import.meta.url));
+};
+
+describe.each(engines().filter(({ name }) => !process.env.ENGINE || name === process.env.ENGINE))(
+  "over $name",
+  (engine) => {
+    let world: World;
+    let member: Kernel;
+    beforeAll(async () => {
+      world = await createWorld(engine, fill);
+      member = await world.kernel(world.team.member({ tenant: TENANT, person: "ada", spaces: [1] }), true);
+    });
+    afterAll(() => world?.close());
+
+    it("answers every route equally", async () => {
+      const failures: string[] = [];
+      for (const path of await paths(world)) {
+        const [here, there] = await Promise.all([ask(world.local.kernel, path), ask(member, path)]);
+        try {
+          expect(there, path).toEqual(here);
+        } catch (error) {
+          failures.push(`${path}\n${String(error).slice(0, 1_500)}`);
+        }
+      }
+      if (process.env.SHOW) {
+      const { writeFileSync } = await import("node:fs");
+      const seen = [...new Set(world.lines.filter((l) => l.includes("Error")).map((l) => l.replace(/^\S+ GET /, "").replace(/\n[^]*/, "").slice(0, 2400)).map((l) => l.replace(/^\S+: /, "")))];
+      writeFileSync("/tmp/f/lines.txt", seen.join("\n\n"));
+      writeFileSync("/tmp/f/failures.txt", failures.join("\n\n"));
+    }
+    expect(failures.join("\n\n")).toBe("");
+    });
+  },
+);
+
+async function ask(kernel: Kernel, path: string): Promise<unknown> {
+  const answer = await kernel.fetch(path);
+  const text = await answer.text();
+  const body: unknown = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : text;
+  return { status: answer.status, body: plain(body) };
+}
+
+/** Without what differs from answer to answer: times that were measured, and ids of errors. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([key, one]) => (VARY.has(key) ? [] : [[key, plain(one)]])));
+}
+const VARY = new Set(["tookMs", "errorId", "createdAt", "importedAt", "dataDir"]);
+
+/** Questions of every kind, with ids of the sessions that there are. */
+async function paths({ local }: World): Promise<string[]> {
+  const { sessions } = await local.json<{ sessions: { id: string; project: { id: string } | null; tool: string }[] }>(
+    "/api/sessions?limit=200",
+  );
+  const projects = [...new Set((await local.json<{ id: string }[]>("/api/projects?git=0")).map(({ id }) => id))];
+  const all = ["/api/projects?git=0", "/api/sessions?limit=200"];
+  for (const sort of ["recent", "oldest", "messages", "active", "errors", "size", "cost"]) {
+    let cursor: string | null = null;
+    do {
+      const path: string = `/api/sessions?sort=${sort}&limit=7${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`;
+      all.push(path);
+      cursor = (await local.json<{ nextCursor: string | null }>(path)).nextCursor;
+    } while (cursor);
+  }
+  for (const filter of [
+    "kind=main",
+    "kind=subagent",
+    "kind=fork",
+    "errors=1",
+    "tool=codex",
+    "tool=claude-code",
+    "q=TIDE",
+    "q=tide",
+    "q=%C3%BC",
+    "q=100%25",
+    "q=_",
+    "after=2026-11-10T00:00:00Z",
+    "before=2026-11-15T00:00:00Z",
+    "after=2026-11-01T00:00:00Z&before=2026-11-19T00:00:00Z",
+    ...projects.map((id) => `project=${encodeURIComponent(id)}`),
+  ])
+    all.push(`/api/sessions?limit=200&${filter}`);
+  for (const by of ["day", "week", "month", "model", "project", "tool", "session", "block"])
+    for (const range of [
+      "",
+      "&since=2026-11-05&until=2026-11-15",
+      "&tz=Asia%2FKathmandu&since=2026-11-10",
+      "&tool=codex",
+    ])
+      all.push(`/api/usage?by=${by}${range}`);
+  all.push(
+    "/api/usage?by=none",
+    "/api/insights",
+    "/api/insights?tz=Europe%2FBerlin",
+    "/api/insights/sessions",
+    "/api/insights/calls",
+    "/api/insights/calls?errors=1",
+    "/api/projects/activity",
+    "/api/prices",
+    "/api/tags",
+    "/api/notes",
+    "/api/searches",
+    "/metrics",
+    "/api/health",
+    "/api/report",
+    "/api/skills/use",
+  );
+  for (const id of projects) {
+    const project = encodeURIComponent(id);
+    all.push(`/api/projects/${project}`, `/api/usage?by=day&project=${project}`, `/api/insights?project=${project}`);
+  }
+  for (const { id } of sessions) {
+    const session = `/api/sessions/${encodeURIComponent(id)}`;
+    all.push(
+      session,
+      `${session}/messages`,
+      `${session}/figures`,
+      `${session}/prompts`,
+      `${session}/causality`,
+      `${session}/health`,
+    );
+  }
+  for (const q of ["tide", "the", "error tool:codex", "is:error", "ü", '"const x"', "kind:tool_use"]) {
+    all.push(`/api/search?q=${encodeURIComponent(q)}`, `/api/search/total?q=${encodeURIComponent(q)}`);
+  }
+  return all;
+}
