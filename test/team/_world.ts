@@ -33,7 +33,7 @@ export const TENANT = 1;
 /** Applies the migrations of all plugins that run on a server. */
 export async function migrateAll(team: TeamDatabase): Promise<void> {
   for (const entry of serverPlugins()) {
-    const plugin = (await entry.load?.())?.default(entry.options);
+    const plugin = (await entry.load?.())?.default(entry.options as never);
     if (plugin?.migrations?.length) await team.migrate(plugin.name, plugin.migrations);
   }
 }

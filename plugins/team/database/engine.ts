@@ -103,7 +103,7 @@ async function openServer(address: string, poolSize: number): Promise<Engine> {
     connectionTimeoutMillis: 15_000,
     keepAlive: true,
   });
-  // A connection that ends while nobody uses it: the pool has removed it already.
+  // An unused connection ended; the pool has removed it already.
   pool.on("error", () => {});
   const types = { getTypeParser: parserOf };
   return {

@@ -29,7 +29,7 @@ export interface ViewOptions {
 }
 
 export interface View extends Database {
-  /** Runs in one read-only transaction, for questions that belong together. */
+  /** `close` was called. */
   readonly closed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
   let knownFor: Schema | undefined;
   let closed = false;
   let batches = 0;
-  /** Writes run one after the other, in the order of their calls. */
+  /** Writes run sequentially, in the order of their calls. */
   let last: Promise<unknown> = Promise.resolve();
   const open = new Set<Promise<unknown>>();
   const begins = (mode: string) =>
