@@ -2,10 +2,12 @@
 import { definePlugin, defineRoute, type RoutesOf } from "sessarc";
 import type { Causality } from "./analyze.ts";
 import { type Answers, createAnswers } from "./answers.ts";
+import { migrations } from "./schema.ts";
 
 export type { Causality, Change } from "./analyze.ts";
 export type { Answers } from "./answers.ts";
 export type { Cause, Relation } from "./relations.ts";
+export type { SessionWaste } from "./waste.ts";
 
 export const routes = [
   defineRoute({
@@ -26,7 +28,11 @@ export default definePlugin({
   name: "causality",
   dependsOn: ["archive"],
   routes,
+  migrations,
   setup(kernel) {
+    kernel.hooks.hook("session:erase", ({ ids, write }) => {
+      for (const id of ids) write.push(["delete from causality_waste where session = ?", [id]]);
+    });
     kernel.provide("causality", createAnswers(kernel));
   },
 });

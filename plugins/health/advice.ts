@@ -9,6 +9,8 @@ export const TITLES: Readonly<Record<Waste["kind"], string>> = {
   reread: "Files read again without a change",
   undone: "Edits that were undone",
   unread: "Failures that nothing followed",
+  unanswered: "Sessions that ended without an answer",
+  failedLast: "Sessions whose last command failed",
   compaction: "Compactions",
   wait: "Long waits",
 };
@@ -21,6 +23,8 @@ export const ADVICE: Readonly<Record<Waste["kind"], string>> = {
   reread: "Ask for the part that is needed, or split the file.",
   undone: "Ask for a plan before edits.",
   unread: "Go on with the session, or look at the failure.",
+  unanswered: "Resume the session and ask again.",
+  failedLast: "Resume the session, or run the command again.",
   compaction: "Begin a new session for a new task; a full context is sent with each reply.",
   wait: "Run long commands in the background, or on fewer files.",
 };

@@ -1,6 +1,7 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
 import type { Database, Kernel, SqlValue } from "sessarc";
-import type { Finding, FindingKind } from "./state.ts";
+import { marks } from "#internal/adapter";
+import { ENDINGS, type Finding, type FindingKind } from "./state.ts";
 
 export type { Finding } from "./state.ts";
 
@@ -24,11 +25,37 @@ export interface HealthFilter {
   project?: string | undefined;
 }
 
+/** What one session wasted in one way. */
+export interface SessionWaste {
+  session: string;
+  /** Calls. */
+  count: number;
+  tokens: number;
+  /** The message that shows it best. */
+  seq: number;
+}
+
+/** A session that ended without an answer, or with a failing command. */
+export interface Ending {
+  session: string;
+  kind: (typeof ENDINGS)[number];
+  seq: number;
+  tool: string;
+  /** The command that failed; empty: none. */
+  subject: string;
+}
+
 export interface Health {
   /** Largest first. */
   session(id: string): Promise<Finding[]>;
   /** The `limit` largest wastes of each kind. */
   all(filter: HealthFilter, limit: number): Promise<Waste[]>;
+  /** Failed calls that were repeated unchanged, by session, the most tokens first. */
+  retries(filter: HealthFilter): Promise<SessionWaste[]>;
+  /** Calls that failed, by session, the most tokens first. */
+  failures(filter: HealthFilter): Promise<SessionWaste[]>;
+  /** Sessions that ended in `[since, until)` without an answer or with a failing command, the newest first. Sub-agents are left out. */
+  endings(filter: Required<Pick<HealthFilter, "since" | "until">>): Promise<Ending[]>;
 }
 
 /** A file that so many sessions read, and a tool whose first call fails in so many, is a habit. */
@@ -47,6 +74,33 @@ export function createHealth(kernel: Kernel): Health {
         [known],
       );
     },
+    retries(filter) {
+      const chosen = sessionsOf(filter);
+      return db.all<SessionWaste>(
+        `select session, count, tokens, seq from (
+           select session, sum(count) as count, sum(tokens) as tokens, seq, max(tokens)
+           from health_finding where kind = 'retry' and session in (${chosen.sql}) group by session)
+         order by tokens desc, session`,
+        chosen.params,
+      );
+    },
+    failures(filter) {
+      const chosen = sessionsOf(filter);
+      return db.all<SessionWaste>(
+        `select session, count, tokens, seq from (
+           select session, sum(failed) as count, sum(tokens) as tokens, seq, max(tokens)
+           from health_tool where failed > 0 and session in (${chosen.sql}) group by session)
+         order by tokens desc, session`,
+        chosen.params,
+      );
+    },
+    endings: ({ since, until }) =>
+      db.all<Ending>(
+        `select f.session, f.kind, f.seq, f.tool, f.subject from health_finding f join session s on s.id = f.session
+         where f.kind in (${marks(ENDINGS)}) and s.parent_id is null and s.sort_at >= ? and s.sort_at < ?
+         order by s.sort_at desc, f.session`,
+        [...ENDINGS, since, until],
+      ),
     async all(filter, limit) {
       const chosen = sessionsOf(filter);
       const found = await db.all<Omit<Waste, "examples">>(

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { createHealth, type Finding, type Health, type Waste } from "./health.ts";
 import { migrations } from "./schema.ts";
 
-export type { Finding, Health, HealthFilter, Waste } from "./health.ts";
+export type { Ending, Finding, Health, HealthFilter, SessionWaste, Waste } from "./health.ts";
 export type { FindingKind } from "./state.ts";
 
 const LIMIT = 5;
@@ -68,7 +68,7 @@ export default definePlugin({
   indexers: [
     defineIndexer({
       name: "findings",
-      version: 1,
+      version: 2,
       module: "sessarc/plugins/health/indexer",
       tables: ["health_finding", "health_file", "health_tool"],
     }),

@@ -28,7 +28,7 @@ export default {
     const edits = new BoundedMap(KEPT, past.edits);
     const byTool = new BoundedMap(KEPT, past.tools);
     let { findings } = past;
-    let { failure, lastId } = past;
+    let { failure, last, failedCommand, lastId } = past;
 
     const add = (finding: Finding) => {
       findings.push(finding);
@@ -40,7 +40,8 @@ export default {
       failure = null;
       lastId = id;
       const role = roleOf(tool);
-      const key = hash(`${tool}\0${JSON.stringify(tool_input ?? null)}`);
+      const sent = JSON.stringify(tool_input ?? null);
+      const key = hash(`${tool}\0${sent}`);
       const subject = mainArgument(tool_input).replace(/\s+/g, " ").slice(0, SUBJECT);
       const isChange = role !== undefined && CHANGES.has(role);
       if (isChange) onChange(seq, tool, tool_input);
@@ -49,10 +50,12 @@ export default {
         if (repeat) {
           repeat.count++;
           repeat.last = seq;
-        } else repeats.set(key, { seq, last: seq, count: 1, failed: 0, tool, subject, isRead: role === "read" });
+        } else
+          repeats.set(key, { seq, last: seq, count: 1, failed: 0, chars: 0, tool, subject, isRead: role === "read" });
       }
       const [path = ""] = role === "read" ? pathsIn(tool_input, role) : [];
-      open.set(id, { seq, at: at ?? null, tool, key, path });
+      const command = role === "shell" ? subject : null;
+      open.set(id, { seq, at: at ?? null, tool, key, path, command, chars: sent.length });
     };
 
     const onChange = (seq: number, tool: string, input: Json | undefined) => {
@@ -77,15 +80,23 @@ export default {
       const call = open.get(id);
       if (!call) return;
       open.delete(id);
-      const own = byTool.get(call.tool) ?? { calls: 0, failed: 0, first: is_error === true };
+      const own = byTool.get(call.tool) ?? { calls: 0, failed: 0, first: is_error === true, chars: 0, seq: null };
       byTool.set(call.tool, own);
       own.calls++;
       if (is_error) {
+        const chars = call.chars + text.length;
         own.failed++;
+        own.chars += chars;
+        own.seq ??= call.seq;
         const repeat = repeats.get(call.key);
-        if (repeat) repeat.failed++;
+        if (repeat) {
+          if (repeat.failed > 0) repeat.chars += chars;
+          repeat.failed++;
+        }
         failure = { seq: call.seq, tool: call.tool };
       }
+      if (call.command !== null)
+        failedCommand = is_error ? { seq: call.seq, tool: call.tool, subject: call.command } : null;
       const ms = Date.parse(at ?? "") - Date.parse(call.at ?? "");
       if (ms >= WAIT_MS)
         add({ kind: "wait", seq: call.seq, last: seq, count: 1, tool: call.tool, subject: "", tokens: 0, ms });
@@ -112,6 +123,8 @@ export default {
 
     return {
       event(event) {
+        if (event.kind !== "note" && event.kind !== "thinking")
+          last = { seq: event.seq, answered: event.kind === "assistant" };
         if (event.kind === "tool_use") onCall(event);
         else if (event.kind === "tool_result") onResult(event);
         else if (event.kind === "assistant" || event.kind === "user") failure = null;
@@ -136,6 +149,8 @@ export default {
           tools: [...byTool],
           findings,
           failure,
+          last,
+          failedCommand,
           lastId,
         };
         const json: unknown = JSON.parse(JSON.stringify(all));
@@ -158,18 +173,18 @@ export default {
               ms: 0,
             });
           }
-        if (failure) {
-          const { seq, tool } = failure;
-          rows.push({ kind: "unread", seq, last: seq, count: 1, tool, subject: "", tokens: 0, ms: 0 });
-        }
+        const ending = endingOf(failure, last, failedCommand);
+        if (ending) rows.push(ending);
         return {
           health_finding: largest(rows).map((row) => ({ ...row })),
           health_file: [...files].map(([path, { reads, size }]) => ({ path, reads, chars: size })),
-          health_tool: [...byTool].map(([tool, { calls, failed, first }]) => ({
+          health_tool: [...byTool].map(([tool, { calls, failed, first, chars, seq }]) => ({
             tool,
             calls,
             failed,
             first_failed: first ? 1 : 0,
+            tokens: Math.round(chars / CHARS),
+            seq: seq ?? 0,
           })),
         };
       },
@@ -177,11 +192,26 @@ export default {
   },
 } satisfies IndexerModule;
 
+/** How the session ended, where that was not with an answer after commands that worked. */
+function endingOf(
+  failure: State["failure"],
+  last: State["last"],
+  failedCommand: State["failedCommand"],
+): Finding | undefined {
+  const at = ({ seq, tool = "", subject = "" }: { seq: number; tool?: string; subject?: string }) => ({
+    ...{ seq, last: seq, tool, subject },
+    ...{ count: 1, tokens: 0, ms: 0 },
+  });
+  if (failure) return { kind: "unread", ...at(failure) };
+  if (last && !last.answered) return { kind: "unanswered", ...at(last) };
+  return failedCommand ? { kind: "failedLast", ...at(failedCommand) } : undefined;
+}
+
 /** Why a repeated call counts: it failed repeatedly, or its result was not needed. */
-function repeated({ seq, last, count, failed, tool, subject, isRead }: Repeat): Finding[] {
+function repeated({ seq, last, count, failed, chars, tool, subject, isRead }: Repeat): Finding[] {
   const row = { seq, last, tool, subject, tokens: 0, ms: 0 };
-  if (failed >= 2) return [{ kind: "retry", count: failed, ...row }];
-  return !isRead && count >= LOOP ? [{ kind: "loop", count, ...row }] : [];
+  if (failed >= 2) return [{ ...row, kind: "retry", count: failed, tokens: Math.round(chars / CHARS) }];
+  return !isRead && count >= LOOP ? [{ ...row, kind: "loop", count }] : [];
 }
 
 const hash = (text: string) => createHash("sha1").update(text).digest("base64").slice(0, 16);

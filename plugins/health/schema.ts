@@ -28,4 +28,7 @@ export const migrations: readonly string[] = [
      first_failed integer not null,
      primary key (session, tool)
    ) without rowid;`,
+  // Of the calls that failed: about how many tokens, and the first of them.
+  `alter table health_tool add column tokens integer not null default 0;
+   alter table health_tool add column seq integer not null default 0;`,
 ];

@@ -1,7 +1,19 @@
 /** What the indexer remembers of a session between two imports. */
 import { isRecord, type Json } from "sessarc";
 
-export type FindingKind = "loop" | "retry" | "reread" | "undone" | "unread" | "compaction" | "wait";
+export type FindingKind =
+  | "loop"
+  | "retry"
+  | "reread"
+  | "undone"
+  | "unread"
+  | "unanswered"
+  | "failedLast"
+  | "compaction"
+  | "wait";
+
+/** How a session ended that its user may want to go on with. */
+export const ENDINGS = ["unread", "unanswered", "failedLast"] as const satisfies readonly FindingKind[];
 
 /** Something in a session, with the messages that show it. */
 export interface Finding {
@@ -15,7 +27,7 @@ export interface Finding {
   tool: string;
   /** File, command or pattern; empty: none is named. */
   subject: string;
-  /** Tokens that were read again, estimated from the length of the text. */
+  /** Tokens that were sent for nothing (text read again; calls and results of repeated failures), estimated from the length of the text. */
   tokens: number;
   ms: number;
 }
@@ -28,6 +40,10 @@ export interface OpenCall {
   key: string;
   /** What it reads; empty where it reads no file. */
   path: string;
+  /** What it runs, where it is a command. */
+  command: string | null;
+  /** Characters of its arguments. */
+  chars: number;
 }
 /** A call that was made again with the same arguments while nothing was changed. */
 export interface Repeat {
@@ -35,6 +51,8 @@ export interface Repeat {
   last: number;
   count: number;
   failed: number;
+  /** Characters of arguments and results of the failures after the first one. */
+  chars: number;
   tool: string;
   subject: string;
   /** Repeated reads are counted by file. */
@@ -57,6 +75,10 @@ export interface ToolUse {
   failed: number;
   /** Its first call failed. */
   first: boolean;
+  /** Characters of arguments and results of the calls that failed. */
+  chars: number;
+  /** The first call that failed; null without one. */
+  seq: number | null;
 }
 
 export interface State {
@@ -69,6 +91,10 @@ export interface State {
   findings: Finding[];
   /** A failed call after which the assistant said and did nothing. */
   failure: { seq: number; tool: string } | null;
+  /** The newest message that is no note. */
+  last: { seq: number; answered: boolean } | null;
+  /** The newest command, where it failed. */
+  failedCommand: { seq: number; tool: string; subject: string } | null;
   lastId: string;
 }
 
@@ -80,6 +106,8 @@ const EMPTY: State = {
   tools: [],
   findings: [],
   failure: null,
+  last: null,
+  failedCommand: null,
   lastId: "",
 };
 

@@ -4,10 +4,12 @@ import { type CommandContext, printable, UsageError } from "sessarc";
 import { toHtml, toMarkdown } from "./document.ts";
 import type { Report } from "./report.ts";
 
+const RANGES = ["today", "week", "last-week", "month", "since"] as const;
+
 export async function run(ctx: CommandContext): Promise<number> {
   const { flags } = ctx;
-  if ([flags.week, flags.month, flags.since].filter((one) => one !== undefined).length > 1)
-    throw new UsageError("--week, --month and --since exclude each other");
+  if (RANGES.filter((name) => flags[name] !== undefined).length > 1)
+    throw new UsageError("--today, --week, --last-week, --month and --since exclude each other");
   if (flags.until !== undefined && flags.since === undefined) throw new UsageError("--until needs --since");
   const report = await ctx.get<Report>(
     "/report",
@@ -29,7 +31,10 @@ export async function run(ctx: CommandContext): Promise<number> {
 function rangeOf({ flags }: CommandContext): { from?: string; to?: string } {
   const today = new Date();
   const back = (days: number) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - days, 12);
-  if (flags.week === true) return { from: dayOf(back((today.getDay() + 6) % 7)) };
+  const sinceMonday = (today.getDay() + 6) % 7;
+  if (flags.today === true) return { from: dayOf(today) };
+  if (flags.week === true) return { from: dayOf(back(sinceMonday)) };
+  if (flags["last-week"] === true) return { from: dayOf(back(sinceMonday + 7)), to: dayOf(back(sinceMonday + 1)) };
   if (flags.month === true) return { from: dayOf(back(today.getDate() - 1)) };
   const read = (name: "since" | "until") => {
     const value = flags[name];

@@ -17,9 +17,20 @@ const WASTES: Readonly<Record<string, string>> = {
   retry: "a failed call repeated unchanged",
   reread: "a file read again without a change",
   undone: "an edit that was undone",
-  unread: "a failure that nothing followed",
   compaction: "a compaction",
   wait: "a long wait",
+};
+
+const WASTED: Readonly<Record<Report["wasted"][number]["kind"], string>> = {
+  reads: "reads that led to no change",
+  retries: "failed calls repeated unchanged",
+  failures: "calls that failed",
+};
+
+const ENDINGS: Readonly<Record<Report["unfinished"][number]["ending"], string>> = {
+  unread: "ended with a failed call",
+  unanswered: "ended without an answer",
+  failedLast: "its last command failed",
 };
 
 const time = (iso: string) => {
@@ -30,12 +41,14 @@ const time = (iso: string) => {
 
 const titleOf = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
 
-function sectionsOf({ totals, projects, windows, failing, wastes }: Report): Section[] {
+function sectionsOf(report: Report): Section[] {
+  const { totals, previous, projects, windows, failing, wastes, wasted, unfinished } = report;
+  const names = new Map(projects.map(({ id, name }) => [id, name]));
   const cost = `${formatMoney(totals.microdollars)} estimated${totals.unpriced.length > 0 ? `, without ${totals.unpriced.join(", ")}` : ""}`;
   const all: Section[] = [
     {
       title: "Projects",
-      text: `${formatCount(totals.sessions)} sessions, ${formatCount(totals.messages)} messages, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}.`,
+      text: `${formatCount(totals.sessions)} sessions, ${formatCount(totals.messages)} messages, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
       head: ["project", "sessions", "active", "tokens", "cost", "in git"],
       rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, git }) => [
         name,
@@ -86,6 +99,29 @@ function sectionsOf({ totals, projects, windows, failing, wastes }: Report): Sec
         formatCount(sessions),
         tokens > 0 ? formatShort(tokens) : "",
         ms > 0 ? formatDuration(ms) : "",
+      ]),
+    },
+    {
+      title: "Led to nothing",
+      text: "Tokens are estimated from the length of the text. The cost is that of sending them once; a call may count in more than one row.",
+      head: ["what", "times", "sessions", "≈ tokens", "≈ cost"],
+      rows: wasted.map(({ kind, count, sessions, tokens, microdollars }) => [
+        WASTED[kind],
+        formatCount(count),
+        formatCount(sessions),
+        formatShort(tokens),
+        microdollars === null ? "" : formatMoney(microdollars),
+      ]),
+    },
+    {
+      title: "Ended unfinished",
+      text: "Continue one of them in its assistant by the command: sessarc resume, and its id.",
+      head: ["session", "project", "ended", "why"],
+      rows: unfinished.map(({ id, title, project, endedAt, ending, command }) => [
+        title === null ? id : `${title} (${id})`,
+        names.get(project) ?? project,
+        endedAt === null ? "" : time(endedAt),
+        [ENDINGS[ending], command].filter(Boolean).join(": "),
       ]),
     },
   ];

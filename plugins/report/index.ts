@@ -3,7 +3,8 @@ import { type Command, definePlugin, defineRoute, type RoutesOf, SessarcError } 
 import * as v from "valibot";
 import { makeReport, type Report } from "./report.ts";
 
-export type { Report, ReportProject, ReportWindow } from "./report.ts";
+export type { Report, ReportProject, ReportTotals, ReportWindow } from "./report.ts";
+export type { ReportUnfinished, ReportWasted } from "./wasted.ts";
 
 const day = v.optional(
   v.pipe(
@@ -24,6 +25,8 @@ export const routes = [
       format: v.optional(v.picklist(["json", "md", "html"]), "json"),
       /** `1`: names the sessions and the commands, which may quote prompts. */
       prompts: v.optional(v.picklist(["0", "1"]), "0"),
+      /** `0`: does not ask git. */
+      git: v.optional(v.picklist(["0", "1"]), "1"),
     }),
     handler: async ({ kernel, query }): Promise<Report | Response> => {
       const to = query.to ?? dayOf(new Date());
@@ -34,7 +37,7 @@ export const routes = [
           { reason: `The range ends before it begins: ${from} to ${to}` },
           { issues: [{ path: "to", message: "must not be before from" }] },
         );
-      const report = await makeReport(kernel, { from, to, prompts: query.prompts === "1" });
+      const report = await makeReport(kernel, { from, to, prompts: query.prompts === "1", git: query.git === "1" });
       if (query.format === "json") return report;
       const { toHtml, toMarkdown } = await import("./document.ts");
       const isPage = query.format === "html";
@@ -52,9 +55,11 @@ export const routes = [
 const command: Command = {
   name: "report",
   summary: "What was worked on: projects, cost, windows, failing tools, waste, and what is in git",
-  usage: "[--week|--month|--since d [--until d]] [--format md|html] [--prompts] [-o file]",
+  usage: "[--today|--week|--last-week|--month|--since d [--until d]] [--format md|html] [--prompts] [-o file]",
   options: {
+    today: { type: "boolean" },
     week: { type: "boolean" },
+    "last-week": { type: "boolean" },
     month: { type: "boolean" },
     since: { type: "string" },
     until: { type: "string" },
@@ -63,7 +68,9 @@ const command: Command = {
     output: { type: "string", short: "o" },
   },
   help: {
+    today: "Today",
     week: "This week from Monday (default: the last seven days)",
+    "last-week": "The week before this one, Monday to Sunday",
     month: "This month",
     since: "First day: 2026-11-01, or 7d for seven days ago",
     until: "Last day, included (default: today)",
@@ -78,7 +85,7 @@ const command: Command = {
 
 export default definePlugin({
   name: "report",
-  dependsOn: ["archive", "insights", "health"],
+  dependsOn: ["archive", "insights", "health", "causality"],
   routes,
   commands: [command],
 });

@@ -1,5 +1,6 @@
 /** A report of some days: what was worked on, what it cost, what failed and what was wasted, and which of it is in git. */
 import type { Kernel, Services } from "sessarc";
+import { type ReportUnfinished, type ReportWasted, titleOf, unfinishedIn, wastedIn } from "./wasted.ts";
 
 type Waste = Awaited<ReturnType<Services["health"]["all"]>>[number];
 
@@ -9,6 +10,8 @@ export interface ReportQuery {
   to: string;
   /** Names the sessions, which may be their first prompts. */
   prompts: boolean;
+  /** Asks git how far the work of each project is in it. */
+  git: boolean;
 }
 export interface ReportProject {
   id: string;
@@ -18,6 +21,8 @@ export interface ReportProject {
   activeMs: number;
   tokens: number;
   microdollars: number;
+  /** What it cost in as many days right before. */
+  previousMicrodollars: number;
   git: ReportGit | null;
   /** What its sessions are called; null unless prompts were asked for. */
   titles: string[] | null;
@@ -39,18 +44,21 @@ export interface ReportWindow {
   /** Percentage that the provider reported; null where none was. */
   usedPercent: number | null;
 }
+export interface ReportTotals {
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  tokens: number;
+  microdollars: number;
+  unpriced: string[];
+}
 export interface Report {
   from: string;
   to: string;
   madeAt: string;
-  totals: {
-    sessions: number;
-    messages: number;
-    activeMs: number;
-    tokens: number;
-    microdollars: number;
-    unpriced: string[];
-  };
+  totals: ReportTotals;
+  /** Of as many days right before. */
+  previous: ReportTotals;
   /** Dearest first. */
   projects: ReportProject[];
   /** Dearest first. */
@@ -59,29 +67,41 @@ export interface Report {
   failing: { name: string; calls: number; errors: number }[];
   /** Repeated reads, retries, loops and waits, the largest of each. */
   wastes: Pick<Waste, "kind" | "tool" | "subject" | "sessions" | "count" | "tokens" | "ms">[];
+  wasted: ReportWasted[];
+  /** Sessions that ended in these days and that their user may want to resume, the newest first. Running sessions are left out. */
+  unfinished: ReportUnfinished[];
 }
 
 const MOST = 10;
 const WASTES = 3;
+const DAY_MS = 86_400_000;
 /** Minutes of a window. */
 const WINDOW = 300;
 const TITLES = 20;
 /** What of a session's messages a report may contain: commands may hold anything, and are left out unless prompts are asked for. */
 const PATHS: ReadonlySet<string> = new Set(["reread", "readEverywhere", "undone"]);
 
-export async function makeReport(kernel: Kernel, { from, to, prompts }: ReportQuery): Promise<Report> {
+/** Findings that `unfinished` lists by session. */
+const ENDINGS: ReadonlySet<Waste["kind"]> = new Set(["unread", "unanswered", "failedLast"]);
+
+export async function makeReport(kernel: Kernel, { from, to, prompts, git }: ReportQuery): Promise<Report> {
   const insights = kernel.inject("insights");
   const archive = kernel.inject("archive");
   const now = Date.now();
-  const [{ usage, calls }, blocks, wastes, all] = await Promise.all([
+  const span = { since: startOf(from), until: endOf(to) };
+  const [{ usage, calls }, previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
     insights.byProject({ from, to }),
+    insights.byProject(daysBefore(from, to)),
     insights.blocks({ minutes: WINDOW, from, now }),
-    kernel.inject("health").all({ since: startOf(from), until: endOf(to) }, WASTES),
+    kernel.inject("health").all(span, WASTES),
     archive.projects(),
+    wastedIn(kernel, span, prompts),
+    unfinishedIn(kernel, span, prompts),
   ]);
   const known = new Map(all.map((project) => [project.id, project]));
   const listed = usage.rows.flatMap(({ key }) => known.get(key) ?? []);
-  const states = await gitOf(kernel, listed, from, to);
+  const states = git ? await gitOf(kernel, listed, from, to) : new Map<string, ReportGit>();
+  const costBefore = new Map(previous.usage.rows.map(({ key, cost }) => [key, cost.microdollars]));
   const projects = await Promise.all(
     usage.rows.map(
       async (row): Promise<ReportProject> => ({
@@ -92,27 +112,21 @@ export async function makeReport(kernel: Kernel, { from, to, prompts }: ReportQu
         activeMs: row.activeMs ?? 0,
         tokens: sumOf(row.tokens),
         microdollars: row.cost.microdollars,
+        previousMicrodollars: costBefore.get(row.key) ?? 0,
         git: states.get(row.key) ?? null,
         titles: prompts ? await titlesOf(kernel, row.key, from, to) : null,
       }),
     ),
   );
-  const { totals } = usage;
   return {
     from,
     to,
     madeAt: new Date(now).toISOString(),
-    totals: {
-      sessions: totals.sessions,
-      messages: totals.messages ?? 0,
-      activeMs: totals.activeMs ?? 0,
-      tokens: sumOf(totals.tokens),
-      microdollars: totals.cost.microdollars,
-      unpriced: totals.cost.unpriced,
-    },
+    totals: totalsOf(usage.totals),
+    previous: totalsOf(previous.usage.totals),
     projects,
     windows: blocks.rows
-      .filter(({ start }) => Date.parse(start) < endOf(to))
+      .filter(({ start }) => Date.parse(start) < span.until)
       .map(({ tool, start, end, tokens, cost, reported }) => ({
         tool,
         start,
@@ -128,17 +142,32 @@ export async function makeReport(kernel: Kernel, { from, to, prompts }: ReportQu
       .sort((a, b) => b.errors - a.errors || (a.name < b.name ? -1 : 1))
       .slice(0, MOST)
       .map(({ name, calls, errors }) => ({ name, calls, errors })),
-    wastes: wastes.map(({ kind, tool, subject, sessions, count, tokens, ms }) => ({
-      kind,
-      tool,
-      subject: prompts || PATHS.has(kind) ? subject : "",
-      sessions,
-      count,
-      tokens,
-      ms,
-    })),
+    wastes: wastes
+      .filter(({ kind }) => !ENDINGS.has(kind))
+      .map(({ kind, tool, subject, sessions, count, tokens, ms }) => ({
+        kind,
+        tool,
+        subject: prompts || PATHS.has(kind) ? subject : "",
+        sessions,
+        count,
+        tokens,
+        ms,
+      })),
+    wasted,
+    unfinished,
   };
 }
+
+type UsageTotals = Awaited<ReturnType<Services["insights"]["byProject"]>>["usage"]["totals"];
+
+const totalsOf = ({ sessions, messages, activeMs, tokens, cost }: UsageTotals): ReportTotals => ({
+  sessions,
+  messages: messages ?? 0,
+  activeMs: activeMs ?? 0,
+  tokens: sumOf(tokens),
+  microdollars: cost.microdollars,
+  unpriced: cost.unpriced,
+});
 
 const sumOf = (tokens: object): number =>
   Object.values(tokens).reduce((sum: number, count: unknown) => sum + (typeof count === "number" ? count : 0), 0);
@@ -150,6 +179,13 @@ const endOf = (day: string) => {
   at.setDate(at.getDate() + 1);
   return at.getTime();
 };
+
+/** As many days right before. */
+function daysBefore(from: string, to: string): { from: string; to: string } {
+  const days = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
+  const day = (back: number) => new Date(Date.parse(from) - back * DAY_MS).toISOString().slice(0, 10);
+  return { from: day(days), to: day(1) };
+}
 
 type Project = Awaited<ReturnType<Services["archive"]["projects"]>>[number];
 
@@ -182,5 +218,5 @@ async function titlesOf(kernel: Kernel, project: string, from: string, to: strin
   const sessions = await kernel
     .inject("archive")
     .list({ project, since: startOf(from), until: endOf(to), topLevel: true, limit: TITLES });
-  return sessions.map(({ name, title, firstPrompt, id }) => name ?? title ?? firstPrompt ?? id);
+  return sessions.map(titleOf);
 }

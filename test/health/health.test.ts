@@ -102,7 +102,8 @@ const CASES: [string, Call[], Partial<Finding>[]][] = [
   [
     "a failed call repeated unchanged",
     [shell("make", true), shell("make", true), shell("ls")],
-    [{ kind: "retry", count: 2, seq: 1, last: 3, subject: "make" }],
+    // The second call and its result: 18 and 3 characters.
+    [{ kind: "retry", count: 2, seq: 1, last: 3, subject: "make", tokens: 5 }],
   ],
   [
     "a file read again without a change",
@@ -114,6 +115,11 @@ const CASES: [string, Call[], Partial<Finding>[]][] = [
     "an edit that was undone",
     [edit("/w/app/a.ts", "a", "b"), edit("/w/app/a.ts", "b", "a")],
     [{ kind: "undone", seq: 1, last: 3, subject: "/w/app/a.ts" }],
+  ],
+  [
+    "a failed command as the last one",
+    [shell("ls"), shell("make", true)],
+    [{ kind: "failedLast", seq: 3, subject: "make" }],
   ],
   ["a long wait", [shell("sleep", false, 90)], [{ kind: "wait", seq: 1, last: 2, ms: 90_000, tool: "Bash" }]],
 ];
@@ -134,6 +140,16 @@ describe("findings of a session", () => {
     await t.send("POST", "/api/import", { all: true });
     expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "unread", seq: 1, tool: "Bash" }]);
     await write(1, rows(1, [shell("make", true)]));
+    await t.send("POST", "/api/import", { all: true });
+    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "failedLast", seq: 1 }]);
+  });
+
+  it("a session that ended without an answer, until one comes", async () => {
+    await write(1, rows(1, [shell("ls")], false));
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "unanswered", seq: 2 }]);
+    await write(1, rows(1, [shell("ls")]));
     await t.send("POST", "/api/import", { all: true });
     expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toEqual([]);
   });

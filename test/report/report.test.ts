@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Causality } from "../../plugins/causality/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { Report } from "../../plugins/report/index.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -122,6 +123,116 @@ describe("GET /report", () => {
   });
 });
 
+/** A prompt of 2026-10-28 (a Wednesday), calls with their results, and an answer. */
+interface Call {
+  name: string;
+  input: object;
+  result: string;
+  failed?: boolean;
+}
+async function writeCalls(session: number, calls: readonly Call[], answered: boolean): Promise<void> {
+  const rows = [
+    { type: "user", message: { role: "user", content: `secret prompt ${session}` } },
+    ...calls.flatMap(({ name, input, result, failed = false }, i) => [
+      {
+        type: "assistant",
+        requestId: `r${session}-${i}`,
+        message: {
+          id: `m${session}-${i}`,
+          role: "assistant",
+          model: "claude-haiku-4-5",
+          content: [{ type: "tool_use", id: `t${i}`, name, input }],
+          usage: { input_tokens: 1_000, output_tokens: 0 },
+        },
+      },
+      {
+        type: "user",
+        message: {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: `t${i}`, is_error: failed, content: result }],
+        },
+      },
+    ]),
+    ...(answered
+      ? [{ type: "assistant", message: { id: "end", role: "assistant", content: [{ type: "text", text: "done" }] } }]
+      : []),
+  ];
+  const file = join(home, `.claude/projects/-w-app/${uuid(session)}.jsonl`);
+  await mkdir(dirname(file), { recursive: true });
+  const lines = rows.map((one, i) => ({
+    ...{ uuid: `u${session}-${i}`, sessionId: uuid(session), cwd: "/w/app", ...one },
+    timestamp: new Date(Date.UTC(2026, 9, 28, 9, session, i)).toISOString(),
+  }));
+  await writeFile(file, lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+}
+const id = (session: number) => `claude-code:${uuid(session)}`;
+const fails: Call = { name: "Bash", input: { command: "make secret" }, result: "x".repeat(4_000), failed: true };
+
+describe("what was wasted, and what is unfinished", () => {
+  it("names reads without effect, retries and failures with tokens, cost and the sessions, and how sessions ended", async () => {
+    const read = (path: string): Call => ({ name: "Read", input: { file_path: path }, result: "x".repeat(400_000) });
+    const edit: Call = {
+      name: "Edit",
+      input: { file_path: "/w/app/a.ts", old_string: "a", new_string: "b" },
+      result: "ok",
+    };
+    await writeCalls(1, [read("/w/app/docs/far.md"), read("/w/app/a.ts"), edit], true);
+    await writeCalls(2, [fails, fails, fails], true);
+    await writeCalls(3, [{ ...fails, failed: false }], false);
+    await writeCalls(4, [fails], false);
+    await write([{ session: 5, folder: "/w/app", at: Date.UTC(2026, 9, 21, 9), output: 1_000_000 }]);
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    const week = "from=2026-10-26&to=2026-11-01";
+    const found = await report(t, week);
+    const causality = await t.json<Causality>(`/api/sessions/${encodeURIComponent(id(1))}/causality`);
+    expect(causality.wastedReads).toEqual([{ seq: 1, path: "/w/app/docs/far.md", tokens: 100_000 }]);
+    const call = JSON.stringify(fails.input).length + fails.result.length;
+    expect(found.wasted).toEqual([
+      // A million tokens of Haiku cost a dollar.
+      {
+        ...{ kind: "reads", count: 1, sessions: 1, tokens: 100_000, microdollars: 100_000 },
+        examples: [{ session: id(1), seq: 1, title: null, count: 1, tokens: 100_000 }],
+      },
+      {
+        ...{ kind: "retries", count: 3, sessions: 1, tokens: Math.round((2 * call) / 4) },
+        microdollars: Math.round((2 * call) / 4),
+        examples: [{ session: id(2), seq: 1, title: null, count: 3, tokens: Math.round((2 * call) / 4) }],
+      },
+      {
+        ...{ kind: "failures", count: 4, sessions: 2 },
+        tokens: Math.round((3 * call) / 4) + Math.round(call / 4),
+        microdollars: Math.round((3 * call) / 4) + Math.round(call / 4),
+        examples: [
+          { session: id(2), seq: 1, title: null, count: 3, tokens: Math.round((3 * call) / 4) },
+          { session: id(4), seq: 1, title: null, count: 1, tokens: Math.round(call / 4) },
+        ],
+      },
+    ]);
+    expect(found.unfinished.map(({ id, ending, command, title }) => [id, ending, command, title])).toEqual([
+      [id(4), "unread", null, null],
+      [id(3), "unanswered", null, null],
+      [id(2), "failedLast", null, null],
+    ]);
+    expect(found.previous).toMatchObject({ sessions: 1, microdollars: 5_000_000 });
+    expect(found.projects).toMatchObject([{ name: "app", sessions: 4, previousMicrodollars: 5_000_000 }]);
+    const named = await report(t, `${week}&prompts=1&git=0`);
+    expect(named.unfinished[2]).toMatchObject({ title: "secret prompt 2", command: "make secret" });
+    expect(named.wasted[0]?.examples[0]?.title).toBe("secret prompt 1");
+    // The same figures after a session grew, and none after it was deleted.
+    await writeCalls(1, [read("/w/app/docs/far.md"), read("/w/app/a.ts"), edit, read("/w/app/docs/off.md")], true);
+    await t.send("POST", "/api/import", { all: true });
+    expect((await report(t, week)).wasted[0]).toMatchObject({ kind: "reads", count: 2, tokens: 200_000 });
+    await t.send("DELETE", `/api/sessions/${encodeURIComponent(id(1))}`);
+    expect((await report(t, week)).wasted[0]).toMatchObject({ kind: "retries" });
+    expect(await t.kernel.storage.db.all("select session from causality_waste where tokens > 0")).toEqual([]);
+    const text = await (await t.fetch(`/api/report?${week}&format=md`)).text();
+    expect(text).toContain("| failed calls repeated unchanged | 3 | 1 | 2.0K | $0.00 |");
+    expect(text).toContain("its last command failed");
+    expect(text).not.toContain("secret");
+  });
+});
+
 describe("sessarc report", () => {
   it("prints Markdown, writes HTML, and counts weeks from Monday and months from their first day", async () => {
     await write([
@@ -134,6 +245,8 @@ describe("sessarc report", () => {
     const tokens = async (...args: string[]) =>
       (JSON.parse((await runCommand(["report", "--json", ...args], home)).stdout) as Report).totals.tokens;
     expect(await tokens("--week")).toBe(3_000_000);
+    expect(await tokens("--last-week")).toBe(2_000_000);
+    expect(await tokens("--today")).toBe(2_000_000);
     expect(await tokens("--month")).toBe(4_000_000);
     expect(await tokens("--since", "2026-10-31", "--until", "2026-11-01")).toBe(2_000_000);
     expect(await tokens()).toBe(5_000_000);
@@ -143,7 +256,7 @@ describe("sessarc report", () => {
 
       ## Projects
 
-      2 sessions, 4 messages, 0 ms active, 3.0M tokens, $15.00 estimated.
+      2 sessions, 4 messages, 0 ms active, 3.0M tokens, $15.00 estimated; $10.00 in as many days before.
 
       | project | sessions | active | tokens | cost | in git |
       | --- | ---: | ---: | ---: | ---: | ---: |
@@ -166,6 +279,7 @@ describe("sessarc report", () => {
     expect(await readFile(file, "utf8")).toContain("<h2>Projects</h2>");
     expect(await runCommand(["report", "-o", file], home)).toMatchObject({ code: 2 });
     expect(await runCommand(["report", "--week", "--month"], home)).toMatchObject({ code: 2 });
+    expect(await runCommand(["report", "--today", "--last-week"], home)).toMatchObject({ code: 2 });
     expect(await runCommand(["report", "--since", "often"], home)).toMatchObject({ code: 2 });
     expect(await runCommand(["report", "--since", "2026-01-01", "--until", "2026-01-02"], home)).toMatchObject({
       code: 3,

@@ -1,0 +1,90 @@
+/** Wasted reads of many sessions. Each session is analysed once and its sum stored; a session that grew is analysed again. */
+import { isSessarcError, type Kernel } from "sessarc";
+import type { Causality } from "./analyze.ts";
+import { readCausality } from "./read.ts";
+
+export interface WasteFilter {
+  /** ms: sessions that ended at or after, and began before. */
+  since: number;
+  until: number;
+}
+
+/** Wasted reads of one session, as `GET /sessions/:id/causality` lists them. */
+export interface SessionWaste {
+  session: string;
+  reads: number;
+  tokens: number;
+  /** The read with the most tokens. */
+  seq: number;
+}
+
+interface Sum {
+  reads: number;
+  tokens: number;
+  /** Null: no read was wasted. */
+  seq: number | null;
+}
+
+/** What a sum was made of; another number after a change of the analysis. */
+const STAMP = "'1 ' || s.generation || ' ' || s.message_count";
+const NOTHING: Sum = { reads: 0, tokens: 0, seq: null };
+
+export function createWaste(kernel: Kernel): (filter: WasteFilter) => Promise<SessionWaste[]> {
+  const { db, readOnly } = kernel.storage;
+  /** Analyses that run, so that two requests share one. */
+  const running = new Map<string, Promise<Sum>>();
+
+  async function sumUp(id: string, stamp: string): Promise<Sum> {
+    const row = await kernel.inject("archive").find(id);
+    if (!row) return NOTHING;
+    const sum = sumOf((await readCausality(kernel, row, () => {})).wastedReads);
+    if (!readOnly)
+      await db.run(
+        "insert or replace into causality_waste (session, stamp, reads, tokens, seq) values (?, ?, ?, ?, ?)",
+        [id, stamp, sum.reads, sum.tokens, sum.seq],
+      );
+    return sum;
+  }
+
+  function once(id: string, stamp: string): Promise<Sum> {
+    const key = `${id} ${stamp}`;
+    const known = running.get(key);
+    if (known) return known;
+    const sum = sumUp(id, stamp)
+      .catch((error: unknown) => {
+        // The archive reports and repairs a damaged transcript.
+        if (isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED") return NOTHING;
+        throw error;
+      })
+      .finally(() => running.delete(key));
+    running.set(key, sum);
+    return sum;
+  }
+
+  return async ({ since, until }) => {
+    const rows = await db.all<Sum & { id: string; stamp: string; known: string | null }>(
+      `select s.id, ${STAMP} as stamp, w.stamp as known, w.reads, w.tokens, w.seq
+       from session s left join causality_waste w on w.session = s.id
+       where s.sort_at >= ? and coalesce(s.started_at, '') < ?`,
+      [since, new Date(until).toISOString()],
+    );
+    const found: SessionWaste[] = [];
+    for (const { id, stamp, known, ...stored } of rows) {
+      const { reads, tokens, seq } = known === stamp ? stored : await once(id, stamp);
+      if (seq !== null) found.push({ session: id, reads, tokens, seq });
+    }
+    return found.sort((a, b) => b.tokens - a.tokens || (a.session < b.session ? -1 : 1));
+  };
+}
+
+function sumOf(wasted: Causality["wastedReads"]): Sum {
+  const largest = wasted.reduce<Causality["wastedReads"][number] | undefined>(
+    (most, read) => (most === undefined || read.tokens > most.tokens ? read : most),
+    undefined,
+  );
+  return {
+    reads: wasted.length,
+    tokens: wasted.reduce((sum, { tokens }) => sum + tokens, 0),
+    seq: largest?.seq ?? null,
+  };
+}
