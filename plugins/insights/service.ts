@@ -3,7 +3,7 @@ import { plainModel } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
-import { zoneOf } from "./figures/buckets.ts";
+import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { writeReadings } from "./figures/limits.ts";
 import { type Asked, callsOf, type Known, readKnown, type Calls as ToolCalls, tokensOf } from "./figures/questions.ts";
@@ -54,7 +54,14 @@ export interface Insights {
   /** Usage of all time by tool, with its models. */
   byTool(): Promise<UsageReport>;
   /** Windows that begin from the local day `from` on. */
-  blocks(query: { minutes: number; from?: string | undefined; now: number }): Promise<BlockReport>;
+  blocks(query: {
+    minutes: number;
+    from?: string | undefined;
+    tz?: string | undefined;
+    now: number;
+  }): Promise<BlockReport>;
+  /** ms: when the local day `from` begins and `to` ends. Throws INVALID_INPUT for an unknown zone. */
+  span(query: { from: string; to: string; tz?: string | undefined }): { since: number; until: number };
   /** What each session of a project cost, by quarter-hour. */
   spending(project: string): Promise<Spending[]>;
   /** The report of GET /usage straight from the logs. */
@@ -126,10 +133,14 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       const scope = { zone: zoneOf(), range: { from: null, to: null } };
       return service.answer("by tool", scope, (asked) => report(db, "tool", asked, new Map()));
     },
-    async blocks({ minutes, from, now }) {
-      const scope = { zone: zoneOf(), range: toRange(from, undefined) };
+    async blocks({ minutes, from, tz, now }) {
+      const scope = { zone: zoneOf(tz), range: toRange(from, undefined) };
       const question = ["blocks", minutes, service.readings];
       return blocksAt(await service.answer(question, scope, (asked) => blocks(db, asked, minutes)), now);
+    },
+    span({ from, to, tz }) {
+      const { fromMaybe, toMaybe } = edgesOf(zoneOf(tz), toRange(from, to));
+      return { since: fromMaybe * QUARTER_MS, until: toMaybe * QUARTER_MS };
     },
     spending: (project) =>
       service.answer(

@@ -50,12 +50,12 @@ function sectionsOf(report: Report): Section[] {
       title: "Projects",
       text: `${formatCount(totals.sessions)} sessions, ${formatCount(totals.messages)} messages, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
       head: ["project", "sessions", "active", "tokens", "cost", "in git"],
-      rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, git }) => [
+      rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, unpriced, git }) => [
         name,
         formatCount(sessions),
         formatDuration(activeMs),
         formatShort(tokens),
-        formatMoney(microdollars),
+        microdollars === 0 && unpriced.length > 0 ? "no price" : formatMoney(microdollars),
         git === null
           ? "no repository"
           : [

@@ -22,6 +22,8 @@ export const routes = [
       /** Local days, both included; default the last seven. */
       from: day,
       to: day,
+      /** Zone whose days count; default this machine's. */
+      tz: v.optional(v.string()),
       format: v.optional(v.picklist(["json", "md", "html"]), "json"),
       /** `1`: names the sessions and the commands, which may quote prompts. */
       prompts: v.optional(v.picklist(["0", "1"]), "0"),
@@ -37,7 +39,13 @@ export const routes = [
           { reason: `The range ends before it begins: ${from} to ${to}` },
           { issues: [{ path: "to", message: "must not be before from" }] },
         );
-      const report = await makeReport(kernel, { from, to, prompts: query.prompts === "1", git: query.git === "1" });
+      const report = await makeReport(kernel, {
+        from,
+        to,
+        tz: query.tz,
+        prompts: query.prompts === "1",
+        git: query.git === "1",
+      });
       if (query.format === "json") return report;
       const { toHtml, toMarkdown } = await import("./document.ts");
       const isPage = query.format === "html";

@@ -1,6 +1,6 @@
 /** A report of some days: what was worked on, what it cost, what failed and what was wasted, and which of it is in git. */
 import type { Kernel, Services } from "sessarc";
-import { type ReportUnfinished, type ReportWasted, titleOf, unfinishedIn, wastedIn } from "./wasted.ts";
+import { type ReportUnfinished, type ReportWasted, type TimeSpan, titleOf, unfinishedIn, wastedIn } from "./wasted.ts";
 
 type Waste = Awaited<ReturnType<Services["health"]["all"]>>[number];
 
@@ -8,6 +8,8 @@ export interface ReportQuery {
   /** Local days, both included. */
   from: string;
   to: string;
+  /** Zone whose days count; default this machine's. */
+  tz: string | undefined;
   /** Names the sessions, which may be their first prompts. */
   prompts: boolean;
   /** Asks git how far the work of each project is in it. */
@@ -21,6 +23,8 @@ export interface ReportProject {
   activeMs: number;
   tokens: number;
   microdollars: number;
+  /** Models without a price: not in `microdollars`. */
+  unpriced: string[];
   /** What it cost in as many days right before. */
   previousMicrodollars: number;
   git: ReportGit | null;
@@ -84,15 +88,15 @@ const PATHS: ReadonlySet<string> = new Set(["reread", "readEverywhere", "undone"
 /** Findings that `unfinished` lists by session. */
 const ENDINGS: ReadonlySet<Waste["kind"]> = new Set(["unread", "unanswered", "failedLast"]);
 
-export async function makeReport(kernel: Kernel, { from, to, prompts, git }: ReportQuery): Promise<Report> {
+export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }: ReportQuery): Promise<Report> {
   const insights = kernel.inject("insights");
   const archive = kernel.inject("archive");
   const now = Date.now();
-  const span = { since: startOf(from), until: endOf(to) };
+  const span = insights.span({ from, to, tz });
   const [{ usage, calls }, previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
-    insights.byProject({ from, to }),
-    insights.byProject(daysBefore(from, to)),
-    insights.blocks({ minutes: WINDOW, from, now }),
+    insights.byProject({ from, to, tz }),
+    insights.byProject({ ...daysBefore(from, to), tz }),
+    insights.blocks({ minutes: WINDOW, from, tz, now }),
     kernel.inject("health").all(span, WASTES),
     archive.projects(),
     wastedIn(kernel, span, prompts),
@@ -100,7 +104,7 @@ export async function makeReport(kernel: Kernel, { from, to, prompts, git }: Rep
   ]);
   const known = new Map(all.map((project) => [project.id, project]));
   const listed = usage.rows.flatMap(({ key }) => known.get(key) ?? []);
-  const states = git ? await gitOf(kernel, listed, from, to) : new Map<string, ReportGit>();
+  const states = git ? await gitOf(kernel, listed, span) : new Map<string, ReportGit>();
   const costBefore = new Map(previous.usage.rows.map(({ key, cost }) => [key, cost.microdollars]));
   const projects = await Promise.all(
     usage.rows.map(
@@ -112,9 +116,10 @@ export async function makeReport(kernel: Kernel, { from, to, prompts, git }: Rep
         activeMs: row.activeMs ?? 0,
         tokens: sumOf(row.tokens),
         microdollars: row.cost.microdollars,
+        unpriced: row.cost.unpriced,
         previousMicrodollars: costBefore.get(row.key) ?? 0,
         git: states.get(row.key) ?? null,
-        titles: prompts ? await titlesOf(kernel, row.key, from, to) : null,
+        titles: prompts ? await titlesOf(kernel, row.key, span) : null,
       }),
     ),
   );
@@ -172,14 +177,6 @@ const totalsOf = ({ sessions, messages, activeMs, tokens, cost }: UsageTotals): 
 const sumOf = (tokens: object): number =>
   Object.values(tokens).reduce((sum: number, count: unknown) => sum + (typeof count === "number" ? count : 0), 0);
 
-/** ms of the beginning of a local day, and of the end of one. */
-const startOf = (day: string) => new Date(`${day}T00:00`).getTime();
-const endOf = (day: string) => {
-  const at = new Date(`${day}T00:00`);
-  at.setDate(at.getDate() + 1);
-  return at.getTime();
-};
-
 /** As many days right before. */
 function daysBefore(from: string, to: string): { from: string; to: string } {
   const days = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
@@ -192,8 +189,7 @@ type Project = Awaited<ReturnType<Services["archive"]["projects"]>>[number];
 async function gitOf(
   kernel: Kernel,
   projects: readonly Project[],
-  from: string,
-  to: string,
+  { since, until }: TimeSpan,
 ): Promise<Map<string, ReportGit>> {
   const git = kernel.find("git");
   const found = new Map<string, ReportGit>();
@@ -203,8 +199,8 @@ async function gitOf(
     const state = states.get(id);
     if (path === null || !state || "timedOut" in state) continue;
     // A repository without commits, or whose history cannot be read, has none of these days.
-    const at = await git.commitAt(path, new Date(endOf(to) - 1).toISOString()).catch(() => undefined);
-    const commit = at?.commit && Date.parse(at.commit.at) >= startOf(from) ? at.commit : null;
+    const at = await git.commitAt(path, new Date(until - 1).toISOString()).catch(() => undefined);
+    const commit = at?.commit && Date.parse(at.commit.at) >= since ? at.commit : null;
     found.set(id, {
       branch: state.branch,
       commit: commit && { hash: commit.hash, subject: commit.subject, at: commit.at },
@@ -214,9 +210,7 @@ async function gitOf(
   return found;
 }
 
-async function titlesOf(kernel: Kernel, project: string, from: string, to: string): Promise<string[]> {
-  const sessions = await kernel
-    .inject("archive")
-    .list({ project, since: startOf(from), until: endOf(to), topLevel: true, limit: TITLES });
+async function titlesOf(kernel: Kernel, project: string, span: TimeSpan): Promise<string[]> {
+  const sessions = await kernel.inject("archive").list({ project, ...span, topLevel: true, limit: TITLES });
   return sessions.map(titleOf);
 }

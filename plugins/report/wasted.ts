@@ -29,7 +29,7 @@ export interface ReportUnfinished {
   command: string | null;
 }
 /** ms: sessions that ended at or after, and began before. */
-interface TimeSpan {
+export interface TimeSpan {
   since: number;
   until: number;
 }

@@ -53,6 +53,8 @@ export const en = {
   "range.label": "Range",
   "range.days": "{n} day|{n} days",
   "range.all": "All",
+  "range.today": "Today",
+  "range.lastWeek": "Last week",
   "count.sessions": "{n} session|{n} sessions",
   "count.messages": "{n} message|{n} messages",
   "count.errors": "{n} error|{n} errors",

@@ -54,6 +54,8 @@ const shell: Record<keyof typeof en, string> = {
   "range.label": "期間",
   "range.days": "{n} 日間",
   "range.all": "すべて",
+  "range.today": "今日",
+  "range.lastWeek": "先週",
   "count.sessions": "{n} セッション",
   "count.messages": "{n} メッセージ",
   "count.errors": "エラー {n} 件",

@@ -54,6 +54,8 @@ const shell: Record<keyof typeof en, string> = {
   "range.label": "时间范围",
   "range.days": "{n} 天",
   "range.all": "全部",
+  "range.today": "今天",
+  "range.lastWeek": "上周",
   "count.sessions": "{n} 个会话",
   "count.messages": "{n} 条消息",
   "count.errors": "{n} 个错误",

@@ -1,0 +1,32 @@
+import type { en } from "./en.ts";
+
+export const words: Record<keyof typeof en, string> = {
+  title: "先週",
+  usage: "使用量で開く",
+  none: "先週（{days}）の作業はありません。",
+  noneHint: "アシスタントのログをインポートするか、上でより長い期間を選びます。",
+  import: "セッションをインポート",
+  change: "前の週比 {delta}",
+  noneBefore: "前の週はなし",
+  active: "稼働 {time}",
+  worked: "作業したプロジェクト",
+  more: "ほか {n} 件",
+  wasted: "無駄",
+  wastedHint:
+    "トークンは文章の長さからの推定です。コストは一度送った場合の額です。一つの呼び出しが複数の行に入ることがあります。",
+  wastedNone: "効果のない読み取り、再試行、失敗した呼び出しはありません。",
+  "wasted.reads": "変更につながらなかった読み取り {n} 件",
+  "wasted.retries": "変更せずに繰り返された失敗した呼び出し {n} 件",
+  "wasted.failures": "失敗した呼び出し {n} 件",
+  tokens: "≈ {tokens} トークン",
+  cost: "≈ {cost}",
+  evidence: "根拠",
+  allCalls: "失敗した呼び出しすべて",
+  unfinished: "未完了のセッション",
+  unfinishedNone: "すべてのセッションが応答と成功したコマンドで終わりました。",
+  "ending.unread": "失敗した呼び出しで終了",
+  "ending.unanswered": "応答なしで終了",
+  "ending.failedLast": "最後のコマンドが失敗",
+  resume: "再開",
+  resumeOf: "{title} の再開コマンドをコピー",
+};
