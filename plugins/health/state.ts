@@ -91,7 +91,7 @@ export interface State {
   findings: Finding[];
   /** A failed call after which the assistant said and did nothing. */
   failure: { seq: number; tool: string } | null;
-  /** The newest message that is no note. */
+  /** The newest message, notes and reasoning left out. */
   last: { seq: number; answered: boolean } | null;
   /** The newest command, where it failed. */
   failedCommand: { seq: number; tool: string; subject: string } | null;

@@ -63,7 +63,7 @@ export const routes = [
 const command: Command = {
   name: "report",
   summary: "What was worked on: projects, cost, windows, failing tools, waste, and what is in git",
-  usage: "[--today|--week|--last-week|--month|--since d [--until d]] [--format md|html] [--prompts] [-o file]",
+  usage: "[--today|--week|--last-week|--month|--since d [--until d]] [-f md|html] [--prompts] [-o file]",
   options: {
     today: { type: "boolean" },
     week: { type: "boolean" },

@@ -33,8 +33,6 @@ const FOR_PROGRAMS = [
   /^GET \/metrics$/,
   // The command line loads a price table.
   /^(PUT|DELETE) \/prices\/table$/,
-  // The usage screen offers it by its address.
-  /^GET \/report$/,
   // Exports of the command line hold them.
   /^GET \/sessions\/:id\/notes$/,
   // The status line of an assistant, put there by the command line.

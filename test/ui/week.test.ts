@@ -149,7 +149,7 @@ describeUi("dashboard: last week without work", () => {
     fill: (home) => writeStory(home, { n: 1, cwd: "/w/app", prompt: "long ago", at: at(dayAgo(60), 0) }),
   });
 
-  it("says so, and what to do", async () => {
+  it("names the empty week, and what to do", async () => {
     const stage = get();
     await visit(stage, "/");
     await section(stage).getByText("Nothing was worked on last week").waitFor();
