@@ -68,8 +68,9 @@ export default definePlugin({
     kernel.provide("importer", archive.importer);
     kernel.provide("archive/open", archive);
     const prepare = async () => {
-      await archive.importer.prepare();
-      if (!kernel.closing.aborted) await archive.index.prepare();
+      // The search first: after an upgrade, the indexers may have every session to read.
+      await archive.index.prepare();
+      if (!kernel.closing.aborted) await archive.importer.prepare();
     };
     const timer = setTimeout(() => {
       if (!kernel.address) return;

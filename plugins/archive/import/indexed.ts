@@ -121,18 +121,30 @@ export async function indexBehind(
     await db.batch(
       indexer.tables.map((table) => [`delete from ${table} where session not in (select id from session)`] as const),
     );
-    for (let more = true; more && !kernel.closing.aborted; ) more = await alone(() => indexSome(kernel, indexer));
+    // By id, so that sessions that are indexed already are read once. A session that arrives behind that place starts another preparation.
+    let after = "";
+    const next = async () => {
+      const last = await indexSome(kernel, indexer, after);
+      after = last ?? after;
+      return last !== undefined;
+    };
+    for (let more = true; more && !kernel.closing.aborted; ) more = await alone(next);
   }
 }
 
-async function indexSome(kernel: Kernel, { name, version, module, tables }: IndexerDefinition): Promise<boolean> {
+/** Indexes the next sessions after an id. Answers the last one's id; undefined when there is none left. */
+async function indexSome(
+  kernel: Kernel,
+  { name, version, module, tables }: IndexerDefinition,
+  after: string,
+): Promise<string | undefined> {
   const { pool, config, storage } = kernel;
   const rows = await storage.db.all<{ id: string; tool: string; parts: string }>(
-    `select id, tool, parts from session where not exists (
-       select 1 from indexed i where i.session = session.id and i.indexer = ? and i.version = ?) limit ${TOGETHER}`,
-    [name, version],
+    `select id, tool, parts from session where id > ? and not exists (
+       select 1 from indexed i where i.session = session.id and i.indexer = ? and i.version = ?) order by id limit ${TOGETHER}`,
+    [after, name, version],
   );
-  if (rows.length === 0) return false;
+  if (rows.length === 0) return undefined;
   const job: IndexJob = {
     store: { dir: storage.dataDir },
     indexers: [{ name, version, module, tables, later: false }],
@@ -144,7 +156,7 @@ async function indexSome(kernel: Kernel, { name, version, module, tables }: Inde
   const inPool = pool.threaded && config.storage.driver === undefined;
   const found = inPool ? await pool.run(TASK, job) : await indexStored(job, storage.transcripts);
   await commitIndexed(kernel, [], found);
-  return true;
+  return rows.at(-1)?.id;
 }
 
 /** What the doctor says about indexers; undefined where no plugin has one. */
