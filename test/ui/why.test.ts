@@ -7,7 +7,7 @@ import { describeUi, load, projectId, type Stage, settled, useSharedStage, visit
 const selected = (page: Page) => page.locator("[role=option][aria-selected=true]");
 async function palette(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Command or search" }).fill(text);
+  await page.getByRole("combobox").fill(text);
 }
 
 /** Line 7 of a file of the sample data, and its text. */
