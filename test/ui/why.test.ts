@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Origins } from "../../plugins/blame/index.ts";
-import { describeUi, load, projectId, type Stage, settled, useSharedStage, visit } from "./browser.ts";
+import { describeUi, load, projectId, type Stage, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 const selected = (page: Page) => page.locator("[role=option][aria-selected=true]");
 async function palette(page: Page, text: string): Promise<void> {
@@ -61,6 +61,57 @@ describeUi("dashboard: why a line exists", () => {
       .getByRole("status")
       .filter({ hasText: /The file has \d+ lines/ })
       .waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is one click on a line of an edit, by pointer, touch and keys, and on a line of a file or diff at a moment", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}`);
+    await settled(page);
+    const edit = page.getByRole("group", { name: /^Changes of / }).first();
+    const added = edit.locator("[data-sign='+']").filter({ hasText: /\w{4}/ }).first();
+    const button = page.getByRole("button", { name: "Why this line" });
+    const reason = page.getByRole("dialog", { name: "Why this line exists" });
+    const answers = async () => {
+      await reason.getByText("What was asked").waitFor();
+      await reason.getByText("Cost of the prompt").waitFor();
+      await reason.getByText("Committed").waitFor();
+      await page.keyboard.press("Escape");
+      await reason.waitFor({ state: "detached" });
+    };
+    await added.scrollIntoViewIfNeeded();
+    await added.hover();
+    await button.click();
+    await answers();
+
+    // By touch: the line, then what it offers. No line is in the order of tabs.
+    await page.mouse.move(0, 0);
+    await added.dispatchEvent("click");
+    expect(await button.getAttribute("tabindex")).toBe("-1");
+    await button.click();
+    await answers();
+
+    await edit.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("status").filter({ hasText: "Enter shows why it exists" }).waitFor();
+    await page.keyboard.press("Enter");
+    await reason.waitFor();
+    await page.keyboard.press("Escape");
+    await reason.waitFor({ state: "detached" });
+
+    // The file at that moment.
+    await added.click();
+    const pane = page.getByRole("region", { name: "Side pane" });
+    for (const tab of ["Code", "Diff"]) {
+      await pane.getByRole("button", { name: tab, exact: true }).click();
+      const line = pane.locator("[data-line]").filter({ hasText: /\w{4}/ }).first();
+      await line.hover();
+      await pane.getByRole("button", { name: "Why this line" }).click();
+      await reason.getByText("Committed").waitFor();
+      await page.keyboard.press("Escape");
+      await reason.waitFor({ state: "detached" });
+    }
     expect(stage.problems()).toEqual([]);
   });
 
