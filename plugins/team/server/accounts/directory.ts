@@ -1,0 +1,171 @@
+/** People, their machines, and spaces. */
+import { type Database, SessarcError, type Statement } from "sessarc";
+import { readScopes, type Scope, type Space } from "./caller.ts";
+
+export interface Person {
+  id: string;
+  name: string;
+  createdAt: string;
+  spaces: number[];
+}
+
+export interface Device {
+  id: string;
+  person: string;
+  machine: string;
+  name: string;
+  scopes: Scope[];
+  createdAt: string;
+  seenAt: string | null;
+  revokedAt: string | null;
+}
+
+export type Directory = ReturnType<typeof createDirectory>;
+
+const iso = (ms: number) => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+
+export function createDirectory(db: Database, tenant: number) {
+  const self = {
+    async people(): Promise<Person[]> {
+      const rows = await db.all<{ id: string; name: string; created_at: number }>(
+        "select id, name, created_at from team_person where tenant = ? and removed_at is null order by created_at, id",
+        [tenant],
+      );
+      const members = await db.all<{ space: number; person: string }>(
+        "select space, person from team_space_person where tenant = ? order by space",
+        [tenant],
+      );
+      return rows.map(({ id, name, created_at }) => ({
+        id,
+        name,
+        createdAt: iso(created_at),
+        spaces: members.flatMap(({ space, person }) => (person === id ? space : [])),
+      }));
+    },
+
+    /** Machines of a person, or of all. */
+    async devices(person: string | null): Promise<Device[]> {
+      const rows = await db.all<{
+        id: string;
+        person: string;
+        machine: string;
+        name: string;
+        scopes: string;
+        created_at: number;
+        seen_at: number | null;
+        revoked_at: number | null;
+      }>(
+        `select id, person, machine, name, scopes, created_at, seen_at, revoked_at from team_device
+         where tenant = ? and (cast(? as text) is null or person = ?) order by created_at, id`,
+        [tenant, person, person],
+      );
+      return rows.map(({ created_at, seen_at, revoked_at, scopes, ...row }) => ({
+        ...row,
+        scopes: readScopes(scopes),
+        createdAt: iso(created_at),
+        seenAt: isoOrNull(seen_at),
+        revokedAt: isoOrNull(revoked_at),
+      }));
+    },
+
+    /** Ends a machine's access at once: its tokens and sign-ins are deleted with it. Its sessions stay. */
+    async revoke(id: string): Promise<void> {
+      const { owners } = (await db.get<{ owners: number }>(
+        `select count(*) as owners from team_device
+         where tenant = ? and id <> ? and revoked_at is null and scopes like '%own%'`,
+        [tenant, id],
+      )) ?? { owners: 0 };
+      if (owners === 0) throw new SessarcError("TEAM_LAST_OWNER", {});
+      await db.batch([
+        ["update team_device set revoked_at = ? where tenant = ? and id = ? and revoked_at is null", [Date.now(), tenant, id]],
+        ["delete from team_token where tenant = ? and device = ?", [tenant, id]],
+      ]);
+    },
+
+    /** Spaces that a person may read. */
+    async spacesOf(person: string): Promise<Space[]> {
+      const rows = await db.all<{ id: number; name: string; kind: Space["kind"]; mine: number }>(
+        `select s.id, s.name, s.kind, m.mine from team_space_person m join team_space s on s.tenant = m.tenant and s.id = m.space
+         where m.tenant = ? and m.person = ? order by s.id`,
+        [tenant, person],
+      );
+      return rows.map((row) => ({ ...row, mine: row.mine === 1 }));
+    },
+
+    async spaces(): Promise<{ id: number; name: string; kind: Space["kind"]; people: string[] }[]> {
+      const rows = await db.all<{ id: number; name: string; kind: Space["kind"] }>(
+        "select id, name, kind from team_space where tenant = ? order by id",
+        [tenant],
+      );
+      const members = await db.all<{ space: number; person: string }>(
+        "select space, person from team_space_person where tenant = ? order by person",
+        [tenant],
+      );
+      return rows.map((row) => ({
+        ...row,
+        people: members.flatMap(({ space, person }) => (space === row.id ? person : [])),
+      }));
+    },
+
+    async createSpace(name: string, kind: "team" | "project", people: readonly string[]): Promise<number> {
+      await self.checkPeople(people);
+      // Two nodes may number a space at once: the second one's insert fails, and it counts again.
+      for (let tries = 0; ; tries++) {
+        const id = await self.nextSpace();
+        try {
+          await db.batch([
+            spaceRow(tenant, id, name, kind),
+            ...people.map((person) => memberRow(tenant, id, person, false)),
+          ]);
+          return id;
+        } catch (error) {
+          if (tries === 5) throw error;
+        }
+      }
+    },
+
+    async nextSpace(): Promise<number> {
+      const row = await db.get<{ id: number }>(
+        "select coalesce(max(id), 0) + 1 as id from team_space where tenant = ?",
+        [tenant],
+      );
+      return row?.id ?? 1;
+    },
+
+    /** Adds people to a space. A private space has one person for ever. */
+    async addToSpace(id: number, people: readonly string[]): Promise<void> {
+      await self.checkPeople(people);
+      await self.checkShared(id);
+      await db.batch(people.map((person) => memberRow(tenant, id, person, false)));
+    },
+
+    async removeFromSpace(id: number, person: string): Promise<void> {
+      await self.checkShared(id);
+      await db.run("delete from team_space_person where tenant = ? and space = ? and person = ?", [tenant, id, person]);
+    },
+
+    async checkShared(id: number): Promise<void> {
+      const row = await db.get<{ kind: string }>("select kind from team_space where tenant = ? and id = ?", [tenant, id]);
+      if (!row || row.kind === "private") throw new SessarcError("TEAM_NOT_FOUND", { what: "shared space", id: String(id) });
+    },
+
+    async checkPeople(people: readonly string[]): Promise<void> {
+      for (const id of people) {
+        const row = await db.get("select 1 from team_person where tenant = ? and id = ? and removed_at is null", [tenant, id]);
+        if (!row) throw new SessarcError("TEAM_NOT_FOUND", { what: "person", id });
+      }
+    },
+  };
+  return self;
+}
+
+export const spaceRow = (tenant: number, id: number, name: string, kind: Space["kind"]): Statement => [
+  "insert into team_space (tenant, id, name, kind, created_at) values (?, ?, ?, ?, ?)",
+  [tenant, id, name, kind, Date.now()],
+];
+
+export const memberRow = (tenant: number, space: number, person: string, mine: boolean): Statement => [
+  "insert into team_space_person (tenant, space, person, mine) values (?, ?, ?, ?) on conflict do nothing",
+  [tenant, space, person, mine ? 1 : 0],
+];

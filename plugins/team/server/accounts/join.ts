@@ -1,0 +1,167 @@
+/** Invitations: the only way into a team. Each works once and expires. */
+import { type Database, SessarcError, type Statement } from "sessarc";
+import { readScopes, type Scope, type Space } from "./caller.ts";
+import { type Directory, memberRow, spaceRow } from "./directory.ts";
+import { hashOf, newId, newSecret, readPublicKey } from "./secrets.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface InviteOptions {
+  scopes: readonly Scope[];
+  /** Shared spaces that the new person may read and push to. */
+  spaces: readonly number[];
+  /** A person that is there already: the invitation is for another machine of theirs. */
+  person: string | null;
+  days: number;
+}
+
+export interface Invite {
+  id: string;
+  scopes: Scope[];
+  spaces: number[];
+  person: string | null;
+  madeBy: string | null;
+  createdAt: string;
+  expiresAt: string;
+  usedAt: string | null;
+  revokedAt: string | null;
+}
+
+export interface Joined {
+  person: { id: string; name: string };
+  device: string;
+  machine: string;
+  scopes: Scope[];
+  spaces: Space[];
+}
+
+interface Row {
+  id: string;
+  person: string | null;
+  scopes: string;
+  spaces: string;
+  made_by: string | null;
+  created_at: number;
+  expires_at: number;
+  used_at: number | null;
+  revoked_at: number | null;
+}
+
+export type Invitations = ReturnType<typeof createInvitations>;
+
+export function createInvitations(db: Database, tenant: number, directory: Directory) {
+  const self = {
+    /** The code is in the answer and nowhere else. */
+    async create(options: InviteOptions, madeBy: string | null): Promise<{ id: string; code: string; expiresAt: string }> {
+      if (options.person !== null) await directory.checkPeople([options.person]);
+      for (const space of options.spaces) await directory.checkShared(space);
+      const [id, code, now] = [newId(), newSecret(), Date.now()];
+      const expires = now + options.days * DAY_MS;
+      await db.run(
+        `insert into team_invite (tenant, id, code, person, scopes, spaces, made_by, created_at, expires_at)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          tenant,
+          id,
+          hashOf(code),
+          options.person,
+          options.scopes.join(","),
+          JSON.stringify(options.spaces),
+          madeBy,
+          now,
+          expires,
+        ],
+      );
+      return { id, code, expiresAt: new Date(expires).toISOString() };
+    },
+
+    async list(): Promise<Invite[]> {
+      const rows = await db.all<Row>(
+        `select id, person, scopes, spaces, made_by, created_at, expires_at, used_at, revoked_at from team_invite
+         where tenant = ? order by created_at desc, id limit 500`,
+        [tenant],
+      );
+      const iso = (ms: number) => new Date(ms).toISOString();
+      return rows.map((row) => ({
+        id: row.id,
+        person: row.person,
+        scopes: readScopes(row.scopes),
+        spaces: JSON.parse(row.spaces) as number[],
+        madeBy: row.made_by,
+        createdAt: iso(row.created_at),
+        expiresAt: iso(row.expires_at),
+        usedAt: row.used_at === null ? null : iso(row.used_at),
+        revokedAt: row.revoked_at === null ? null : iso(row.revoked_at),
+      }));
+    },
+
+    /** Throws TEAM_NOT_FOUND for one that is unknown, used or revoked. */
+    async revoke(id: string): Promise<void> {
+      const { changes } = await db.run(
+        "update team_invite set revoked_at = ? where tenant = ? and id = ? and used_at is null and revoked_at is null",
+        [Date.now(), tenant, id],
+      );
+      if (changes === 0) throw new SessarcError("TEAM_NOT_FOUND", { what: "open invitation", id });
+    },
+
+    /** Uses an invitation up: a person with a private space, or another machine of one. Throws TEAM_INVITE_INVALID, TEAM_KEY_INVALID, TEAM_KEY_KNOWN. */
+    async join(code: string, name: string, machineName: string, publicKey: string): Promise<Joined> {
+      readPublicKey(publicKey);
+      if (await db.get("select 1 from team_device where tenant = ? and public_key = ?", [tenant, publicKey]))
+        throw new SessarcError("TEAM_KEY_KNOWN", {});
+      const now = Date.now();
+      const [device, machine] = [newId(), newId(4)];
+      // One statement: of two that use it at once, one finds it used.
+      const [invite] = await db.all<{ person: string | null; scopes: string; spaces: string }>(
+        `update team_invite set used_at = ?, used_by = ?
+         where tenant = ? and code = ? and used_at is null and revoked_at is null and expires_at > ?
+         returning person, scopes, spaces`,
+        [now, device, tenant, hashOf(code), now],
+      );
+      if (!invite) throw new SessarcError("TEAM_INVITE_INVALID", {});
+      const person = invite.person ?? newId(6);
+      const write: Statement[] = [];
+      if (invite.person === null) {
+        const space = await directory.nextSpace();
+        write.push(
+          ["insert into team_person (tenant, id, name, created_at) values (?, ?, ?, ?)", [tenant, person, name, now]],
+          spaceRow(tenant, space, name, "private"),
+          memberRow(tenant, space, person, true),
+          ...(JSON.parse(invite.spaces) as number[]).map((id) => memberRow(tenant, id, person, false)),
+        );
+      }
+      write.push([
+        `insert into team_device (tenant, id, person, machine, name, public_key, scopes, created_at)
+         values (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [tenant, device, person, machine, machineName, publicKey, invite.scopes, now],
+      ]);
+      await db.batch(write).catch(async (error: unknown) => {
+        // Nothing was stored, so the invitation is good again: two people may have got the same number for their space.
+        await db.run("update team_invite set used_at = null, used_by = null where tenant = ? and used_by = ?", [tenant, device]);
+        throw error;
+      });
+      const known = await db.get<{ name: string }>("select name from team_person where tenant = ? and id = ?", [tenant, person]);
+      return {
+        person: { id: person, name: known?.name ?? name },
+        device,
+        machine,
+        scopes: readScopes(invite.scopes),
+        spaces: await directory.spacesOf(person),
+      };
+    },
+
+    /** At the first start: the team's space, and an invitation for its owner. Undefined once somebody has joined. */
+    async first(): Promise<string | undefined> {
+      if (!(await db.get("select 1 from team_space where tenant = ? limit 1", [tenant])))
+        await directory.createSpace("Team", "team", []);
+      if (await db.get("select 1 from team_device where tenant = ? limit 1", [tenant])) return undefined;
+      await db.run("update team_invite set revoked_at = ? where tenant = ? and used_at is null and revoked_at is null", [
+        Date.now(),
+        tenant,
+      ]);
+      const spaces = (await directory.spaces()).flatMap(({ id, kind }) => (kind === "team" ? id : []));
+      return (await self.create({ scopes: ["push", "read", "own"], spaces, person: null, days: 7 }, null)).code;
+    },
+  };
+  return self;
+}

@@ -1,0 +1,79 @@
+/** Tables of people, machines, spaces, invitations and tokens, in PostgreSQL's SQL. Only the owner of the tables reads them. */
+import type { Database, Statement } from "sessarc";
+
+/** Once there is a release: append steps, never edit one. Every key begins with the tenant. Times are ms since the epoch. */
+const STEPS: readonly (readonly string[])[] = [
+  [
+    `create table team_setting (
+       tenant integer not null, name text not null, value text not null, primary key (tenant, name))`,
+    `create table team_person (
+       tenant integer not null, id text not null, name text not null, created_at bigint not null, removed_at bigint,
+       primary key (tenant, id))`,
+    `create table team_device (
+       tenant integer not null, id text not null, person text not null, machine text not null, name text not null,
+       public_key text not null, scopes text not null, created_at bigint not null, seen_at bigint, revoked_at bigint,
+       primary key (tenant, id))`,
+    "create unique index team_device_key on team_device (tenant, public_key)",
+    "create unique index team_device_machine on team_device (tenant, machine)",
+    "create index team_device_person on team_device (tenant, person)",
+    `create table team_space (
+       tenant integer not null, id integer not null, name text not null, kind text not null, created_at bigint not null,
+       primary key (tenant, id))`,
+    `create table team_space_person (
+       tenant integer not null, space integer not null, person text not null, mine integer not null default 0,
+       primary key (tenant, space, person))`,
+    "create index team_space_person_person on team_space_person (tenant, person)",
+    `create table team_invite (
+       tenant integer not null, id text not null, code text not null, person text, scopes text not null, spaces text not null,
+       made_by text, created_at bigint not null, expires_at bigint not null, used_at bigint, used_by text, revoked_at bigint,
+       primary key (tenant, id))`,
+    "create unique index team_invite_code on team_invite (tenant, code)",
+    `create table team_token (
+       tenant integer not null, hash text not null, kind text not null, device text not null, scopes text not null,
+       created_at bigint not null, expires_at bigint not null, primary key (tenant, hash))`,
+    "create index team_token_device on team_token (tenant, device)",
+    `create table team_nonce (
+       tenant integer not null, device text not null, nonce text not null, expires_at bigint not null,
+       primary key (tenant, device, nonce))`,
+    `create table team_access (
+       tenant integer not null, at bigint not null, id text not null, person text, device text, remote text not null,
+       method text not null, path text not null, status integer not null, code text, primary key (tenant, at, id))`,
+    `create table team_blob (
+       tenant integer not null, person text not null, sha256 text not null, bytes bigint not null, at bigint not null,
+       primary key (tenant, person, sha256))`,
+    "create index team_blob_hash on team_blob (tenant, sha256)",
+    `create table team_session_blob (
+       tenant integer not null, session text not null, sha256 text not null, primary key (tenant, session, sha256))`,
+    "create index team_session_blob_hash on team_session_blob (tenant, sha256)",
+    `create table team_withdrawn (
+       tenant integer not null, session text not null, digest text not null, at bigint not null,
+       primary key (tenant, session))`,
+    `create table team_left (tenant integer not null, key text not null, at bigint not null, primary key (tenant, key))`,
+  ],
+];
+
+/** Any number that no other program on this database uses for a lock. */
+const LOCK = 7_310_441;
+
+/** Applies the missing steps, forward only. Several nodes may start at once: each step is one transaction under a lock. */
+export async function migrateAccounts(db: Database): Promise<void> {
+  const lock: Statement = ["select pg_advisory_xact_lock(?)", [LOCK]];
+  await db.batch([
+    lock,
+    ["create table if not exists team_step (number integer primary key, at bigint not null)"],
+  ]);
+  for (const [i, statements] of STEPS.entries()) {
+    const number = i + 1;
+    if (await db.get("select 1 from team_step where number = ?", [number])) continue;
+    await db
+      .batch([
+        lock,
+        // Fails for the second of two nodes that begin the same step: the first one's transaction has ended by then.
+        ["insert into team_step (number, at) values (?, ?)", [number, Date.now()]],
+        ...statements.map((sql): Statement => [sql]),
+      ])
+      .catch(async (error: unknown) => {
+        if (!(await db.get("select 1 from team_step where number = ?", [number]))) throw error;
+      });
+  }
+}
