@@ -32,7 +32,8 @@ export async function readJson(source: BodySource, limit: number): Promise<unkno
   return value;
 }
 
-function readBytes(source: BodySource, limit: number): Promise<Buffer> {
+/** The whole body; throws BODY_TOO_LARGE as soon as one byte too many arrived. */
+export function readBytes(source: BodySource, limit: number): Promise<Buffer> {
   const message = source.runtime?.node?.req;
   return isMessage(message) ? readMessage(message, limit) : readStream(source.body, limit);
 }

@@ -81,8 +81,11 @@ export interface SessionSummary {
   gitBranch?: string | undefined;
   /** Remote URL of the repository, where the log names it (never with credentials). */
   gitRemote?: string | undefined;
-  /** The group of a session without a folder (a one-way hash, a window without a workspace); its key is unique within the tool. */
-  virtualProject?: { key: string; name: string } | undefined;
+  /**
+   * The group of a session without a folder (a one-way hash, a window without a workspace); its key is unique within the tool, or, where it is
+   * `shared`, the same for all tools.
+   */
+  virtualProject?: { key: string; name: string; shared?: boolean | undefined } | undefined;
   /** Key of the session that spawned this one (sub-agent). */
   parent?: string | undefined;
   /** Key of the session this one was forked from. */

@@ -4,7 +4,7 @@ import type { Worker } from "node:worker_threads";
 import { createBlobs } from "./blobs.ts";
 import { createDerived, DERIVED } from "./derived.ts";
 import type { DriverConfig } from "./driver.ts";
-import { durableFs } from "./durable-fs.ts";
+import { openFiles } from "./files.ts";
 import { sweepLeftovers } from "./leftovers.ts";
 import { acquireLock } from "./lock.ts";
 import { loadSqlJs } from "./sqljs.ts";
@@ -58,18 +58,4 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
     await lock?.release();
     throw error;
   }
-}
-
-async function openFiles(
-  dataDir: string,
-  driver: DriverConfig | undefined,
-  readOnly: boolean,
-): Promise<Storage["files"]> {
-  const { createStorage: create, prefixStorage } = await import("unstorage");
-  if (!driver) {
-    return create({ driver: durableFs({ base: join(dataDir, "files"), readOnly }) });
-  }
-  const { default: factory } = await import(`unstorage/drivers/${driver.name}`);
-  // Transcripts lie in the same place under keys of two hex digits.
-  return prefixStorage(create({ driver: factory(driver.options) }), "files");
 }

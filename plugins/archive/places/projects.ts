@@ -86,7 +86,8 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
   return {
     identify(tool, { cwd, virtualProject }) {
       if (cwd === undefined || cwd === "" || !(isAbsolute(cwd) || /^[A-Za-z]:[\\/]/.test(cwd))) {
-        const key = virtualProject ? `virtual:${tool.name}:${virtualProject.key}` : `virtual:${tool.name}`;
+        const scope = virtualProject?.shared ? "shared" : `virtual:${tool.name}`;
+        const key = virtualProject ? `${scope}:${virtualProject.key}` : scope;
         return Promise.resolve({
           kind: "virtual",
           key,

@@ -47,7 +47,11 @@ export function createAccessLog(db: Database, tenant: number) {
     },
 
     /** Newest first. `person`: of one person alone. */
-    async list(person: string | null, before: number, limit: number): Promise<(Omit<AccessEntry, "at"> & { at: string })[]> {
+    async list(
+      person: string | null,
+      before: number,
+      limit: number,
+    ): Promise<(Omit<AccessEntry, "at"> & { at: string })[]> {
       const rows = await db.all<AccessEntry>(
         `select at, person, device, remote, method, path, status, code from team_access
          where tenant = ? and at < ? and (cast(? as text) is null or person = ?) order by at desc, id limit ?`,

@@ -78,7 +78,10 @@ export function createDirectory(db: Database, tenant: number) {
       )) ?? { owners: 0 };
       if (owners === 0) throw new SessarcError("TEAM_LAST_OWNER", {});
       await db.batch([
-        ["update team_device set revoked_at = ? where tenant = ? and id = ? and revoked_at is null", [Date.now(), tenant, id]],
+        [
+          "update team_device set revoked_at = ? where tenant = ? and id = ? and revoked_at is null",
+          [Date.now(), tenant, id],
+        ],
         ["delete from team_token where tenant = ? and device = ?", [tenant, id]],
       ]);
     },
@@ -146,13 +149,20 @@ export function createDirectory(db: Database, tenant: number) {
     },
 
     async checkShared(id: number): Promise<void> {
-      const row = await db.get<{ kind: string }>("select kind from team_space where tenant = ? and id = ?", [tenant, id]);
-      if (!row || row.kind === "private") throw new SessarcError("TEAM_NOT_FOUND", { what: "shared space", id: String(id) });
+      const row = await db.get<{ kind: string }>("select kind from team_space where tenant = ? and id = ?", [
+        tenant,
+        id,
+      ]);
+      if (!row || row.kind === "private")
+        throw new SessarcError("TEAM_NOT_FOUND", { what: "shared space", id: String(id) });
     },
 
     async checkPeople(people: readonly string[]): Promise<void> {
       for (const id of people) {
-        const row = await db.get("select 1 from team_person where tenant = ? and id = ? and removed_at is null", [tenant, id]);
+        const row = await db.get("select 1 from team_person where tenant = ? and id = ? and removed_at is null", [
+          tenant,
+          id,
+        ]);
         if (!row) throw new SessarcError("TEAM_NOT_FOUND", { what: "person", id });
       }
     },

@@ -52,7 +52,10 @@ export type Invitations = ReturnType<typeof createInvitations>;
 export function createInvitations(db: Database, tenant: number, directory: Directory) {
   const self = {
     /** The code is in the answer and nowhere else. */
-    async create(options: InviteOptions, madeBy: string | null): Promise<{ id: string; code: string; expiresAt: string }> {
+    async create(
+      options: InviteOptions,
+      madeBy: string | null,
+    ): Promise<{ id: string; code: string; expiresAt: string }> {
       if (options.person !== null) await directory.checkPeople([options.person]);
       for (const space of options.spaces) await directory.checkShared(space);
       const [id, code, now] = [newId(), newSecret(), Date.now()];
@@ -137,10 +140,16 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
       ]);
       await db.batch(write).catch(async (error: unknown) => {
         // Nothing was stored, so the invitation is good again: two people may have got the same number for their space.
-        await db.run("update team_invite set used_at = null, used_by = null where tenant = ? and used_by = ?", [tenant, device]);
+        await db.run("update team_invite set used_at = null, used_by = null where tenant = ? and used_by = ?", [
+          tenant,
+          device,
+        ]);
         throw error;
       });
-      const known = await db.get<{ name: string }>("select name from team_person where tenant = ? and id = ?", [tenant, person]);
+      const known = await db.get<{ name: string }>("select name from team_person where tenant = ? and id = ?", [
+        tenant,
+        person,
+      ]);
       return {
         person: { id: person, name: known?.name ?? name },
         device,
@@ -155,10 +164,10 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
       if (!(await db.get("select 1 from team_space where tenant = ? limit 1", [tenant])))
         await directory.createSpace("Team", "team", []);
       if (await db.get("select 1 from team_device where tenant = ? limit 1", [tenant])) return undefined;
-      await db.run("update team_invite set revoked_at = ? where tenant = ? and used_at is null and revoked_at is null", [
-        Date.now(),
-        tenant,
-      ]);
+      await db.run(
+        "update team_invite set revoked_at = ? where tenant = ? and used_at is null and revoked_at is null",
+        [Date.now(), tenant],
+      );
       const spaces = (await directory.spaces()).flatMap(({ id, kind }) => (kind === "team" ? id : []));
       return (await self.create({ scopes: ["push", "read", "own"], spaces, person: null, days: 7 }, null)).code;
     },

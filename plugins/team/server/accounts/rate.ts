@@ -17,6 +17,7 @@ export function createRateLimit(most: number, ms: number): (name: string) => voi
       for (const oldest of windows.keys()) if (windows.size > REMEMBERED) windows.delete(oldest);
     }
     window.count++;
-    if (window.count > most) throw new SessarcError("TEAM_RATE_LIMITED", { seconds: Math.ceil((window.until - now) / 1000) });
+    if (window.count > most)
+      throw new SessarcError("TEAM_RATE_LIMITED", { seconds: Math.ceil((window.until - now) / 1000) });
   };
 }

@@ -58,10 +58,7 @@ const LOCK = 7_310_441;
 /** Applies the missing steps, forward only. Several nodes may start at once: each step is one transaction under a lock. */
 export async function migrateAccounts(db: Database): Promise<void> {
   const lock: Statement = ["select pg_advisory_xact_lock(?)", [LOCK]];
-  await db.batch([
-    lock,
-    ["create table if not exists team_step (number integer primary key, at bigint not null)"],
-  ]);
+  await db.batch([lock, ["create table if not exists team_step (number integer primary key, at bigint not null)"]]);
   for (const [i, statements] of STEPS.entries()) {
     const number = i + 1;
     if (await db.get("select 1 from team_step where number = ?", [number])) continue;

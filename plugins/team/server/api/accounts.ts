@@ -1,0 +1,203 @@
+/** /team/api: joining, tokens, people, machines, invitations, spaces, and the access log. */
+import { SessarcError } from "sessarc";
+import * as v from "valibot";
+import { type Caller, need, SCOPES } from "../accounts/caller.ts";
+import { type ApiRoute, openRoute, route } from "./route.ts";
+import { addressOf } from "./services.ts";
+
+const name = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(100), v.regex(/^[^\p{Cc}]+$/u, "has control characters"));
+const secret = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, "is not a code of this server"));
+const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{8,32}$/, "is not an id of this server"));
+const space = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const scopes = v.pipe(v.array(v.picklist(SCOPES)), v.minLength(1), v.maxLength(3));
+const owns = (caller: Caller) => caller.scopes.includes("own");
+
+/** What the person sees of itself. */
+const shown = ({ person, device, machine, scopes, spaces }: Caller) => ({ person, device, machine, scopes, spaces });
+
+export const accountRoutes: readonly ApiRoute[] = [
+  openRoute({
+    method: "POST",
+    path: "/join",
+    body: v.object({ invite: secret, name, publicKey: v.pipe(v.string(), v.maxLength(100)), machine: name }),
+    handler: async ({ services, body, remote }) => {
+      services.limits.join(remote);
+      const joined = await services.invitations.join(body.invite, body.name, body.machine, body.publicKey);
+      return { ...joined, address: addressOf(services) };
+    },
+  }),
+  openRoute({
+    method: "POST",
+    path: "/token",
+    body: v.object({
+      device: id,
+      at: v.pipe(v.string(), v.isoTimestamp()),
+      nonce: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{16,64}$/, "is not 16 to 64 characters of base64url")),
+      signature: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{86}$/, "is not an Ed25519 signature in base64url")),
+    }),
+    handler: ({ services, body, remote }) => {
+      services.limits.token(remote);
+      return services.tokens.forSignature(body, services.gate().addresses);
+    },
+  }),
+  openRoute({
+    method: "GET",
+    path: "/key",
+    handler: async ({ services }) => ({ publicKey: services.signing.publicKey }),
+  }),
+  route({ method: "GET", path: "/me", scope: "signed-in", handler: async ({ caller }) => shown(caller) }),
+  route({
+    method: "POST",
+    path: "/open",
+    scope: "read",
+    handler: async ({ services, caller }) => {
+      const { token, expires } = await services.tokens.ticket(caller);
+      return { url: `${addressOf(services)}/auth/${token}`, expires };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/people",
+    scope: "read",
+    handler: async ({ services, caller }) => {
+      const people = await services.directory.people();
+      // Who is in which space is for owners; the others see the spaces that they share.
+      const mine = new Set(caller.spaces.map(({ id }) => id));
+      return {
+        people: people.map((person) => ({
+          ...person,
+          spaces: owns(caller) ? person.spaces : person.spaces.filter((one) => mine.has(one)),
+        })),
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/devices",
+    scope: "signed-in",
+    handler: async ({ services, caller }) => ({
+      devices: await services.directory.devices(owns(caller) ? null : caller.person.id),
+    }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/devices/:id",
+    scope: "signed-in",
+    handler: async ({ services, caller, params }) => {
+      const known = (await services.directory.devices(owns(caller) ? null : caller.person.id)).some(
+        (device) => device.id === params.id,
+      );
+      if (!known || params.id === undefined)
+        throw new SessarcError("TEAM_NOT_FOUND", { what: "machine", id: params.id ?? "" });
+      await services.directory.revoke(params.id);
+      return { revoked: true };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/invites",
+    scope: "signed-in",
+    handler: async ({ services, caller }) => {
+      const invites = await services.invitations.list();
+      return { invites: owns(caller) ? invites : invites.filter(({ madeBy }) => madeBy === caller.person.id) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/invites",
+    scope: "signed-in",
+    body: v.object({
+      scopes,
+      spaces: v.optional(v.pipe(v.array(space), v.maxLength(100))),
+      /** The invitation is for another machine of this person. */
+      person: v.optional(id),
+      days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30)), 7),
+    }),
+    handler: async ({ services, caller, body }) => {
+      const self = body.person === caller.person.id;
+      if (!self) need(caller, "own");
+      // Nobody gives a right away that they do not have.
+      for (const scope of body.scopes) need(caller, scope);
+      const shared = await services.directory.spaces();
+      const spaces = body.spaces ?? shared.flatMap(({ id, kind }) => (kind === "team" ? id : []));
+      const { id, code, expiresAt } = await services.invitations.create(
+        { scopes: body.scopes, spaces: self ? [] : spaces, person: body.person ?? null, days: body.days },
+        caller.person.id,
+      );
+      return { id, link: `${addressOf(services)}/join#${code}`, expiresAt };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/invites/:id",
+    scope: "signed-in",
+    handler: async ({ services, caller, params }) => {
+      const known = (await services.invitations.list()).find((invite) => invite.id === params.id);
+      if (!known || !(owns(caller) || known.madeBy === caller.person.id))
+        throw new SessarcError("TEAM_NOT_FOUND", { what: "open invitation", id: params.id ?? "" });
+      await services.invitations.revoke(known.id);
+      return { revoked: true };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/spaces",
+    scope: "signed-in",
+    handler: async ({ services, caller }) => {
+      const mine = new Set(caller.spaces.map(({ id }) => id));
+      const spaces = await services.directory.spaces();
+      return { spaces: owns(caller) ? spaces : spaces.filter(({ id }) => mine.has(id)) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/spaces",
+    scope: "own",
+    body: v.object({ name, kind: v.picklist(["team", "project"]), people: v.optional(v.pipe(v.array(id), v.maxLength(500)), []) }),
+    handler: async ({ services, body }) => ({
+      id: await services.directory.createSpace(body.name, body.kind, body.people),
+    }),
+  }),
+  route({
+    method: "POST",
+    path: "/spaces/:id/people",
+    scope: "own",
+    body: v.object({ people: v.pipe(v.array(id), v.minLength(1), v.maxLength(500)) }),
+    handler: async ({ services, params, body }) => {
+      await services.directory.addToSpace(numberOf(params.id), body.people);
+      return { added: true };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/spaces/:id/people",
+    scope: "own",
+    body: v.object({ people: v.pipe(v.array(id), v.minLength(1), v.maxLength(500)) }),
+    handler: async ({ services, params, body }) => {
+      for (const person of body.people) await services.directory.removeFromSpace(numberOf(params.id), person);
+      return { removed: true };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/access",
+    scope: "signed-in",
+    handler: async ({ services, caller, query }) => {
+      const before = Number(query.get("before") ?? Number.NaN);
+      const limit = Number(query.get("limit") ?? 100);
+      const person = owns(caller) ? query.get("person") : caller.person.id;
+      return {
+        entries: await services.access.list(
+          person,
+          Number.isFinite(before) ? before : Number.MAX_SAFE_INTEGER,
+          Number.isInteger(limit) ? Math.min(Math.max(limit, 1), 1_000) : 100,
+        ),
+      };
+    },
+  }),
+];
+
+const numberOf = (text: string | undefined): number => {
+  if (text === undefined || !/^\d{1,9}$/.test(text)) throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: text ?? "" });
+  return Number(text);
+};

@@ -1,0 +1,131 @@
+/** /team/api: receiving sessions and removing them again. */
+import { type Database, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { validate } from "#internal";
+import { marks, pages } from "#internal/adapter";
+import { canonicalJson, digestOf } from "../../manifest.ts";
+import { MOST_PACKED } from "../blobs.ts";
+import { idHere } from "../ingest/adapters.ts";
+import { manifestSchema, sessionId, sha256 } from "../ingest/manifest-schema.ts";
+import { type ApiRoute, route } from "./route.ts";
+import { addressOf } from "./services.ts";
+
+/** Sessions of one question. */
+const MOST = 1_000;
+/** Bytes of a manifest: quarter-hours of a session that ran for a year are some MB. */
+const MANIFEST_BYTES = 8 * 2 ** 20;
+
+const space = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+export const pushRoutes: readonly ApiRoute[] = [
+  route({
+    method: "POST",
+    path: "/have",
+    scope: "push",
+    bytes: 2 ** 20,
+    body: v.object({
+      sessions: v.pipe(v.array(v.object({ id: sessionId, digest: sha256, space: v.optional(space) })), v.maxLength(MOST)),
+    }),
+    handler: async ({ services: { database, tenant }, caller, body }) => {
+      const ids = body.sessions.map(({ id }) => idHere(caller.machine, id));
+      const [have, withdrawn] = [await stored(database.owner, tenant, ids), await withdrawnOf(database.owner, tenant, ids)];
+      const missing: string[] = [];
+      const gone: string[] = [];
+      for (const { id, digest, space } of body.sessions) {
+        const here = idHere(caller.machine, id);
+        const known = have.get(here);
+        if (withdrawn.has(here)) gone.push(id);
+        else if (known?.digest !== digest || (space !== undefined && known.space !== space)) missing.push(id);
+      }
+      return { missing, withdrawn: gone };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/blobs/have",
+    scope: "push",
+    bytes: 2 ** 20,
+    body: v.object({ sha256: v.pipe(v.array(sha256), v.maxLength(10_000)) }),
+    handler: async ({ services, caller, body }) => ({
+      missing: await services.blobs.missing(caller.person.id, body.sha256),
+    }),
+  }),
+  route({
+    method: "PUT",
+    path: "/blobs/:sha256",
+    scope: "push",
+    raw: true,
+    bytes: MOST_PACKED,
+    handler: async ({ services, caller, params, body }) => {
+      const name = await validate(sha256, params.sha256, "params");
+      if (!Buffer.isBuffer(body)) throw new SessarcError("TEAM_BLOB_WRONG", { sha256: name, reason: "it has no body" });
+      await services.blobs.put(caller.person.id, name, body);
+      return { stored: true };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/sessions",
+    scope: "push",
+    bytes: MANIFEST_BYTES,
+    body: v.object({ space, manifest: v.looseObject({}), again: v.optional(v.boolean(), false) }),
+    handler: async ({ services, caller, body }) => {
+      if (!caller.spaces.some(({ id }) => id === body.space))
+        throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: String(body.space) });
+      const manifest = await validate(manifestSchema, body.manifest, "manifest");
+      // Of what was sent: the machine compares it with its own.
+      const digest = digestOf(body.manifest);
+      const push = { person: caller.person.id, machine: caller.machine, space: body.space, manifest, digest };
+      const { id: _, ...outcome } = await services.ingest.push(push, body.again);
+      services.metrics.pushes[outcome.outcome]++;
+      return { id: manifest.id, ...outcome };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/withdraw",
+    scope: "push",
+    bytes: 2 ** 20,
+    body: v.object({ ids: v.pipe(v.array(sessionId), v.minLength(1), v.maxLength(MOST)) }),
+    handler: async ({ services, caller, body }) => {
+      const removed = await services.ingest.withdraw(caller.person.id, caller.machine, body.ids);
+      services.metrics.pushes.withdrawn += removed.length;
+      const { signing } = services;
+      const receipt = canonicalJson({
+        address: addressOf(services),
+        person: caller.person.id,
+        device: caller.device,
+        removed,
+        at: new Date().toISOString(),
+      });
+      return { removed, receipt, signature: signing.sign(receipt), publicKey: signing.publicKey };
+    },
+  }),
+];
+
+/** Ids of one query. */
+const TOGETHER = 500;
+
+async function stored(db: Database, tenant: number, ids: readonly string[]): Promise<Map<string, { digest: string; space: number }>> {
+  const found = new Map<string, { digest: string; space: number }>();
+  for (const page of pages(ids, TOGETHER)) {
+    const rows = await db.all<{ session: string; digest: string; space: number }>(
+      `select session, digest, space from team_session where tenant = ? and session in (${marks(page)})`,
+      [tenant, ...page],
+    );
+    for (const { session, ...row } of rows) found.set(session, row);
+  }
+  return found;
+}
+
+async function withdrawnOf(db: Database, tenant: number, ids: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const page of pages(ids, TOGETHER)) {
+    const rows = await db.all<{ session: string }>(
+      `select session from team_withdrawn where tenant = ? and session in (${marks(page)})`,
+      [tenant, ...page],
+    );
+    for (const { session } of rows) found.add(session);
+  }
+  return found;
+}

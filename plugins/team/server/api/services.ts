@@ -1,0 +1,31 @@
+/** What the routes of the server's API ask. */
+import type { AccessLog } from "../accounts/access-log.ts";
+import type { Directory } from "../accounts/directory.ts";
+import type { Invitations } from "../accounts/join.ts";
+import type { SigningKey } from "../accounts/secrets.ts";
+import type { Tokens } from "../accounts/tokens.ts";
+import type { BlobStore } from "../blobs.ts";
+import type { Gate } from "../gate.ts";
+import type { Ingest } from "../ingest/ingest.ts";
+import type { Metrics } from "../metrics.ts";
+import type { TeamDatabase } from "../../types.ts";
+
+export interface Services {
+  tenant: number;
+  database: TeamDatabase;
+  directory: Directory;
+  invitations: Invitations;
+  tokens: Tokens;
+  access: AccessLog;
+  blobs: BlobStore;
+  ingest: Ingest;
+  metrics: Metrics;
+  signing: SigningKey;
+  /** Throw TEAM_RATE_LIMITED. */
+  limits: { join(remote: string): void; token(remote: string): void };
+  /** Known once the node listens. */
+  gate(): Gate;
+}
+
+/** The address that people and machines use. */
+export const addressOf = (services: Services): string => services.gate().addresses[0] ?? "";

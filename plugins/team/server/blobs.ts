@@ -1,0 +1,117 @@
+/** Chunks of pushed sessions, by the SHA-256 of what they hold. Stored compressed; a chunk is there only for the people that sent it. */
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { type Database, SessarcError, type Storage } from "sessarc";
+import { marks, pages } from "#internal/adapter";
+
+/** Bytes of a body, and of what is in it. */
+export const MOST_PACKED = 4 * 2 ** 20;
+export const MOST_INFLATED = 16 * 2 ** 20;
+
+const inflate = promisify(gunzip);
+const keyOf = (sha256: string) => `team:blob:${sha256.slice(0, 2)}:${sha256}`;
+
+/** Hashes of one query. */
+const TOGETHER = 500;
+
+export type BlobStore = ReturnType<typeof createBlobStore>;
+
+export function createBlobStore(db: Database, tenant: number, files: Storage["files"]) {
+  const self = {
+    /** Stores a chunk for `person`. Throws TEAM_BLOB_WRONG for other content than the name says, and for what is too large when inflated. */
+    async put(person: string, sha256: string, packed: Buffer): Promise<void> {
+      const wrong = (reason: string, cause?: unknown) =>
+        new SessarcError("TEAM_BLOB_WRONG", { sha256, reason }, { cause });
+      const bytes = await inflate(packed, { maxOutputLength: MOST_INFLATED }).catch((cause: unknown) => {
+        throw wrong("its body is no gzip data of at most 16 MiB", cause);
+      });
+      if (createHash("sha256").update(bytes).digest("hex") !== sha256) throw wrong("its SHA-256 is another one");
+      await files.setItemRaw(keyOf(sha256), packed);
+      await db.run(
+        "insert into team_blob (tenant, person, sha256, bytes, at) values (?, ?, ?, ?, ?) on conflict do nothing",
+        [tenant, person, sha256, packed.length, Date.now()],
+      );
+    },
+
+    /** Those of `hashes` that `person` has not sent. */
+    async missing(person: string, hashes: readonly string[]): Promise<string[]> {
+      const wanted = new Set(hashes);
+      for (const page of pages([...wanted], TOGETHER)) {
+        const rows = await db.all<{ sha256: string }>(
+          `select sha256 from team_blob where tenant = ? and person = ? and sha256 in (${marks(page)})`,
+          [tenant, person, ...page],
+        );
+        for (const { sha256 } of rows) wanted.delete(sha256);
+      }
+      return [...wanted];
+    },
+
+    /** The inflated bytes. Throws TEAM_BLOBS_MISSING, and forgets the chunk, where its file is gone or holds something else. */
+    async load(sha256: string): Promise<Uint8Array> {
+      const packed = await files.getItemRaw(keyOf(sha256));
+      const bytes = packed && (await inflate(packed, { maxOutputLength: MOST_INFLATED }).catch(() => undefined));
+      if (bytes && createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
+      await db.run("delete from team_blob where tenant = ? and sha256 = ?", [tenant, sha256]);
+      throw new SessarcError("TEAM_BLOBS_MISSING", { missing: [sha256] });
+    },
+
+    /** Notes which chunks a session is made of. */
+    async use(session: string, hashes: readonly string[]): Promise<void> {
+      for (const page of pages([...new Set(hashes)], TOGETHER))
+        await db.run(
+          `insert into team_session_blob (tenant, session, sha256) values ${page.map(() => "(?, ?, ?)").join(", ")}
+           on conflict do nothing`,
+          page.flatMap((sha256) => [tenant, session, sha256]),
+        );
+    },
+
+    /** Drops chunks that a session is no longer made of, except `kept`, where no other session of the person needs them. */
+    async release(person: string, session: string, kept: readonly string[] = []): Promise<void> {
+      const keep = new Set(kept);
+      const rows = await db.all<{ sha256: string }>(
+        "select sha256 from team_session_blob where tenant = ? and session = ?",
+        [tenant, session],
+      );
+      const gone = rows.flatMap(({ sha256 }) => (keep.has(sha256) ? [] : sha256));
+      for (const page of pages(gone, TOGETHER)) {
+        await db.batch([
+          [
+            `delete from team_session_blob where tenant = ? and session = ? and sha256 in (${marks(page)})`,
+            [tenant, session, ...page],
+          ],
+          [
+            `delete from team_blob b where b.tenant = ? and b.person = ? and b.sha256 in (${marks(page)})
+             and not exists (select 1 from team_session_blob u join team_session s on s.tenant = u.tenant and s.session = u.session
+               where u.tenant = b.tenant and u.sha256 = b.sha256 and s.person = b.person)`,
+            [tenant, person, ...page],
+          ],
+        ]);
+        await self.sweep(page);
+      }
+    },
+
+    /** Chunks that were sent and never became part of a session, `days` after. */
+    async prune(days: number): Promise<void> {
+      const rows = await db.all<{ sha256: string }>(
+        `delete from team_blob b where b.tenant = ? and b.at < ? and not exists (
+           select 1 from team_session_blob u where u.tenant = b.tenant and u.sha256 = b.sha256) returning b.sha256`,
+        [tenant, Date.now() - days * 86_400_000],
+      );
+      await self.sweep(rows.map(({ sha256 }) => sha256));
+    },
+
+    /** Removes the files of chunks that nobody has any more. A chunk that is sent at this moment fails its import and is sent again. */
+    async sweep(hashes: readonly string[]): Promise<void> {
+      for (const page of pages([...new Set(hashes)], TOGETHER)) {
+        const rows = await db.all<{ sha256: string }>(
+          `select distinct sha256 from team_blob where tenant = ? and sha256 in (${marks(page)})`,
+          [tenant, ...page],
+        );
+        const held = new Set(rows.map(({ sha256 }) => sha256));
+        for (const sha256 of page) if (!held.has(sha256)) await files.removeItem(keyOf(sha256));
+      }
+    },
+  };
+  return self;
+}

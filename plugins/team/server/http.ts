@@ -1,0 +1,218 @@
+/** The h3 app of a node: the gate, the server's own API, and the kernel of whoever asks. */
+import { randomBytes } from "node:crypto";
+import { IncomingMessage } from "node:http";
+import type { H3, H3Event } from "h3";
+import { isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { addSecurityHeaders, messageOf, readBytes, readJson, toErrorBody, validate } from "#internal";
+import { type Caller, need } from "./accounts/caller.ts";
+import { createRateLimit } from "./accounts/rate.ts";
+import type { ApiRoute } from "./api/route.ts";
+import type { Services } from "./api/services.ts";
+import { checkRequest, remoteOf } from "./gate.ts";
+import { isAllowed, isApi } from "./people/allowed.ts";
+
+const BODY = 64 * 2 ** 10;
+/** Entries a minute of one address whose requests name nobody: without a limit they would fill the disk. */
+const UNKNOWN_A_MINUTE = 120;
+
+export interface AppParts {
+  services: Services;
+  routes: readonly ApiRoute[];
+  /** Of the caller. */
+  kernel(caller: Caller): Promise<Kernel>;
+  /** Answers of pages that need no sign-in. */
+  open: Readonly<Record<string, (request: Request, message: IncomingMessage | undefined) => Promise<Response>>>;
+  log(line: string): void;
+}
+
+/** What is known of a request when it is entered into the access log. */
+interface Seen {
+  caller: Caller | undefined;
+}
+
+export async function createNodeApp(parts: AppParts): Promise<H3> {
+  const { H3 } = await import("h3");
+  const { services, log } = parts;
+  const app = new H3({ silent: true, allowMalformedURL: true });
+  const unknown = createRateLimit(UNKNOWN_A_MINUTE, 60_000);
+
+  async function handle(event: H3Event, answer: (seen: Seen) => Promise<Response>): Promise<Response> {
+    const began = performance.now();
+    const request = event.req;
+    const path = event.url.pathname;
+    const message = messageOfEvent(event);
+    const seen: Seen = { caller: undefined };
+    let code: string | null = null;
+    let response: Response;
+    try {
+      checkRequest(services.gate(), request, path, message);
+      response = await answer(seen);
+    } catch (error) {
+      const errorId = randomBytes(4).toString("hex");
+      const body = toErrorBody(error, errorId);
+      code = body.code;
+      if (body.status >= 500) log(`${errorId} ${request.method} ${path}: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`);
+      response = json(body, body.status, body.code === "TEAM_UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {});
+      if (isSessarcError(error) && "seconds" in error.params) response.headers.set("retry-after", String(error.params.seconds));
+    }
+    if (isLogged(path)) {
+      const { caller } = seen;
+      const remote = remoteOf(services.gate(), request, message);
+      const entry = {
+        at: Date.now(),
+        person: caller?.person.id ?? null,
+        device: caller?.device ?? null,
+        remote,
+        method: request.method,
+        path: shownPath(path),
+        status: response.status,
+        code,
+      };
+      if (caller || isWithin(unknown, remote)) await services.access.add(entry);
+    }
+    services.metrics.answered(response.status, performance.now() - began);
+    const headers = new Headers(response.headers);
+    addSecurityHeaders(headers);
+    return new Response(request.method === "HEAD" ? null : response.body, { status: response.status, headers });
+  }
+
+  for (const route of parts.routes) {
+    app.on(route.method, `/team/api${route.path}`, (event) =>
+      handle(event, async (seen) => {
+        const caller = route.scope === "nobody" ? undefined : await signedIn(services, event, seen);
+        if (caller && route.scope !== "signed-in" && route.scope !== "nobody") need(caller, route.scope);
+        const value = await route.handler({
+          services,
+          // Routes for everybody take no caller; their type says so.
+          caller: caller as Caller,
+          params: decoded(event.context.params ?? {}),
+          query: event.url.searchParams,
+          body: await bodyOf(route, event),
+          remote: remoteOf(services.gate(), event.req, messageOfEvent(event)),
+        });
+        return json(value, 200);
+      }),
+    );
+  }
+  for (const [path, answer] of Object.entries(parts.open))
+    app.get(path, (event) => handle(event, () => answer(event.req, messageOfEvent(event))));
+  app.get("/auth/:ticket", (event) => handle(event, () => signIn(services, String(event.context.params?.ticket))));
+  app.all("/**", (event) =>
+    handle(event, async (seen) => {
+      const path = event.url.pathname;
+      if (/^\/team(\/|$)/.test(path)) throw new SessarcError("ROUTE_NOT_FOUND", { method: event.req.method, path });
+      const caller = await signedIn(services, event, seen).catch((error: unknown) => {
+        if (isApi(path) || event.req.method !== "GET") throw error;
+        return undefined;
+      });
+      if (!caller) return page("Sign in", "<p>Run <code>sessarc team open</code> on a machine that has joined this team.</p>", 401);
+      need(caller, "read");
+      if (!isAllowed(event.req.method, path)) throw new SessarcError("TEAM_NOT_HERE", { method: event.req.method, path });
+      const kernel = await parts.kernel(caller);
+      return passOn(kernel, event);
+    }),
+  );
+  return app;
+}
+
+/** What the kernel gets of a request: its own address, and nothing that proves who asks. */
+const PASSED = ["accept", "accept-language", "if-none-match", "if-modified-since", "range", "last-event-id"];
+
+function passOn(kernel: Kernel, event: H3Event): Promise<Response> {
+  const headers = new Headers();
+  for (const name of PASSED) {
+    const value = event.req.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  return kernel.fetch(`${event.url.pathname}${event.url.search}`, {
+    method: event.req.method,
+    headers,
+    signal: event.req.signal,
+  });
+}
+
+/** Throws TEAM_UNAUTHORIZED. */
+async function signedIn({ tokens }: Services, event: H3Event, seen: Seen): Promise<Caller> {
+  const { headers } = event.req;
+  const bearer = /^Bearer +([A-Za-z0-9_-]{43}) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const cookie = bearer ?? cookieOf(headers.get("cookie"));
+  const caller = cookie === undefined ? undefined : await tokens.caller(bearer === undefined ? "session" : "device", cookie);
+  if (!caller) throw new SessarcError("TEAM_UNAUTHORIZED", {});
+  seen.caller = caller;
+  return caller;
+}
+
+const COOKIE = "sessarc_team";
+
+function cookieOf(header: string | null): string | undefined {
+  for (const part of (header ?? "").split(";")) {
+    const at = part.indexOf("=");
+    const name = part.slice(0, at).trim();
+    if (at > 0 && (name === COOKIE || name === `__Host-${COOKIE}`)) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+/** The one-time link. By a page and not by a redirect: a Strict cookie is not sent along a redirect that began on another site. */
+async function signIn({ tokens, gate }: Services, ticket: string): Promise<Response> {
+  const session = await tokens.redeem(ticket);
+  if (!session) throw new SessarcError("TEAM_UNAUTHORIZED", {});
+  const secure = gate().addresses.some((address) => address.startsWith("https://"));
+  const answer = page("sessarc", '<meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>', 200);
+  answer.headers.set(
+    "set-cookie",
+    `${secure ? "__Host-" : ""}${COOKIE}=${session.token}; Path=/; HttpOnly; SameSite=Strict; Expires=${new Date(session.expires).toUTCString()}${secure ? "; Secure" : ""}`,
+  );
+  return answer;
+}
+
+export function page(title: string, body: string, status: number): Response {
+  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>${body}</html>`;
+  return new Response(text, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+}
+
+const json = (value: unknown, status: number, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(value ?? {}), {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+  });
+
+async function bodyOf(route: ApiRoute, event: H3Event): Promise<unknown> {
+  if (route.method === "GET") return undefined;
+  const type = event.req.headers.get("content-type") ?? "";
+  if (route.raw) {
+    if (type !== "application/gzip") throw new SessarcError("NOT_JSON", { type });
+    return readBytes(event.req, route.bytes ?? BODY);
+  }
+  const hasBody = event.req.headers.has("content-length") || event.req.headers.has("transfer-encoding");
+  if (route.body && hasBody && !/^application\/json *(;|$)/i.test(type)) throw new SessarcError("NOT_JSON", { type });
+  const body = await readJson(event.req, route.bytes ?? BODY);
+  return route.body ? validate(route.body, body ?? {}, "body") : undefined;
+}
+
+function decoded(raw: Readonly<Record<string, string>>): Record<string, string> {
+  try {
+    return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch (cause) {
+    throw new SessarcError("INVALID_INPUT", { reason: "The path is not valid UTF-8" }, { cause });
+  }
+}
+
+const messageOfEvent = (event: H3Event): IncomingMessage | undefined => {
+  const message: unknown = event.runtime?.node?.req;
+  return message instanceof IncomingMessage ? message : undefined;
+};
+
+/** Files of the dashboard hold nothing of the team. */
+const isLogged = (path: string): boolean => isApi(path) || /^\/team(\/|$)/.test(path);
+/** A ticket is a secret until it is used. */
+const shownPath = (path: string): string => (path.startsWith("/auth/") ? "/auth/…" : path);
+
+function isWithin(limit: (name: string) => void, name: string): boolean {
+  try {
+    limit(name);
+    return true;
+  } catch {
+    return false; // too many: the metrics count them
+  }
+}

@@ -1,0 +1,53 @@
+/** Adapters over pushed sessions: the archive imports them as it imports logs. */
+import { type Adapter, type AdapterDefinition, defineAdapter, type NewEvent, type Plugin, type SessionSummary } from "sessarc";
+import { readText } from "../../portable/read.ts";
+import type { PushedManifest } from "./manifest-schema.ts";
+
+/** A session that is being imported: one of its texts. */
+export interface Pushed {
+  machine: string;
+  manifest: PushedManifest;
+  digest: string;
+  /** Number of the text that is read. */
+  text: number;
+}
+
+/** What an assistant's real adapter says of it, without its logs. */
+export type Facts = Pick<AdapterDefinition, "name" | "label" | "tools">;
+
+/** Key of a machine's session on the server. Copies on two machines are two sessions. */
+export const keyHere = (machine: string, key: string): string => `${machine}~${key}`;
+export const idHere = (machine: string, id: string): string => {
+  const at = id.indexOf(":");
+  return `${id.slice(0, at)}:${keyHere(machine, id.slice(at + 1))}`;
+};
+
+/** `pushed` finds a session by its id on the server; without it the adapter only names its assistant. Nothing on the server's disk is listed. */
+export function pushedAdapter(
+  facts: Facts,
+  pushed?: { find(id: string): Pushed | undefined; load(sha256: string): Promise<Uint8Array> },
+): Plugin & { adapter: Adapter } {
+  return defineAdapter(() => ({
+    ...facts,
+    roots: () => [],
+    async *scan() {},
+    open: () => ({
+      version: ({ tool, key }) => pushed?.find(`${tool}:${key}`)?.digest,
+      async *read({ tool, key }): AsyncGenerator<NewEvent, SessionSummary | undefined> {
+        const session = pushed?.find(`${tool}:${key}`);
+        if (!pushed || !session) return undefined;
+        const { manifest, machine, text } = session;
+        const events = readText(manifest, text, pushed.load, { key: (other) => keyHere(machine, other) });
+        for (;;) {
+          const step = await events.next();
+          if (!step.done) {
+            for (const { seq: _, ...event } of step.value) yield event;
+            continue;
+          }
+          const { project } = manifest;
+          return { ...step.value, virtualProject: { key: project.key, name: project.name, shared: true } };
+        }
+      },
+    }),
+  }))();
+}

@@ -1,0 +1,378 @@
+/** Imports pushed sessions and removes withdrawn ones: one at a time over all nodes, several together where they wait. */
+import { createKernel, type Kernel, type Plugin, SessarcError, type Statement } from "sessarc";
+import { messageOf } from "#internal";
+import { marks } from "#internal/adapter";
+import { textsOf, textsToImport } from "../../portable/read.ts";
+import type { TeamWriter } from "../../types.ts";
+import type { BlobStore } from "../blobs.ts";
+import { type KernelParts, kernelConfig, NOBODY } from "../people/kernels.ts";
+import { toStorage } from "../storage.ts";
+import { type Facts, idHere, type Pushed, pushedAdapter } from "./adapters.ts";
+import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
+import { createSwitch } from "./switch.ts";
+
+export interface Push {
+  person: string;
+  machine: string;
+  space: number;
+  manifest: PushedManifest;
+  digest: string;
+}
+
+export interface PushOutcome {
+  /** Id on the server. */
+  id: string;
+  digest: string;
+  outcome: "imported" | "unchanged";
+}
+
+export interface Removed {
+  /** Id in the archive of the machine. */
+  id: string;
+  digest: string;
+  at: string;
+}
+
+interface StoredSession {
+  session: string;
+  space: number;
+  person: string;
+  machine: string;
+  digest: string;
+  manifest: string;
+}
+
+interface Job {
+  run(writer: TeamWriter): Promise<void>;
+  /** A push that may be imported together with others. */
+  push?: { push: Push; done(outcome: PushOutcome): void };
+  fail(error: unknown): void;
+}
+
+/** Pushes imported under one lock. */
+const TOGETHER = 24;
+/** How long another node may hold the tenant's lock. */
+const LOCK_MS = 60_000;
+
+export type Ingest = ReturnType<typeof createIngest>;
+
+export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobStore }) {
+  const { database, bodies, plugins, config, log, tenant, blobs } = parts;
+  const { owner } = database;
+  const connection = createSwitch();
+  /** What is being imported, by id on the server. */
+  const current = new Map<string, Pushed>();
+  /** Assistants that this version does not know, by name. */
+  const unknown = new Map<string, Facts>();
+  const waiting: Job[] = [];
+  let working: Promise<void> | undefined;
+  let kernel: Kernel | undefined;
+  let generation = -1;
+
+  const hooks: Plugin = {
+    name: "team-ingest",
+    hooks: {
+      "session:write": ({ session, write }) => {
+        const pushed = current.get(session.id);
+        if (!pushed || pushed.text < textsOf(pushed.manifest).length - 1) return;
+        // With the session's row: a digest that is stored says that all of it is.
+        write.push(
+          [
+            "update team_session set digest = ?, manifest = ?, at = ? where tenant = ? and session = ?",
+            [pushed.digest, JSON.stringify(pushed.manifest), Date.now(), tenant, session.id],
+          ],
+          ["update session set name = ? where id = ?", [pushed.manifest.name, session.id]],
+        );
+      },
+      "session:erase": ({ ids, write }) => {
+        // A session that is gone claims no reply: where another one has a copy, that one counts.
+        write.push(
+          [
+            `delete from reply where book in (select n from session_replies where session_id in (${marks(ids)}))`,
+            ids,
+          ],
+          [`delete from session_replies where session_id in (${marks(ids)})`, ids],
+          [`delete from team_session where tenant = ? and session in (${marks(ids)})`, [tenant, ...ids]],
+        );
+      },
+    },
+  };
+
+  async function openKernel(): Promise<Kernel> {
+    const pushed = { find: (id: string) => current.get(id), load: blobs.load };
+    return createKernel({
+      config: kernelConfig(config, bodies),
+      storage: toStorage(connection.db, bodies, false),
+      plugins: [
+        ...[...plugins.assistants, ...unknown.values()].map((facts) => pushedAdapter(facts, pushed)),
+        ...plugins.ingest,
+        hooks,
+      ],
+      partial: true,
+      env: NOBODY,
+      log,
+    });
+  }
+
+  async function closeKernel(): Promise<void> {
+    const old = kernel;
+    kernel = undefined;
+    await old?.close().catch((error: unknown) => log(`The importing kernel did not close: ${messageOf(error)}`));
+  }
+
+  /** The importing kernel. It caches who owns which reply: after another node wrote, it is opened again. */
+  async function kernelFor(tools: Iterable<Facts>): Promise<Kernel> {
+    const known = new Set([...plugins.assistants, ...unknown.values()].map(({ name }) => name));
+    let isNew = false;
+    for (const facts of tools) {
+      if (known.has(facts.name)) continue;
+      unknown.set(facts.name, facts);
+      isNew = true;
+    }
+    if (isNew || generation !== (await database.generation(tenant))) await closeKernel();
+    kernel ??= await openKernel();
+    return kernel;
+  }
+
+  async function locked(work: (writer: TeamWriter) => Promise<void>): Promise<void> {
+    const writer = await database.write(tenant, LOCK_MS);
+    connection.use(writer.db);
+    try {
+      await work(writer);
+      generation = await database.generation(tenant);
+    } catch (error) {
+      // What its caches hold may not be stored.
+      generation = -1;
+      throw error;
+    } finally {
+      if (generation === -1) await closeKernel();
+      connection.use(undefined);
+      await writer.release();
+    }
+  }
+
+  async function work(): Promise<void> {
+    for (;;) {
+      const first = waiting.shift();
+      if (!first) return;
+      const jobs = [first];
+      // The same session twice is two imports, one after the other.
+      const ids = new Set(first.push ? [idOf(first.push.push)] : []);
+      while (first.push && jobs.length < TOGETHER) {
+        const [next] = waiting;
+        if (!next?.push || ids.has(idOf(next.push.push))) break;
+        ids.add(idOf(next.push.push));
+        jobs.push(next);
+        waiting.shift();
+      }
+      const pushes = jobs.flatMap(({ push }) => push ?? []);
+      try {
+        await locked((writer) => (pushes.length > 0 ? importAll(writer, jobs) : first.run(writer)));
+      } catch (error) {
+        for (const job of jobs) job.fail(error);
+      }
+    }
+  }
+
+  function enqueue(job: Job): void {
+    waiting.push(job);
+    working ??= work().finally(() => {
+      working = undefined;
+    });
+  }
+
+  async function stored(ids: readonly string[]): Promise<Map<string, StoredSession>> {
+    const rows = await owner.all<StoredSession>(
+      `select session, space, person, machine, digest, manifest from team_session where tenant = ? and session in (${marks(ids)})`,
+      [tenant, ...ids],
+    );
+    return new Map(rows.map((row) => [row.session, row]));
+  }
+
+  async function importAll({ db }: TeamWriter, jobs: readonly Job[]): Promise<void> {
+    const before = await stored(jobs.flatMap(({ push }) => (push ? idOf(push.push) : [])));
+    const open: { job: Job; id: string; push: Push; done(outcome: PushOutcome): void; texts: number[] }[] = [];
+    const moved: string[] = [];
+    for (const job of jobs) {
+      if (!job.push) continue;
+      const { push, done } = job.push;
+      const id = idOf(push);
+      const known = before.get(id);
+      if (known?.digest === push.digest && known.space === push.space) {
+        done({ id, digest: push.digest, outcome: "unchanged" });
+        continue;
+      }
+      if (known && known.space !== push.space) moved.push(id);
+      const past = known && known.space === push.space && known.manifest ? (JSON.parse(known.manifest) as PushedManifest) : undefined;
+      open.push({ job, id, push, done, texts: textsToImport(past, push.manifest) });
+    }
+    if (open.length === 0) return;
+    // Rows of another space are removed, and written again in this one.
+    if (moved.length > 0) await erase(await kernelFor([]), moved);
+    const used = await kernelFor(
+      open.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })),
+    );
+    await db.batch(
+      open.map(
+        ({ id, push }): Statement => [
+          `insert into team_session (tenant, session, space, person, machine, digest, manifest, at)
+           values (?, ?, ?, ?, ?, '', '', ?) on conflict (tenant, session) do nothing`,
+          [tenant, id, push.space, push.person, push.machine, Date.now()],
+        ],
+      ),
+    );
+    for (const { id, push } of open) await blobs.use(id, chunksOf(push.manifest));
+    const failed = new Map<string, string>();
+    for (let round = 0; open.some(({ texts }) => round < texts.length); round++) {
+      const turn = open.filter(({ id, texts }) => round < texts.length && !failed.has(id));
+      for (const { id, push, texts } of turn)
+        current.set(id, { machine: push.machine, manifest: push.manifest, digest: push.digest, text: texts[round] ?? 0 });
+      try {
+        const report = await used.inject("importer").runFound(
+          turn.flatMap(({ id, push, texts }) => found(used, id, push, texts[round] ?? 0)),
+          new Set(turn.map(({ id }) => id)),
+        );
+        for (const { id, code, message } of report.failed) failed.set(id, code === "TEAM_BLOBS_MISSING" ? code : message);
+      } finally {
+        for (const { id } of turn) current.delete(id);
+      }
+    }
+    for (const { job, id, push, done } of open) {
+      const reason = failed.get(id);
+      if (reason === undefined) {
+        await blobs.release(push.person, id, chunksOf(push.manifest));
+        await owner.run("delete from team_withdrawn where tenant = ? and session = ?", [tenant, id]);
+        done({ id, digest: push.digest, outcome: "imported" });
+      } else if (reason === "TEAM_BLOBS_MISSING") {
+        const missing = await blobs.missing(push.person, chunksOf(push.manifest));
+        job.fail(new SessarcError("TEAM_BLOBS_MISSING", { missing }));
+      } else job.fail(new SessarcError("TEAM_PUSH_FAILED", { id: push.manifest.id, reason }));
+    }
+  }
+
+  function found(used: Kernel, id: string, { manifest, digest }: Push, text: number) {
+    const adapter = used.registry.adapters.get(manifest.tool);
+    if (!adapter) return [];
+    const key = id.slice(manifest.tool.length + 1);
+    // Each text is another version of the log. A path is asked for by the archive; there is no file.
+    const ref = { tool: manifest.tool, key, path: id, version: `${digest}/${text}`, born: manifest.born };
+    return [{ id, ref, adapter, root: "", stored: "not" as const }];
+  }
+
+  /** Sessions, and the sub-agents that go with them, out of every table. Sessions that share replies with them count those from now on. */
+  async function erase(used: Kernel, ids: readonly string[]): Promise<string[]> {
+    const gone: string[] = [];
+    const sharers = new Set<string>();
+    const off = used.hooks.hook("session:erase", async ({ ids: all }) => {
+      gone.push(...all);
+      const rows = await used.storage.db.all<{ session_id: string }>(
+        `select distinct s.session_id from session_replies mine
+         join reply r on r.book = mine.n join reply o on o.hash = r.hash and o.book <> r.book
+         join session_replies s on s.n = o.book
+         where mine.session_id in (${marks(all)})`,
+        all,
+      );
+      for (const { session_id } of rows) sharers.add(session_id);
+    });
+    try {
+      for (const id of ids) {
+        if (gone.includes(id)) continue;
+        const answer = await used.fetch(`/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
+        if (answer.status !== 200 && answer.status !== 404)
+          throw new SessarcError("TEAM_PUSH_FAILED", { id, reason: `removing it answered ${answer.status}` });
+      }
+    } finally {
+      off();
+    }
+    for (const id of gone) sharers.delete(id);
+    // The claims of what is gone are in this kernel's memory.
+    await closeKernel();
+    if (sharers.size > 0) await recount([...sharers]);
+    return gone;
+  }
+
+  async function recount(ids: readonly string[]): Promise<void> {
+    const rows = [...(await stored(ids)).values()].filter(({ manifest }) => manifest !== "");
+    const pushes = rows.map(({ session, ...row }) => {
+      const manifest = JSON.parse(row.manifest) as PushedManifest;
+      return { id: session, push: { ...row, manifest } };
+    });
+    const used = await kernelFor(pushes.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })));
+    await used.storage.db.batch(
+      rows.map(({ session }): Statement => ["update session set format = 0 where id = ?", [session]]),
+    );
+    for (const { id, push } of pushes)
+      current.set(id, { ...push, text: textsOf(push.manifest).length - 1 });
+    try {
+      await used.inject("importer").runFound(
+        pushes.flatMap(({ id, push }) => found(used, id, push, textsOf(push.manifest).length - 1)),
+        new Set(),
+      );
+    } finally {
+      for (const { id } of pushes) current.delete(id);
+    }
+  }
+
+  return {
+    /** Imports a session; resolves after the commit. All its chunks must be there: TEAM_BLOBS_MISSING names the others. */
+    async push(push: Push, again: boolean): Promise<PushOutcome> {
+      const id = idOf(push);
+      const [withdrawn, known] = await Promise.all([
+        owner.get("select 1 from team_withdrawn where tenant = ? and session = ?", [tenant, id]),
+        stored([id]),
+      ]);
+      if (withdrawn && !again) throw new SessarcError("TEAM_WITHDRAWN", { id: push.manifest.id });
+      const now = known.get(id);
+      if (now && now.digest === push.digest && now.space === push.space)
+        return { id, digest: push.digest, outcome: "unchanged" };
+      const missing = await blobs.missing(push.person, chunksOf(push.manifest));
+      if (missing.length > 0) throw new SessarcError("TEAM_BLOBS_MISSING", { missing });
+      return new Promise((done, fail) => enqueue({ push: { push, done }, fail, run: async () => {} }));
+    },
+
+    /** Removes sessions of a machine everywhere, with their sub-agents. Ids that are not there are in no receipt. */
+    withdraw(person: string, machine: string, ids: readonly string[]): Promise<Removed[]> {
+      return new Promise((done, fail) =>
+        enqueue({
+          fail,
+          run: async () => {
+            const before = await stored(ids.map((id) => idHere(machine, id)));
+            const here = [...before.keys()];
+            if (here.length === 0) return done([]);
+            const at = Date.now();
+            const note = (session: string, digest: string): Statement => [
+              `insert into team_withdrawn (tenant, session, digest, at) values (?, ?, ?, ?)
+               on conflict (tenant, session) do update set digest = excluded.digest, at = excluded.at`,
+              [tenant, session, digest, at],
+            ];
+            // Before the sessions go: what is removed half is finished by the next request, and is pushed by none until then.
+            await owner.batch([...before].map(([session, { digest }]) => note(session, digest)));
+            const used = await kernelFor([]);
+            const gone = new Set([...here, ...(await erase(used, here))]);
+            const removed: Removed[] = [];
+            for (const session of gone) {
+              const digest = before.get(session)?.digest ?? "";
+              if (!before.has(session)) await owner.batch([note(session, digest)]);
+              // Rows that an interrupted push left have no session that would be erased.
+              await connection.db.run("delete from team_session where tenant = ? and session = ?", [tenant, session]);
+              await blobs.release(person, session);
+              removed.push({ id: session.replace(`:${machine}~`, ":"), digest, at: new Date(at).toISOString() });
+            }
+            done(removed);
+          },
+        }),
+      );
+    },
+
+    get waiting(): number {
+      return waiting.length;
+    },
+
+    async close(): Promise<void> {
+      await working;
+      await closeKernel();
+    },
+  };
+}
+
+const idOf = ({ machine, manifest }: Push): string => idHere(machine, manifest.id);

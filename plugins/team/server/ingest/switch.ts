@@ -1,0 +1,41 @@
+/** A database whose connection changes: the kernel that imports lives on, the connection that holds the tenant's lock does not. */
+import type { Database } from "sessarc";
+
+export interface Switch {
+  readonly db: Database;
+  /** Undefined: whoever asks now asks without the lock, and is refused. */
+  use(db: Database | undefined): void;
+}
+
+export function createSwitch(): Switch {
+  let now: Database | undefined;
+  const held = (): Database => {
+    if (!now) throw new Error("The team's database is written under its lock alone");
+    return now;
+  };
+  return {
+    db: {
+      ready: Promise.resolve(),
+      all: async (sql, params) => held().all(sql, params),
+      get: async (sql, params) => held().get(sql, params),
+      run: async (sql, params) => held().run(sql, params),
+      batch: async (statements) => held().batch(statements),
+      get generation() {
+        return now?.generation ?? 0;
+      },
+      get undone() {
+        return now?.undone ?? 0;
+      },
+      flush: async () => held().flush(),
+      compact: async () => held().compact(),
+      check: async (signal) => held().check(signal),
+      close: async () => {},
+      get stats() {
+        return now?.stats ?? { snapshotBytes: 0, journalBytes: 0 };
+      },
+    },
+    use(db) {
+      now = db;
+    },
+  };
+}

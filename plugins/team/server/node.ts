@@ -1,0 +1,167 @@
+/** A node of a team server. It has no state of its own: any number of them may run on one database and one store of bodies. */
+import type { H3 } from "h3";
+import { type CommandContext, SessarcError } from "sessarc";
+import { messageOf } from "#internal";
+import { openTeamDatabase } from "../database/index.ts";
+import type { TeamDatabase } from "../types.ts";
+import { createAccessLog } from "./accounts/access-log.ts";
+import { createDirectory } from "./accounts/directory.ts";
+import { createInvitations } from "./accounts/join.ts";
+import { createRateLimit } from "./accounts/rate.ts";
+import { migrateAccounts } from "./accounts/schema.ts";
+import { newSigningKey, toSigningKey } from "./accounts/secrets.ts";
+import { createTokens } from "./accounts/tokens.ts";
+import { accountRoutes } from "./api/accounts.ts";
+import { pushRoutes } from "./api/push.ts";
+import type { Services } from "./api/services.ts";
+import { createBlobStore } from "./blobs.ts";
+import "./errors.ts";
+import { createGate, type Gate, isInside, readAddress } from "./gate.ts";
+import { createNodeApp, page } from "./http.ts";
+import { createIngest } from "./ingest/ingest.ts";
+import { createMetrics } from "./metrics.ts";
+import { createPersonKernels } from "./people/kernels.ts";
+import { serverPlugins } from "./plugins.ts";
+import { openBodies } from "./storage.ts";
+
+export interface NodeOptions {
+  /** postgres://…, or a folder for PGlite. */
+  database: string;
+  /** A folder, or a driver of unstorage as JSON. */
+  blobs: string;
+  /** A folder for what the node needs of a disk; where `blobs` is a folder, that one is used. */
+  folder: string;
+  /** What people type where a proxy is in front: https://team.example.com. */
+  address?: string | undefined;
+  /** Days that the access log goes back. */
+  accessDays?: number | undefined;
+  plugins: CommandContext["plugins"];
+  config: CommandContext["config"];
+  log(line: string): void;
+}
+
+export interface TeamNode {
+  app: H3;
+  /** Must be called before the first request: requests are checked against it. */
+  listens(host: string, port: number): void;
+  /** At the first start: the link by which the owner joins. Undefined once somebody has joined. */
+  ownerLink(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/** Whose server it is: the schema has room for several. */
+const TENANT = 1;
+const ACCESS_DAYS = 90;
+const UNUSED_DAYS = 7;
+const HOUR_MS = 3_600_000;
+
+/** Opens database and bodies, brings the schema up to date, and makes the app. */
+export async function createNode(options: NodeOptions): Promise<TeamNode> {
+  const { log, config } = options;
+  const address = options.address === undefined ? undefined : readAddress(options.address);
+  const bodies = await openBodies(options.blobs, options.folder);
+  const plugins = await serverPlugins(options.plugins);
+  const database = await openTeamDatabase({ database: options.database });
+  const closers: (() => Promise<void>)[] = [() => database.close()];
+  try {
+    for (const { plugin, steps } of plugins.migrations) await database.migrate(plugin, steps);
+    const { owner } = database;
+    await migrateAccounts(owner);
+    const directory = createDirectory(owner, TENANT);
+    const blobs = createBlobStore(owner, TENANT, bodies.files);
+    const parts = { database, bodies, plugins, config, log };
+    const ingest = createIngest({ ...parts, tenant: TENANT, blobs });
+    closers.push(() => ingest.close());
+    const kernels = createPersonKernels(parts);
+    closers.push(() => kernels.close());
+    let gate: Gate = createGate("127.0.0.1", 0, address);
+    const services: Services = {
+      tenant: TENANT,
+      database,
+      directory,
+      invitations: createInvitations(owner, TENANT, directory),
+      tokens: createTokens(owner, TENANT, directory),
+      access: createAccessLog(owner, TENANT),
+      blobs,
+      ingest,
+      metrics: createMetrics(),
+      signing: toSigningKey(await signingKey(database)),
+      limits: { join: createRateLimit(10, 60_000), token: createRateLimit(240, 60_000) },
+      gate: () => gate,
+    };
+    const isReady = () => owner.get("select 1 from team_step limit 1").then(Boolean);
+    const app = await createNodeApp({
+      services,
+      routes: [...accountRoutes, ...pushRoutes],
+      kernel: (caller) => kernels.of(caller),
+      open: {
+        "/healthz": async () => text("ok\n", 200),
+        "/readyz": async () =>
+          isReady().then(
+            () => text("ready\n", 200),
+            (error: unknown) => {
+              log(`Not ready: ${messageOf(error)}`);
+              return text("the database does not answer\n", 503);
+            },
+          ),
+        "/metrics": async (request, message) => {
+          // What comes through the proxy comes from anywhere.
+          if (!isInside(request, message)) throw new SessarcError("TEAM_UNAUTHORIZED", {});
+          const gauges = {
+            kernels: kernels.size,
+            pushes_waiting: ingest.waiting,
+            generation: await database.generation(TENANT),
+          };
+          return text(services.metrics.text(gauges), 200);
+        },
+        "/join": async () =>
+          page("Join this team", "<p>Copy the address of this page, and run <code>sessarc team join &lt;address&gt;</code> on your machine.</p>", 200),
+      },
+      log,
+    });
+    const prune = async () => {
+      await services.access.prune(options.accessDays ?? ACCESS_DAYS);
+      await services.tokens.prune();
+      await blobs.prune(UNUSED_DAYS);
+    };
+    const timer = setInterval(() => {
+      prune().catch((error: unknown) => log(`Old entries could not be deleted: ${messageOf(error)}`));
+    }, HOUR_MS).unref();
+    closers.push(async () => clearInterval(timer));
+    return {
+      app,
+      listens(host, port) {
+        gate = createGate(host, port, address);
+      },
+      async ownerLink() {
+        const code = await services.invitations.first();
+        return code === undefined ? undefined : `${gate.addresses[0]}/join#${code}`;
+      },
+      close: () => closeAll(closers),
+    };
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+/** Last opened first; one that fails does not keep the others open. */
+async function closeAll(closers: (() => Promise<void>)[]): Promise<void> {
+  const failed: unknown[] = [];
+  for (const close of closers.splice(0).reverse()) await close().catch((error: unknown) => failed.push(error));
+  if (failed.length > 0) throw failed[0];
+}
+
+/** The key that signs receipts; the same for all nodes. Of two nodes that make one at the same time the first one's counts. */
+async function signingKey({ owner }: TeamDatabase): Promise<string> {
+  await owner.run("insert into team_setting (tenant, name, value) values (?, 'signing-key', ?) on conflict do nothing", [
+    TENANT,
+    newSigningKey(),
+  ]);
+  const row = await owner.get<{ value: string }>("select value from team_setting where tenant = ? and name = 'signing-key'", [TENANT]);
+  if (!row) throw new Error("the server's key is missing");
+  return row.value;
+}
+
+const text = (body: string, status: number): Response =>
+  new Response(body, { status, headers: { "content-type": "text/plain; charset=utf-8" } });

@@ -1,0 +1,55 @@
+/** What a team server answers of the API. Everything else is refused: most routes are about the files and programs of one machine. */
+
+const READ = [
+  "/api/status",
+  "/api/plugins",
+  "/api/projects",
+  "/api/projects/activity",
+  "/api/projects/git",
+  "/api/projects/:id",
+  "/api/sessions",
+  "/api/sessions/find",
+  "/api/sessions/:id",
+  "/api/sessions/:id/messages",
+  "/api/sessions/:id/outline",
+  "/api/sessions/:id/find",
+  "/api/sessions/:id/prompts",
+  "/api/sessions/:id/figures",
+  "/api/sessions/:id/context",
+  "/api/sessions/:id/health",
+  "/api/search",
+  "/api/search/total",
+  "/api/usage",
+  "/api/insights",
+  "/api/insights/calls",
+  "/api/insights/sessions",
+  "/api/health",
+  "/api/prices",
+  "/api/team/people",
+  "/api/team/usage",
+  "/api/team/sessions",
+  "/docs/**",
+  "/**",
+];
+
+const isRead = (method: string) => method === "GET" || method === "HEAD";
+
+/** Whether a route of a plugin may be in a person's kernel: by its path as it was defined. */
+export const isRouteAllowed = (method: string, path: string): boolean =>
+  isRead(method) && READ.includes(path.replace(/\/\*\*:\w+$/, "/**"));
+
+/** Whether a request may reach a person's kernel. */
+export function isAllowed(method: string, path: string): boolean {
+  if (!isRead(method)) return false;
+  if (!isApi(path)) return true;
+  const segments = path.split("/");
+  return READ.some((pattern) => pattern.startsWith("/api/") && fits(pattern.split("/"), segments));
+}
+
+/** Paths that are no page of the dashboard. */
+export const isApi = (path: string): boolean =>
+  ["/api", "/mcp", "/share", "/auth", "/plugins", "/oauth"].some((mount) => path === mount || path.startsWith(`${mount}/`));
+
+const fits = (pattern: readonly string[], segments: readonly string[]): boolean =>
+  pattern.length === segments.length &&
+  pattern.every((step, i) => (step.startsWith(":") ? segments[i] !== "" : step === segments[i]));

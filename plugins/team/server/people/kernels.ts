@@ -1,0 +1,120 @@
+/** A kernel for each person: its database shows what that person may read, so that no cache of a plugin mixes people. */
+import { type CommandContext, createKernel, type Kernel } from "sessarc";
+import type { TeamDatabase } from "../../types.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { ServerPlugins } from "../plugins.ts";
+import { type Bodies, toStorage } from "../storage.ts";
+
+export interface KernelParts {
+  database: TeamDatabase;
+  bodies: Bodies;
+  plugins: ServerPlugins;
+  config: CommandContext["config"];
+  log(line: string): void;
+}
+
+/** Kernels at once, and ms after which an unused one is closed. */
+const MOST = 32;
+const IDLE_MS = 10 * 60_000;
+
+interface Entry {
+  /** Spaces it was made for. */
+  spaces: string;
+  kernel: Promise<Kernel>;
+  /** Of the tenant, when the kernel last knew of all changes. */
+  generation: number;
+  usedAt: number;
+}
+
+export type PersonKernels = ReturnType<typeof createPersonKernels>;
+
+export function createPersonKernels({ database, bodies, plugins, config, log }: KernelParts) {
+  const entries = new Map<string, Entry>();
+  const closing = new Set<Promise<void>>();
+
+  function open(caller: Caller): Promise<Kernel> {
+    const spaces = caller.spaces.map(({ id }) => id);
+    const db = database.member({ tenant: caller.tenant, person: caller.person.id, spaces });
+    return createKernel({
+      config: kernelConfig(config, bodies),
+      storage: toStorage(db, bodies, true),
+      plugins: plugins.person,
+      partial: true,
+      env: NOBODY,
+      log,
+    });
+  }
+
+  /** Requests under way end first. */
+  function drop(person: string, entry: Entry): void {
+    if (entries.get(person) === entry) entries.delete(person);
+    const done = entry.kernel
+      .then((kernel) => kernel.close())
+      .catch((error: unknown) => log(`A person's kernel did not close: ${String(error)}`))
+      .finally(() => closing.delete(done));
+    closing.add(done);
+  }
+
+  function sweep(): void {
+    const since = Date.now() - IDLE_MS;
+    for (const [person, entry] of entries) if (entry.usedAt < since || entries.size > MOST) drop(person, entry);
+  }
+  const timer = setInterval(sweep, 60_000).unref();
+
+  return {
+    get size(): number {
+      return entries.size;
+    },
+
+    /** The caller's kernel, which knows of everything that was committed before this call. */
+    async of(caller: Caller): Promise<Kernel> {
+      const person = caller.person.id;
+      const spaces = caller.spaces.map(({ id }) => id).join();
+      const generation = await database.generation(caller.tenant);
+      let entry = entries.get(person);
+      if (entry && entry.spaces !== spaces) {
+        drop(person, entry);
+        entry = undefined;
+      }
+      if (!entry) {
+        entry = { spaces, kernel: open(caller), generation, usedAt: 0 };
+        const made = entry;
+        made.kernel.catch(() => entries.get(person) === made && entries.delete(person));
+      }
+      // The one that was used last is at the end.
+      entries.delete(person);
+      entries.set(person, entry);
+      entry.usedAt = Date.now();
+      if (entries.size > MOST) sweep();
+      const kernel = await entry.kernel;
+      if (entry.generation !== generation) {
+        entry.generation = generation;
+        kernel.inject("archive/open").changed();
+      }
+      return kernel;
+    },
+
+    async close(): Promise<void> {
+      clearInterval(timer);
+      for (const [person, entry] of entries) drop(person, entry);
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** A home that does not exist: nothing on the server's own disk is an assistant's log. */
+export const NOBODY = { home: "/nonexistent", platform: process.platform, env: {} } as const;
+
+/** What a kernel on a server goes by: nothing is listed, synchronised or written outside of the database. */
+export const kernelConfig = (config: CommandContext["config"], { folder, driver }: Bodies): CommandContext["config"] => ({
+  ...config,
+  dataDir: folder,
+  roots: {},
+  sources: {},
+  autoImport: false,
+  sync: false,
+  auth: false,
+  // Named even for a folder: work in threads would open the bodies again for each person.
+  storage: { driver: driver ?? { name: "fs" } },
+  given: { ...config.given, keys: {}, flags: [], kept: {} },
+});

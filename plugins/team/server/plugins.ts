@@ -1,0 +1,71 @@
+/** Which built-in plugins the kernels of a server run, and what of them. */
+import type { Plugin, PluginEntry } from "sessarc";
+import { loadPlugin } from "#internal";
+import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
+import { isRouteAllowed } from "./people/allowed.ts";
+
+/** What a pushed session is imported by. */
+const INGEST = ["archive", "insights", "health"];
+/** What a person asks. */
+const PERSON = ["archive", "insights", "health", "dashboard"];
+
+export interface ServerPlugins {
+  ingest: readonly PluginEntry[];
+  person: readonly (Plugin | PluginEntry)[];
+  /** Names and tool roles of the assistants that sessarc knows. */
+  assistants: readonly Facts[];
+  /** Schema steps of all of them, in the order in which they are needed. */
+  migrations: readonly { plugin: string; steps: readonly string[] }[];
+}
+
+/** Loads the plugins of `all` that a server needs. Those of the configuration are not among them: they were written for one machine. */
+export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Promise<ServerPlugins> {
+  const entries = all.filter((one): one is PluginEntry => "specifier" in one && one.specifier.startsWith("sessarc/plugins/"));
+  const named = (names: readonly string[]) =>
+    names.flatMap((name) => entries.find(({ specifier }) => specifier === `sessarc/plugins/${name}`) ?? []);
+  const used = named([...new Set([...INGEST, ...PERSON])]);
+  const assistants: Facts[] = [];
+  const migrations: { plugin: string; steps: readonly string[] }[] = [];
+  for (const entry of entries) {
+    const isUsed = used.includes(entry);
+    // Adapters have no commands; of the others only the used ones are loaded.
+    if (!isUsed && (entry.commands?.length ?? 0) > 0) continue;
+    const plugin = await loadPlugin(entry);
+    if ("adapter" in plugin) assistants.push(factsOf(plugin.adapter));
+    if (isUsed && plugin.migrations?.length) migrations.push({ plugin: plugin.name, steps: plugin.migrations });
+  }
+  return {
+    ingest: named(INGEST).map((entry) => derived(entry, (plugin) => ({ ...plugin, migrations: [], commands: [] }))),
+    person: [
+      ...assistants.map((facts) => pushedAdapter(facts)),
+      ...named(PERSON).map((entry) =>
+        derived(entry, (plugin) => ({
+          ...plugin,
+          migrations: [],
+          commands: [],
+          // What is not allowed is not there: a tool of an agent cannot reach it either.
+          routes: (plugin.routes ?? []).filter((route) => isRouteAllowed(route.method, route.mount === "/" ? route.path : `/api${route.path}`)),
+        })),
+      ),
+    ],
+    assistants,
+    migrations,
+  };
+}
+
+function factsOf(adapter: unknown): Facts {
+  const { name, label, tools } = adapter as Facts;
+  return { name, label, ...(tools && { tools }) };
+}
+
+/** The same entry with another plugin: it stays a built-in one. The tables were made before the kernel starts. */
+function derived(entry: PluginEntry, change: (plugin: Plugin) => Plugin): PluginEntry {
+  return {
+    specifier: entry.specifier,
+    options: entry.options,
+    load: async () => {
+      const plugin = change(await loadPlugin(entry));
+      return { default: () => plugin };
+    },
+  };
+}
