@@ -13,4 +13,5 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** SHA-256 of the manifest, in hex. */
-export const digestOf = (manifest: unknown): string => createHash("sha256").update(canonicalJson(manifest)).digest("hex");
+export const digestOf = (manifest: unknown): string =>
+  createHash("sha256").update(canonicalJson(manifest)).digest("hex");

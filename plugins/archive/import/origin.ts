@@ -28,6 +28,6 @@ export const linkAgain = (ids: readonly string[]): Statement => [
 
 /** The text of `id` grew: forks that had all of it are to be compared again. `all`: it is back, and may say more or less than before. */
 export const compareForks = (id: string, all: boolean): Statement => [
-  `update session set lineage = lineage | ${COMPARE} where forked_from = ?${all ? "" : ` and lineage & ${ORIGIN_ENDED}`}`,
+  `update session set lineage = lineage | ${COMPARE} where forked_from = ?${all ? "" : ` and (lineage & ${ORIGIN_ENDED}) <> 0`}`,
   [id],
 ];

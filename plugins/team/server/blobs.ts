@@ -93,11 +93,11 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
 
     /** Chunks that were sent and never became part of a session, `days` after. */
     async prune(days: number): Promise<void> {
-      const rows = await db.all<{ sha256: string }>(
-        `delete from team_blob b where b.tenant = ? and b.at < ? and not exists (
-           select 1 from team_session_blob u where u.tenant = b.tenant and u.sha256 = b.sha256) returning b.sha256`,
-        [tenant, Date.now() - days * 86_400_000],
-      );
+      const unused = `from team_blob b where b.tenant = ? and b.at < ? and not exists (
+        select 1 from team_session_blob u where u.tenant = b.tenant and u.sha256 = b.sha256)`;
+      const before = [tenant, Date.now() - days * 86_400_000];
+      const rows = await db.all<{ sha256: string }>(`select b.sha256 ${unused}`, before);
+      if (rows.length > 0) await db.run(`delete ${unused}`, before);
       await self.sweep(rows.map(({ sha256 }) => sha256));
     },
 

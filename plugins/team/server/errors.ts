@@ -18,7 +18,6 @@ declare module "sessarc" {
     TEAM_MANIFEST_INVALID: { reason: string };
     TEAM_PUSH_FAILED: { id: string; reason: string };
     TEAM_WITHDRAWN: { id: string };
-    TEAM_NOT_HERE: { method: string; path: string };
     TEAM_STORE_INVALID: { reason: string };
   }
 }
@@ -98,11 +97,6 @@ defineErrors({
     status: 410,
     why: ({ id }) => `${id} was withdrawn from this server`,
     fix: () => "Push it with `again: true` if it shall come back.",
-  },
-  TEAM_NOT_HERE: {
-    status: 404,
-    why: ({ method, path }) => `A team server does not answer ${method} ${path}`,
-    fix: () => "Use the sessarc of your own machine for that.",
   },
   TEAM_STORE_INVALID: {
     status: 422,

@@ -32,7 +32,12 @@ export function createGate(host: string, port: number, address: string | undefin
     hosts.add(new URL(address).host);
     origins.add(address);
   }
-  return { hosts, origins, addresses: address === undefined ? [...origins] : [address], proxied: address !== undefined };
+  return {
+    hosts,
+    origins,
+    addresses: address === undefined ? [...origins] : [address],
+    proxied: address !== undefined,
+  };
 }
 
 /** Addresses of a health check name no host that is known. They answer nothing that is secret. */
@@ -52,7 +57,8 @@ export function checkRequest(gate: Gate, request: Request, path: string, message
   if (site === null || site === "same-origin" || site === "none") return;
   const isNavigation = headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "document";
   const isPage = !/^\/(api|mcp|team)(\/|$)/.test(path);
-  if (!(isNavigation && isPage && method === "GET")) throw new SessarcError("FOREIGN_ORIGIN", { origin: origin ?? site });
+  if (!(isNavigation && isPage && method === "GET"))
+    throw new SessarcError("FOREIGN_ORIGIN", { origin: origin ?? site });
 }
 
 /** Node keeps the first of two Host headers and forgets the second; the raw list has both. */

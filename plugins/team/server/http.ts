@@ -51,9 +51,17 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
       const errorId = randomBytes(4).toString("hex");
       const body = toErrorBody(error, errorId);
       code = body.code;
-      if (body.status >= 500) log(`${errorId} ${request.method} ${path}: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`);
-      response = json(body, body.status, body.code === "TEAM_UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {});
-      if (isSessarcError(error) && "seconds" in error.params) response.headers.set("retry-after", String(error.params.seconds));
+      if (body.status >= 500)
+        log(
+          `${errorId} ${request.method} ${path}: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
+        );
+      response = json(
+        body,
+        body.status,
+        body.code === "TEAM_UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {},
+      );
+      if (isSessarcError(error) && "seconds" in error.params)
+        response.headers.set("retry-after", String(error.params.seconds));
     }
     if (isLogged(path)) {
       const { caller } = seen;
@@ -83,8 +91,7 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
         if (caller && route.scope !== "signed-in" && route.scope !== "nobody") need(caller, route.scope);
         const value = await route.handler({
           services,
-          // Routes for everybody take no caller; their type says so.
-          caller: caller as Caller,
+          caller,
           params: decoded(event.context.params ?? {}),
           query: event.url.searchParams,
           body: await bodyOf(route, event),
@@ -105,9 +112,18 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
         if (isApi(path) || event.req.method !== "GET") throw error;
         return undefined;
       });
-      if (!caller) return page("Sign in", "<p>Run <code>sessarc team open</code> on a machine that has joined this team.</p>", 401);
+      if (!caller)
+        return page(
+          "Sign in",
+          "<p>Run <code>sessarc team open</code> on a machine that has joined this team.</p>",
+          401,
+        );
       need(caller, "read");
-      if (!isAllowed(event.req.method, path)) throw new SessarcError("TEAM_NOT_HERE", { method: event.req.method, path });
+      if (!isAllowed(event.req.method, path))
+        throw new SessarcError("TEAM_NOT_HERE", {
+          what: `${event.req.method} ${path}`,
+          instead: "Use the sessarc of your own machine for that",
+        });
       const kernel = await parts.kernel(caller);
       return passOn(kernel, event);
     }),
@@ -136,7 +152,8 @@ async function signedIn({ tokens }: Services, event: H3Event, seen: Seen): Promi
   const { headers } = event.req;
   const bearer = /^Bearer +([A-Za-z0-9_-]{43}) *$/i.exec(headers.get("authorization") ?? "")?.[1];
   const cookie = bearer ?? cookieOf(headers.get("cookie"));
-  const caller = cookie === undefined ? undefined : await tokens.caller(bearer === undefined ? "session" : "device", cookie);
+  const caller =
+    cookie === undefined ? undefined : await tokens.caller(bearer === undefined ? "session" : "device", cookie);
   if (!caller) throw new SessarcError("TEAM_UNAUTHORIZED", {});
   seen.caller = caller;
   return caller;

@@ -8,7 +8,7 @@ import { createAccessLog } from "./accounts/access-log.ts";
 import { createDirectory } from "./accounts/directory.ts";
 import { createInvitations } from "./accounts/join.ts";
 import { createRateLimit } from "./accounts/rate.ts";
-import { migrateAccounts } from "./accounts/schema.ts";
+import { ACCOUNTS } from "./accounts/schema.ts";
 import { newSigningKey, toSigningKey } from "./accounts/secrets.ts";
 import { createTokens } from "./accounts/tokens.ts";
 import { accountRoutes } from "./api/accounts.ts";
@@ -42,6 +42,7 @@ export interface NodeOptions {
 
 export interface TeamNode {
   app: H3;
+  readonly database: TeamDatabase;
   /** Must be called before the first request: requests are checked against it. */
   listens(host: string, port: number): void;
   /** At the first start: the link by which the owner joins. Undefined once somebody has joined. */
@@ -65,8 +66,8 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
   const closers: (() => Promise<void>)[] = [() => database.close()];
   try {
     for (const { plugin, steps } of plugins.migrations) await database.migrate(plugin, steps);
+    await database.migrate("team", ACCOUNTS);
     const { owner } = database;
-    await migrateAccounts(owner);
     const directory = createDirectory(owner, TENANT);
     const blobs = createBlobStore(owner, TENANT, bodies.files);
     const parts = { database, bodies, plugins, config, log };
@@ -89,7 +90,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       limits: { join: createRateLimit(10, 60_000), token: createRateLimit(240, 60_000) },
       gate: () => gate,
     };
-    const isReady = () => owner.get("select 1 from team_step limit 1").then(Boolean);
+    const isReady = () => owner.get("select 1 from team_space limit 1").then(Boolean);
     const app = await createNodeApp({
       services,
       routes: [...accountRoutes, ...pushRoutes],
@@ -115,7 +116,11 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
           return text(services.metrics.text(gauges), 200);
         },
         "/join": async () =>
-          page("Join this team", "<p>Copy the address of this page, and run <code>sessarc team join &lt;address&gt;</code> on your machine.</p>", 200),
+          page(
+            "Join this team",
+            "<p>Copy the address of this page, and run <code>sessarc team join &lt;address&gt;</code> on your machine.</p>",
+            200,
+          ),
       },
       log,
     });
@@ -130,6 +135,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     closers.push(async () => clearInterval(timer));
     return {
       app,
+      database,
       listens(host, port) {
         gate = createGate(host, port, address);
       },
@@ -154,11 +160,14 @@ async function closeAll(closers: (() => Promise<void>)[]): Promise<void> {
 
 /** The key that signs receipts; the same for all nodes. Of two nodes that make one at the same time the first one's counts. */
 async function signingKey({ owner }: TeamDatabase): Promise<string> {
-  await owner.run("insert into team_setting (tenant, name, value) values (?, 'signing-key', ?) on conflict do nothing", [
-    TENANT,
-    newSigningKey(),
-  ]);
-  const row = await owner.get<{ value: string }>("select value from team_setting where tenant = ? and name = 'signing-key'", [TENANT]);
+  await owner.run(
+    "insert into team_setting (tenant, name, value) values (?, 'signing-key', ?) on conflict do nothing",
+    [TENANT, newSigningKey()],
+  );
+  const row = await owner.get<{ value: string }>(
+    "select value from team_setting where tenant = ? and name = 'signing-key'",
+    [TENANT],
+  );
   if (!row) throw new Error("the server's key is missing");
   return row.value;
 }

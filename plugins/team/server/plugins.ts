@@ -20,7 +20,9 @@ export interface ServerPlugins {
 
 /** Loads the plugins of `all` that a server needs. Those of the configuration are not among them: they were written for one machine. */
 export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Promise<ServerPlugins> {
-  const entries = all.filter((one): one is PluginEntry => "specifier" in one && one.specifier.startsWith("sessarc/plugins/"));
+  const entries = all.filter(
+    (one): one is PluginEntry => "specifier" in one && one.specifier.startsWith("sessarc/plugins/"),
+  );
   const named = (names: readonly string[]) =>
     names.flatMap((name) => entries.find(({ specifier }) => specifier === `sessarc/plugins/${name}`) ?? []);
   const used = named([...new Set([...INGEST, ...PERSON])]);
@@ -44,7 +46,9 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
           migrations: [],
           commands: [],
           // What is not allowed is not there: a tool of an agent cannot reach it either.
-          routes: (plugin.routes ?? []).filter((route) => isRouteAllowed(route.method, route.mount === "/" ? route.path : `/api${route.path}`)),
+          routes: (plugin.routes ?? []).filter((route) =>
+            isRouteAllowed(route.method, route.mount === "/" ? route.path : `/api${route.path}`),
+          ),
         })),
       ),
     ],

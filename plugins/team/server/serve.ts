@@ -12,10 +12,13 @@ export interface ServedNode {
   close(): Promise<void>;
 }
 
-const textOf = (flag: CommandContext["flags"][string]): string | undefined => (typeof flag === "string" ? flag : undefined);
+const textOf = (flag: CommandContext["flags"][string]): string | undefined =>
+  typeof flag === "string" ? flag : undefined;
 
 /** Starts a node as the flags say; what it prints goes to `out` and `err`. */
-export async function startNode(ctx: Pick<CommandContext, "flags" | "path" | "plugins" | "config" | "out" | "err">): Promise<ServedNode> {
+export async function startNode(
+  ctx: Pick<CommandContext, "flags" | "path" | "plugins" | "config" | "out" | "err">,
+): Promise<ServedNode> {
   const { flags, config } = ctx;
   const node = await createNode({
     database: textOf(flags.database) ?? ctx.path("team", "database"),

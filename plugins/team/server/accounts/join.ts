@@ -115,11 +115,15 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
       const now = Date.now();
       const [device, machine] = [newId(), newId(4)];
       // One statement: of two that use it at once, one finds it used.
-      const [invite] = await db.all<{ person: string | null; scopes: string; spaces: string }>(
+      const { changes } = await db.run(
         `update team_invite set used_at = ?, used_by = ?
-         where tenant = ? and code = ? and used_at is null and revoked_at is null and expires_at > ?
-         returning person, scopes, spaces`,
+         where tenant = ? and code = ? and used_at is null and revoked_at is null and expires_at > ?`,
         [now, device, tenant, hashOf(code), now],
+      );
+      if (changes === 0) throw new SessarcError("TEAM_INVITE_INVALID", {});
+      const invite = await db.get<{ person: string | null; scopes: string; spaces: string }>(
+        "select person, scopes, spaces from team_invite where tenant = ? and used_by = ?",
+        [tenant, device],
       );
       if (!invite) throw new SessarcError("TEAM_INVITE_INVALID", {});
       const person = invite.person ?? newId(6);

@@ -1,8 +1,6 @@
 /** Tables of people, machines, spaces, invitations and tokens, in PostgreSQL's SQL. Only the owner of the tables reads them. */
-import type { Database, Statement } from "sessarc";
-
 /** Once there is a release: append steps, never edit one. Every key begins with the tenant. Times are ms since the epoch. */
-const STEPS: readonly (readonly string[])[] = [
+export const ACCOUNTS: readonly string[] = [
   [
     `create table team_setting (
        tenant integer not null, name text not null, value text not null, primary key (tenant, name))`,
@@ -49,28 +47,5 @@ const STEPS: readonly (readonly string[])[] = [
        tenant integer not null, session text not null, digest text not null, at bigint not null,
        primary key (tenant, session))`,
     `create table team_left (tenant integer not null, key text not null, at bigint not null, primary key (tenant, key))`,
-  ],
+  ].join(";\n"),
 ];
-
-/** Any number that no other program on this database uses for a lock. */
-const LOCK = 7_310_441;
-
-/** Applies the missing steps, forward only. Several nodes may start at once: each step is one transaction under a lock. */
-export async function migrateAccounts(db: Database): Promise<void> {
-  const lock: Statement = ["select pg_advisory_xact_lock(?)", [LOCK]];
-  await db.batch([lock, ["create table if not exists team_step (number integer primary key, at bigint not null)"]]);
-  for (const [i, statements] of STEPS.entries()) {
-    const number = i + 1;
-    if (await db.get("select 1 from team_step where number = ?", [number])) continue;
-    await db
-      .batch([
-        lock,
-        // Fails for the second of two nodes that begin the same step: the first one's transaction has ended by then.
-        ["insert into team_step (number, at) values (?, ?)", [number, Date.now()]],
-        ...statements.map((sql): Statement => [sql]),
-      ])
-      .catch(async (error: unknown) => {
-        if (!(await db.get("select 1 from team_step where number = ?", [number]))) throw error;
-      });
-  }
-}

@@ -70,11 +70,16 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
 
     /** Uses a ticket up. Undefined for one that is unknown, used or expired. */
     async redeem(ticket: string): Promise<Issued | undefined> {
-      const [row] = await db.all<{ device: string; scopes: string }>(
-        "delete from team_token where tenant = ? and hash = ? and kind = 'ticket' and expires_at > ? returning device, scopes",
-        [tenant, hashOf(ticket), Date.now()],
+      const given = [tenant, hashOf(ticket), Date.now()];
+      const which = "tenant = ? and hash = ? and kind = 'ticket' and expires_at > ?";
+      const row = await db.get<{ device: string; scopes: string }>(
+        `select device, scopes from team_token where ${which}`,
+        given,
       );
-      return row && issue("session", row.device, readScopes(row.scopes), SESSION_MS);
+      // Of two that use it at once, one deletes it.
+      const { changes } = await db.run(`delete from team_token where ${which}`, given);
+      if (!row || changes === 0) return undefined;
+      return issue("session", row.device, readScopes(row.scopes), SESSION_MS);
     },
 
     /** Who holds this token. Asked for each request, so that revoking works at once on every node. */

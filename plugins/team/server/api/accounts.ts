@@ -5,7 +5,13 @@ import { type Caller, need, SCOPES } from "../accounts/caller.ts";
 import { type ApiRoute, openRoute, route } from "./route.ts";
 import { addressOf } from "./services.ts";
 
-const name = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(100), v.regex(/^[^\p{Cc}]+$/u, "has control characters"));
+const name = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty(),
+  v.maxLength(100),
+  v.regex(/^[^\p{Cc}]+$/u, "has control characters"),
+);
 const secret = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, "is not a code of this server"));
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{8,32}$/, "is not an id of this server"));
 const space = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -153,7 +159,11 @@ export const accountRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/spaces",
     scope: "own",
-    body: v.object({ name, kind: v.picklist(["team", "project"]), people: v.optional(v.pipe(v.array(id), v.maxLength(500)), []) }),
+    body: v.object({
+      name,
+      kind: v.picklist(["team", "project"]),
+      people: v.optional(v.pipe(v.array(id), v.maxLength(500)), []),
+    }),
     handler: async ({ services, body }) => ({
       id: await services.directory.createSpace(body.name, body.kind, body.people),
     }),
@@ -198,6 +208,7 @@ export const accountRoutes: readonly ApiRoute[] = [
 ];
 
 const numberOf = (text: string | undefined): number => {
-  if (text === undefined || !/^\d{1,9}$/.test(text)) throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: text ?? "" });
+  if (text === undefined || !/^\d{1,9}$/.test(text))
+    throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: text ?? "" });
   return Number(text);
 };

@@ -24,11 +24,17 @@ export const pushRoutes: readonly ApiRoute[] = [
     scope: "push",
     bytes: 2 ** 20,
     body: v.object({
-      sessions: v.pipe(v.array(v.object({ id: sessionId, digest: sha256, space: v.optional(space) })), v.maxLength(MOST)),
+      sessions: v.pipe(
+        v.array(v.object({ id: sessionId, digest: sha256, space: v.optional(space) })),
+        v.maxLength(MOST),
+      ),
     }),
     handler: async ({ services: { database, tenant }, caller, body }) => {
       const ids = body.sessions.map(({ id }) => idHere(caller.machine, id));
-      const [have, withdrawn] = [await stored(database.owner, tenant, ids), await withdrawnOf(database.owner, tenant, ids)];
+      const [have, withdrawn] = [
+        await stored(database.owner, tenant, ids),
+        await withdrawnOf(database.owner, tenant, ids),
+      ];
       const missing: string[] = [];
       const gone: string[] = [];
       for (const { id, digest, space } of body.sessions) {
@@ -106,7 +112,11 @@ export const pushRoutes: readonly ApiRoute[] = [
 /** Ids of one query. */
 const TOGETHER = 500;
 
-async function stored(db: Database, tenant: number, ids: readonly string[]): Promise<Map<string, { digest: string; space: number }>> {
+async function stored(
+  db: Database,
+  tenant: number,
+  ids: readonly string[],
+): Promise<Map<string, { digest: string; space: number }>> {
   const found = new Map<string, { digest: string; space: number }>();
   for (const page of pages(ids, TOGETHER)) {
     const rows = await db.all<{ session: string; digest: string; space: number }>(

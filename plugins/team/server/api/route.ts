@@ -30,7 +30,7 @@ export interface ApiRoute {
   bytes?: number | undefined;
   /** The body is not JSON: the handler gets a Buffer of at most `bytes`. */
   raw?: boolean | undefined;
-  handler(context: ApiContext): Promise<unknown>;
+  handler(context: ApiContext<unknown, Caller | undefined>): Promise<unknown>;
 }
 
 /** A route whose caller has a token. */
@@ -41,7 +41,7 @@ export function route<S extends Schema | undefined = undefined>(
     handler(context: ApiContext<Output<S>>): Promise<unknown>;
   },
 ): ApiRoute {
-  return definition as ApiRoute;
+  return definition;
 }
 
 /** A route for everybody: it has no caller. */
@@ -51,5 +51,5 @@ export function openRoute<S extends Schema | undefined = undefined>(
     handler(context: ApiContext<Output<S>, undefined>): Promise<unknown>;
   },
 ): ApiRoute {
-  return { ...definition, scope: "nobody" } as ApiRoute;
+  return { ...definition, scope: "nobody" };
 }

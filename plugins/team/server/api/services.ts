@@ -1,4 +1,6 @@
 /** What the routes of the server's API ask. */
+
+import type { TeamDatabase } from "../../types.ts";
 import type { AccessLog } from "../accounts/access-log.ts";
 import type { Directory } from "../accounts/directory.ts";
 import type { Invitations } from "../accounts/join.ts";
@@ -8,7 +10,6 @@ import type { BlobStore } from "../blobs.ts";
 import type { Gate } from "../gate.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { Metrics } from "../metrics.ts";
-import type { TeamDatabase } from "../../types.ts";
 
 export interface Services {
   tenant: number;

@@ -1,5 +1,12 @@
 /** Adapters over pushed sessions: the archive imports them as it imports logs. */
-import { type Adapter, type AdapterDefinition, defineAdapter, type NewEvent, type Plugin, type SessionSummary } from "sessarc";
+import {
+  type Adapter,
+  type AdapterDefinition,
+  defineAdapter,
+  type NewEvent,
+  type Plugin,
+  type SessionSummary,
+} from "sessarc";
 import { readText } from "../../portable/read.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
 

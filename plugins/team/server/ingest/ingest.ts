@@ -78,8 +78,8 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         // With the session's row: a digest that is stored says that all of it is.
         write.push(
           [
-            "update team_session set digest = ?, manifest = ?, at = ? where tenant = ? and session = ?",
-            [pushed.digest, JSON.stringify(pushed.manifest), Date.now(), tenant, session.id],
+            "update team_session set digest = ?, manifest = ?, pushed_at = ? where tenant = ? and session = ?",
+            [pushed.digest, JSON.stringify(pushed.manifest), new Date().toISOString(), tenant, session.id],
           ],
           ["update session set name = ? where id = ?", [pushed.manifest.name, session.id]],
         );
@@ -87,10 +87,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       "session:erase": ({ ids, write }) => {
         // A session that is gone claims no reply: where another one has a copy, that one counts.
         write.push(
-          [
-            `delete from reply where book in (select n from session_replies where session_id in (${marks(ids)}))`,
-            ids,
-          ],
+          [`delete from reply where book in (select n from session_replies where session_id in (${marks(ids)}))`, ids],
           [`delete from session_replies where session_id in (${marks(ids)})`, ids],
           [`delete from team_session where tenant = ? and session in (${marks(ids)})`, [tenant, ...ids]],
         );
@@ -203,7 +200,10 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         continue;
       }
       if (known && known.space !== push.space) moved.push(id);
-      const past = known && known.space === push.space && known.manifest ? (JSON.parse(known.manifest) as PushedManifest) : undefined;
+      const past =
+        known && known.space === push.space && known.manifest
+          ? (JSON.parse(known.manifest) as PushedManifest)
+          : undefined;
       open.push({ job, id, push, done, texts: textsToImport(past, push.manifest) });
     }
     if (open.length === 0) return;
@@ -215,9 +215,9 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     await db.batch(
       open.map(
         ({ id, push }): Statement => [
-          `insert into team_session (tenant, session, space, person, machine, digest, manifest, at)
+          `insert into team_session (tenant, session, space, person, machine, digest, manifest, pushed_at)
            values (?, ?, ?, ?, ?, '', '', ?) on conflict (tenant, session) do nothing`,
-          [tenant, id, push.space, push.person, push.machine, Date.now()],
+          [tenant, id, push.space, push.person, push.machine, new Date().toISOString()],
         ],
       ),
     );
@@ -226,13 +226,19 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     for (let round = 0; open.some(({ texts }) => round < texts.length); round++) {
       const turn = open.filter(({ id, texts }) => round < texts.length && !failed.has(id));
       for (const { id, push, texts } of turn)
-        current.set(id, { machine: push.machine, manifest: push.manifest, digest: push.digest, text: texts[round] ?? 0 });
+        current.set(id, {
+          machine: push.machine,
+          manifest: push.manifest,
+          digest: push.digest,
+          text: texts[round] ?? 0,
+        });
       try {
         const report = await used.inject("importer").runFound(
           turn.flatMap(({ id, push, texts }) => found(used, id, push, texts[round] ?? 0)),
           new Set(turn.map(({ id }) => id)),
         );
-        for (const { id, code, message } of report.failed) failed.set(id, code === "TEAM_BLOBS_MISSING" ? code : message);
+        for (const { id, code, message } of report.failed)
+          failed.set(id, code === "TEAM_BLOBS_MISSING" ? code : message);
       } finally {
         for (const { id } of turn) current.delete(id);
       }
@@ -297,12 +303,13 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       const manifest = JSON.parse(row.manifest) as PushedManifest;
       return { id: session, push: { ...row, manifest } };
     });
-    const used = await kernelFor(pushes.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })));
+    const used = await kernelFor(
+      pushes.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })),
+    );
     await used.storage.db.batch(
       rows.map(({ session }): Statement => ["update session set format = 0 where id = ?", [session]]),
     );
-    for (const { id, push } of pushes)
-      current.set(id, { ...push, text: textsOf(push.manifest).length - 1 });
+    for (const { id, push } of pushes) current.set(id, { ...push, text: textsOf(push.manifest).length - 1 });
     try {
       await used.inject("importer").runFound(
         pushes.flatMap(({ id, push }) => found(used, id, push, textsOf(push.manifest).length - 1)),

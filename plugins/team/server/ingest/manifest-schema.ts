@@ -12,7 +12,11 @@ const plain = (most: number) => v.pipe(text(most), v.nonEmpty(), v.check(isPlain
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "is not a SHA-256 in hex"));
 const hashes = v.pipe(v.array(sha256), v.maxLength(MOST_CHUNKS));
 const key = plain(400);
-export const sessionId = v.pipe(v.string(), v.maxLength(464), v.regex(/^[a-z0-9][a-z0-9-]{0,63}:[^\p{Cc}]+$/u, "is not a session id"));
+export const sessionId = v.pipe(
+  v.string(),
+  v.maxLength(464),
+  v.regex(/^[a-z0-9][a-z0-9-]{0,63}:[^\p{Cc}]+$/u, "is not a session id"),
+);
 const time = v.pipe(v.string(), v.maxLength(40), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d/, "is not an ISO time"));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const tokens = v.object({ input: count, output: count, cacheWrite5m: count, cacheWrite1h: count, cacheRead: count });

@@ -48,7 +48,9 @@ export function isAllowed(method: string, path: string): boolean {
 
 /** Paths that are no page of the dashboard. */
 export const isApi = (path: string): boolean =>
-  ["/api", "/mcp", "/share", "/auth", "/plugins", "/oauth"].some((mount) => path === mount || path.startsWith(`${mount}/`));
+  ["/api", "/mcp", "/share", "/auth", "/plugins", "/oauth"].some(
+    (mount) => path === mount || path.startsWith(`${mount}/`),
+  );
 
 const fits = (pattern: readonly string[], segments: readonly string[]): boolean =>
   pattern.length === segments.length &&

@@ -106,7 +106,10 @@ export function createPersonKernels({ database, bodies, plugins, config, log }: 
 export const NOBODY = { home: "/nonexistent", platform: process.platform, env: {} } as const;
 
 /** What a kernel on a server goes by: nothing is listed, synchronised or written outside of the database. */
-export const kernelConfig = (config: CommandContext["config"], { folder, driver }: Bodies): CommandContext["config"] => ({
+export const kernelConfig = (
+  config: CommandContext["config"],
+  { folder, driver }: Bodies,
+): CommandContext["config"] => ({
   ...config,
   dataDir: folder,
   roots: {},
