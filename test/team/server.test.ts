@@ -1,6 +1,5 @@
 /** The team server: joining, pushing, reading, withdrawing; against PGlite and a real PostgreSQL. */
-import { createHash, createPublicKey, randomBytes, verify } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { createPublicKey, randomBytes, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   ask,
@@ -250,6 +249,46 @@ describe.each(engines())("a team server on $name", (engine) => {
     });
   });
 
+  describe("whose sessions are whose", () => {
+    it("names people and machines, and answers usage and sessions of each", async () => {
+      const { body } = await owner.ask<{ people: { id: string; name: string; machines: { name: string }[] }[] }>(
+        "GET",
+        "/api/team/people",
+      );
+      expect(body.people.map(({ name, machines }) => [name, machines.map((one) => one.name)])).toEqual([
+        ["Mika", ["Mika's laptop"]],
+        ["Olga", ["Olga's laptop"]],
+      ]);
+      const usage = await owner.ask<{
+        rows: { key: string; tokens: { output: number }; cost: { microdollars: number } }[];
+      }>("GET", "/api/team/usage?by=person");
+      expect(usage.status, JSON.stringify(usage.body)).toBe(200);
+      const total = usage.body.rows.reduce((sum, { tokens }) => sum + tokens.output, 0);
+      expect(total).toBe(outputOf(await listed(owner)));
+      expect(usage.body.rows.every(({ cost }) => cost.microdollars > 0)).toBe(true);
+      const machines = await owner.ask<{ rows: { key: string }[] }>(
+        "GET",
+        "/api/team/usage?by=machine&tool=claude-code",
+      );
+      expect(machines.body.rows.map(({ key }) => key).sort()).toEqual([owner.machine, member.machine].sort());
+      expect((await owner.ask("GET", "/api/team/usage?from=never")).status).toBe(400);
+
+      const all: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: { body: { sessions: { id: string; person: string }[]; nextCursor: string | null } } =
+          await owner.ask("GET", `/api/team/sessions?person=${member.person}&limit=2${cursor && `&cursor=${cursor}`}`);
+        for (const session of page.body.sessions) {
+          expect(session.person).toBe(member.person);
+          all.push(session.id);
+        }
+        cursor = page.body.nextCursor;
+      }
+      expect(all.sort()).toEqual(
+        (await listed(owner)).flatMap(({ id }) => (id.includes(member.machine) ? id : [])).sort(),
+      );
+    });
+  });
+
   describe("withdrawing", () => {
     it("removes a session everywhere, with a receipt that anybody can check", async () => {
       const one = makeSession({
@@ -357,5 +396,3 @@ describe.each(engines())("a team server on $name", (engine) => {
     expect(server.log).toEqual(errors);
   });
 });
-
-void [createHash, gzipSync];

@@ -73,7 +73,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     const parts = { database, bodies, plugins, config, log };
     const ingest = createIngest({ ...parts, tenant: TENANT, blobs });
     closers.push(() => ingest.close());
-    const kernels = createPersonKernels(parts);
+    const kernels = createPersonKernels(parts, directory);
     closers.push(() => kernels.close());
     let gate: Gate = createGate("127.0.0.1", 0, address);
     const services: Services = {

@@ -2,8 +2,10 @@
 import { type CommandContext, createKernel, type Kernel } from "sessarc";
 import type { TeamDatabase } from "../../types.ts";
 import type { Caller } from "../accounts/caller.ts";
+import type { Directory } from "../accounts/directory.ts";
 import type { ServerPlugins } from "../plugins.ts";
 import { type Bodies, toStorage } from "../storage.ts";
+import { teamView } from "./view.ts";
 
 export interface KernelParts {
   database: TeamDatabase;
@@ -28,7 +30,7 @@ interface Entry {
 
 export type PersonKernels = ReturnType<typeof createPersonKernels>;
 
-export function createPersonKernels({ database, bodies, plugins, config, log }: KernelParts) {
+export function createPersonKernels({ database, bodies, plugins, config, log }: KernelParts, directory: Directory) {
   const entries = new Map<string, Entry>();
   const closing = new Set<Promise<void>>();
 
@@ -38,7 +40,7 @@ export function createPersonKernels({ database, bodies, plugins, config, log }: 
     return createKernel({
       config: kernelConfig(config, bodies),
       storage: toStorage(db, bodies, true),
-      plugins: plugins.person,
+      plugins: [...plugins.person, teamView(directory)],
       partial: true,
       env: NOBODY,
       log,

@@ -1,0 +1,195 @@
+/** What a person's kernel answers beyond a local one: whose sessions are whose. Row-level security keeps it to what the person may read. */
+import { defineRoute, type Kernel, type Plugin, type Services, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { marks, pages } from "#internal/adapter";
+import type { Directory } from "../accounts/directory.ts";
+
+type Listed = Awaited<ReturnType<Services["archive"]["page"]>>["sessions"][number];
+
+export interface PersonOf {
+  id: string;
+  name: string;
+  sessions: number;
+  machines: { machine: string; name: string; sessions: number }[];
+}
+
+export interface TeamUsageRow {
+  /** Id of the person, or of the machine. */
+  key: string;
+  name: string;
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  tokens: Record<(typeof TOKENS)[number], number>;
+  cost: { microdollars: number };
+}
+
+const TOKENS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+
+const id = v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{8,32}$/, "is not an id of this server")));
+const text = v.optional(v.pipe(v.string(), v.maxLength(500)));
+const count = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,4}$/, "must be a whole number"),
+  v.transform(Number),
+  v.minValue(1),
+  v.maxValue(1_000),
+);
+
+/** Names of people and machines are not in what a person's kernel may read. */
+export function teamView(directory: Directory): Plugin {
+  async function names(): Promise<{ people: Map<string, string>; machines: Map<string, string> }> {
+    const [people, devices] = await Promise.all([directory.people(), directory.devices(null)]);
+    return {
+      people: new Map(people.map(({ id, name }) => [id, name])),
+      machines: new Map(devices.map(({ machine, name }) => [machine, name])),
+    };
+  }
+
+  const people = defineRoute({
+    method: "GET",
+    path: "/team/people",
+    summary: "People and machines whose sessions you may read",
+    handler: async ({ kernel }): Promise<{ people: PersonOf[] }> => {
+      const rows = await kernel.storage.db.all<{ person: string; machine: string; sessions: number }>(
+        "select person, machine, count(*) as sessions from team_session where digest <> '' group by person, machine order by person, machine",
+      );
+      const known = await names();
+      const found = new Map<string, PersonOf>();
+      for (const { person, machine, sessions } of rows) {
+        const one = found.get(person) ?? {
+          id: person,
+          name: known.people.get(person) ?? person,
+          sessions: 0,
+          machines: [],
+        };
+        one.sessions += sessions;
+        one.machines.push({ machine, name: known.machines.get(machine) ?? machine, sessions });
+        found.set(person, one);
+      }
+      return { people: [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    },
+  });
+
+  const usage = defineRoute({
+    method: "GET",
+    path: "/team/usage",
+    summary: "Tokens and estimated cost by person or machine",
+    query: v.object({
+      by: v.optional(v.picklist(["person", "machine"]), "person"),
+      from: text,
+      to: text,
+      tz: text,
+      tool: text,
+      project: text,
+    }),
+    handler: async ({ kernel, query, signal }): Promise<{ by: "person" | "machine"; rows: TeamUsageRow[] }> => {
+      const { by, ...range } = query;
+      // The report by session, added up: the same figures, prices and days as everywhere else.
+      const report = await bySession(kernel, range, signal);
+      const owners = await ownersOf(
+        kernel,
+        report.map(({ key }) => key),
+      );
+      const known = await names();
+      const rows = new Map<string, TeamUsageRow>();
+      for (const { key: session, sessions, messages, activeMs, tokens, cost } of report) {
+        const owner = owners.get(session);
+        if (!owner) continue;
+        const key = owner[by];
+        const row = rows.get(key) ?? {
+          key,
+          name: (by === "person" ? known.people : known.machines).get(key) ?? key,
+          sessions: 0,
+          messages: 0,
+          activeMs: 0,
+          tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
+          cost: { microdollars: 0 },
+        };
+        row.sessions += sessions;
+        row.messages += messages ?? 0;
+        row.activeMs += activeMs ?? 0;
+        for (const name of TOKENS) row.tokens[name] += tokens[name];
+        row.cost.microdollars += cost.microdollars;
+        rows.set(key, row);
+      }
+      return {
+        by,
+        rows: [...rows.values()].sort((a, b) => b.cost.microdollars - a.cost.microdollars || (a.key < b.key ? -1 : 1)),
+      };
+    },
+  });
+
+  const sessions = defineRoute({
+    method: "GET",
+    path: "/team/sessions",
+    summary: "Sessions of a person or a machine, newest first, each with whose it is",
+    query: v.object({
+      person: id,
+      machine: id,
+      project: text,
+      tool: text,
+      q: text,
+      limit: v.optional(count, "50"),
+      cursor: text,
+    }),
+    handler: async ({ kernel, query }) => {
+      const archive = kernel.inject("archive");
+      const { person, machine, project, tool, q, limit, cursor } = query;
+      const projects = project === undefined ? undefined : await archive.projectIds(project);
+      if (projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project ?? "" });
+      const conditions = ["person", "machine"].flatMap((column) => {
+        const value = column === "person" ? person : machine;
+        return value === undefined ? [] : ([[column, value]] as const);
+      });
+      const condition = conditions.length > 0 && {
+        sql: `id in (select t.session from team_session t where ${conditions.map(([column]) => `t.${column} = ?`).join(" and ")})`,
+        params: conditions.map(([, value]) => value),
+        revision: 0,
+      };
+      const page = await archive.page({ project: projects, tool, q, limit, ...(condition && { condition }) }, cursor);
+      const owners = await ownersOf(
+        kernel,
+        page.sessions.map((session) => session.id),
+      );
+      return {
+        ...page,
+        sessions: page.sessions.map((session): Listed & { person: string | null; machine: string | null } => {
+          const owner = owners.get(session.id);
+          return { ...session, person: owner?.person ?? null, machine: owner?.machine ?? null };
+        }),
+      };
+    },
+  });
+
+  return { name: "team-view", dependsOn: ["archive", "insights"], routes: [people, usage, sessions] };
+}
+
+async function ownersOf(
+  kernel: Kernel,
+  sessions: readonly string[],
+): Promise<Map<string, { person: string; machine: string }>> {
+  const owners = new Map<string, { person: string; machine: string }>();
+  for (const page of pages(sessions, 500)) {
+    const rows = await kernel.storage.db.all<{ session: string; person: string; machine: string }>(
+      `select session, person, machine from team_session where session in (${marks(page)})`,
+      page,
+    );
+    for (const { session, ...owner } of rows) owners.set(session, owner);
+  }
+  return owners;
+}
+
+type SessionRows = Extract<Awaited<ReturnType<Services["insights"]["byTool"]>>, { rows: unknown }>["rows"];
+
+async function bySession(
+  kernel: Kernel,
+  query: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<SessionRows> {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const answer = await kernel.fetch(`/api/usage?${new URLSearchParams([["by", "session"], ...given])}`, { signal });
+  const body = (await answer.json()) as { rows: SessionRows; message?: string };
+  if (!answer.ok) throw new SessarcError("INVALID_INPUT", { reason: body.message ?? "The range is invalid" });
+  return body.rows;
+}
