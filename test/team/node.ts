@@ -235,11 +235,11 @@ export function tokenRequest(
 /** The owner, who joins by the link of the first start. */
 export async function joinOwner(server: TestServer, name = "Olga"): Promise<Machine> {
   const link = await server.node.ownerLink();
-  if (!link) throw new Error("somebody has joined already");
+  if (!link) throw new Error("a machine has joined already");
   return joinBy(server.node, link, name);
 }
 
-/** Invites somebody and lets them join. */
+/** Invites a person, who joins. */
 export async function invite(owner: Machine, name: string, options: object = {}): Promise<Machine> {
   const made = await owner.ask<{ link: string }>("POST", "/team/api/invites", { scopes: ["push", "read"], ...options });
   if (made.status !== 200) throw new Error(`inviting answered ${JSON.stringify(made.body)}`);

@@ -41,7 +41,7 @@ describe.each(engines())("a team server on $name", (engine) => {
   it("answers health, readiness and metrics", async () => {
     expect((await ask(server.node, "GET", "/healthz", { headers: { host: "10.0.0.7:8080" } })).body).toBe("ok\n");
     expect((await ask(server.node, "GET", "/readyz")).body).toBe("ready\n");
-    // Without a socket nobody is inside.
+    // A request without a socket comes from no address of the own network.
     expect((await ask(server.node, "GET", "/metrics")).status).toBe(401);
   });
 
@@ -79,7 +79,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       await expect(joinBy(server.node, made.body.link, "Eve")).rejects.toThrow("TEAM_INVITE_INVALID");
     });
 
-    it("lets a member invite their own second machine, with no more rights than they have, and nobody else", async () => {
+    it("lets a member invite their own second machine, with no more rights than they have, and no other person", async () => {
       const second = await member.ask<{ link: string }>("POST", "/team/api/invites", {
         scopes: ["push"],
         person: member.person,

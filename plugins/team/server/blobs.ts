@@ -101,7 +101,7 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
       await self.sweep(rows.map(({ sha256 }) => sha256));
     },
 
-    /** Removes the files of chunks that nobody has any more. A chunk that is sent at this moment fails its import and is sent again. */
+    /** Removes the files of chunks that no person has any more. A chunk that is sent at this moment fails its import and is sent again. */
     async sweep(hashes: readonly string[]): Promise<void> {
       for (const page of pages([...new Set(hashes)], TOGETHER)) {
         const rows = await db.all<{ sha256: string }>(

@@ -70,7 +70,7 @@ defineErrors({
   },
   TEAM_LAST_OWNER: {
     status: 409,
-    why: () => "This is the last machine with the right `own`: without it nobody could manage the team",
+    why: () => "This is the last machine with the right `own`: without it the team has no owner",
     fix: () => "Invite another machine with `own` first.",
   },
   TEAM_BLOB_WRONG: {

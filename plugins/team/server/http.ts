@@ -1,4 +1,4 @@
-/** The h3 app of a node: the gate, the server's own API, and the kernel of whoever asks. */
+/** The h3 app of a node: the gate, the server's own API, and the kernels of people. */
 import { randomBytes } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import type { H3, H3Event } from "h3";
@@ -12,7 +12,7 @@ import { checkRequest, remoteOf } from "./gate.ts";
 import { isAllowed, isApi } from "./people/allowed.ts";
 
 const BODY = 64 * 2 ** 10;
-/** Entries a minute of one address whose requests name nobody: without a limit they would fill the disk. */
+/** Entries a minute of one address whose requests have no valid sign-in: without a limit they would fill the disk. */
 const UNKNOWN_A_MINUTE = 120;
 
 export interface AppParts {
@@ -87,8 +87,8 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
   for (const route of parts.routes) {
     app.on(route.method, `/team/api${route.path}`, (event) =>
       handle(event, async (seen) => {
-        const caller = route.scope === "nobody" ? undefined : await signedIn(services, event, seen);
-        if (caller && route.scope !== "signed-in" && route.scope !== "nobody") need(caller, route.scope);
+        const caller = route.scope === "open" ? undefined : await signedIn(services, event, seen);
+        if (caller && route.scope !== "signed-in" && route.scope !== "open") need(caller, route.scope);
         const value = await route.handler({
           services,
           caller,

@@ -45,7 +45,7 @@ export interface TeamNode {
   readonly database: TeamDatabase;
   /** Must be called before the first request: requests are checked against it. */
   listens(host: string, port: number): void;
-  /** At the first start: the link by which the owner joins. Undefined once somebody has joined. */
+  /** At the first start: the link by which the owner joins. Undefined once a machine has joined. */
   ownerLink(): Promise<string | undefined>;
   close(): Promise<void>;
 }

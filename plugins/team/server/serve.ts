@@ -45,7 +45,7 @@ export async function startNode(
     listens();
     const link = await node.ownerLink();
     ctx.out(`sessarc team ready at ${address.url}`);
-    if (link !== undefined) ctx.out(`Nobody has joined yet. The owner joins with: sessarc team join ${link}`);
+    if (link !== undefined) ctx.out(`No machine has joined yet. The owner joins with: sessarc team join ${link}`);
     return {
       url: address.url,
       async close() {

@@ -8,7 +8,7 @@ export interface AccessEntry {
   device: string | null;
   remote: string;
   method: string;
-  /** Without the query, which may hold what somebody looks for. */
+  /** Without the query, which may hold the text of a search. */
   path: string;
   status: number;
   /** Of the error, where the request was refused. */

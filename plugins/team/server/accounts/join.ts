@@ -163,7 +163,7 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
       };
     },
 
-    /** At the first start: the team's space, and an invitation for its owner. Undefined once somebody has joined. */
+    /** At the first start: the team's space, and an invitation for its owner. Undefined once a machine has joined. */
     async first(): Promise<string | undefined> {
       if (!(await db.get("select 1 from team_space where tenant = ? limit 1", [tenant])))
         await directory.createSpace("Team", "team", []);

@@ -37,7 +37,7 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
   }
 
   return {
-    /** A token for whoever holds the machine's key. Every failure is TEAM_SIGNATURE_INVALID, whatever its reason. */
+    /** A token for a request that the machine's key signed. Every failure is TEAM_SIGNATURE_INVALID, whatever its reason. */
     async forSignature({ device, at, nonce, signature }: TokenRequest, addresses: readonly string[]): Promise<Issued> {
       const refused = () => new SessarcError("TEAM_SIGNATURE_INVALID", {});
       const row = await db.get<{ public_key: string; scopes: string }>(

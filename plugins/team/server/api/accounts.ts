@@ -122,7 +122,7 @@ export const accountRoutes: readonly ApiRoute[] = [
     handler: async ({ services, caller, body }) => {
       const self = body.person === caller.person.id;
       if (!self) need(caller, "own");
-      // Nobody gives a right away that they do not have.
+      // An invitation gives no right that its maker does not have.
       for (const scope of body.scopes) need(caller, scope);
       const shared = await services.directory.spaces();
       const spaces = body.spaces ?? shared.flatMap(({ id, kind }) => (kind === "team" ? id : []));

@@ -23,8 +23,8 @@ export interface ApiRoute {
   method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below /team/api. */
   path: string;
-  /** What the caller's token must allow; `signed-in`: any; `nobody`: it needs no token. */
-  scope: Scope | "signed-in" | "nobody";
+  /** What the caller's token must allow; `signed-in`: any; `open`: it needs no token. */
+  scope: Scope | "signed-in" | "open";
   body?: Schema | undefined;
   /** Bytes of a JSON body. Default 64 KiB. */
   bytes?: number | undefined;
@@ -36,7 +36,7 @@ export interface ApiRoute {
 /** A route whose caller has a token. */
 export function route<S extends Schema | undefined = undefined>(
   definition: Omit<ApiRoute, "handler" | "body" | "scope"> & {
-    scope: Exclude<ApiRoute["scope"], "nobody">;
+    scope: Exclude<ApiRoute["scope"], "open">;
     body?: S;
     handler(context: ApiContext<Output<S>>): Promise<unknown>;
   },
@@ -51,5 +51,5 @@ export function openRoute<S extends Schema | undefined = undefined>(
     handler(context: ApiContext<Output<S>, undefined>): Promise<unknown>;
   },
 ): ApiRoute {
-  return { ...definition, scope: "nobody" };
+  return { ...definition, scope: "open" };
 }

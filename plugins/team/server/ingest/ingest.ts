@@ -153,7 +153,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       const first = waiting.shift();
       if (!first) return;
       const jobs = [first];
-      // The same session twice is two imports, one after the other.
+      // The same session twice is two imports.
       const ids = new Set(first.push ? [idOf(first.push.push)] : []);
       while (first.push && jobs.length < TOGETHER) {
         const [next] = waiting;

@@ -3,7 +3,7 @@ import type { Database } from "sessarc";
 
 export interface Switch {
   readonly db: Database;
-  /** Undefined: whoever asks now asks without the lock, and is refused. */
+  /** Undefined: a query now has no lock, and is refused. */
   use(db: Database | undefined): void;
 }
 
