@@ -1,8 +1,10 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
 import type { Kernel, Services } from "sessarc";
+import { Slices } from "#internal";
 import { BoundedMap } from "#internal/adapter";
-import { keyOf, weightOf } from "./indexer/keys.ts";
-import { type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
+import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
+import { formsOf, isReformed } from "./match/forms.ts";
+import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
 import { absolute, byTime, type Write, writesBefore, writesInto } from "./writes.ts";
 
 export interface Writer {
@@ -65,11 +67,17 @@ async function compute(
   const names = new Set([path, ...file.names]);
   const windows = new Map(commits.map((one) => [one.hash, windowOf(one, file.touched)]));
   let writes = project === undefined ? [] : await writesInto(kernel.storage.db, project, root, names);
-  let matched = await matchLines(file.lines, windows, writes);
+  let lines: readonly CommittedLine[] = file.lines;
+  let matched = await matchLines(lines, windows, writes);
+  const reformed = await reformedIn(kernel, root, file, matched, writes);
+  if (reformed.size > 0) {
+    lines = file.lines.map((line, i) => ({ ...line, reformed: reformed.has(i) }));
+    matched = await matchLines(lines, windows, writes);
+  }
   const others = project === undefined ? [] : await underOtherNames(kernel, project, root, names, file, matched);
   if (others.length > 0) {
     writes = [...writes, ...others].sort(byTime);
-    matched = await matchLines(file.lines, windows, writes);
+    matched = await matchLines(lines, windows, writes);
   }
   const commitAt = new Map(commits.map((one, i) => [one.hash, i]));
   const used = [...new Set(matched.flatMap((one) => (one ? [one.write] : [])))];
@@ -88,6 +96,36 @@ async function compute(
   };
 }
 
+/** Earlier versions of a file that are read for one answer. */
+const VERSIONS = 200;
+
+/**
+ * Lines whose commit changed their form alone, among those that a call of a whole file seems to have written: such a call repeats lines
+ * that were there before, and a formatter makes them new ones to git.
+ */
+async function reformedIn(
+  kernel: Kernel,
+  root: string,
+  file: NonNullable<Blamed["file"]>,
+  matched: readonly (Matched | undefined)[],
+  writes: readonly Write[],
+): Promise<Set<number>> {
+  const byCommit = new Map<string, number[]>();
+  for (const [i, { commit }] of file.lines.entries())
+    if (writes[matched[i]?.write ?? -1]?.whole) byCommit.set(commit, [...(byCommit.get(commit) ?? []), i]);
+  const found = new Set<number>();
+  const slices = new Slices();
+  for (const [commit, own] of [...byCommit].slice(0, VERSIONS)) {
+    const previous = file.previous.get(commit);
+    const text = previous && (await kernel.inject("git").textAt(root, previous.commit, previous.path));
+    if (typeof text !== "string") continue;
+    const before = formsOf(linesOf(text));
+    for (const i of own) if (isReformed(file.lines[i]?.text ?? "", before)) found.add(i);
+    if (slices.due) await slices.turn();
+  }
+  return found;
+}
+
 /** Lines of a commit that brought the file, from which on it is worth a look whether the file had another name before. */
 const ENOUGH = 3;
 
@@ -100,9 +138,7 @@ async function underOtherNames(
   file: NonNullable<Blamed["file"]>,
   matched: readonly (Matched | undefined)[],
 ): Promise<Write[]> {
-  const brought = new Set(
-    [...file.commits.keys()].filter((hash) => !file.headers.get(hash)?.some((line) => line.startsWith("previous "))),
-  );
+  const brought = new Set([...file.commits.keys()].filter((hash) => !file.previous.has(hash)));
   const open = file.lines.filter(({ text, commit }, i) => !matched[i] && brought.has(commit) && weightOf(text) >= 12);
   if (open.length < ENOUGH) return [];
   const until = Math.max(...[...brought].map((hash) => Date.parse(file.commits.get(hash)?.at ?? "")));

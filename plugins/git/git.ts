@@ -98,6 +98,8 @@ export interface Git extends StatusReader {
   fileAt(path: string, commit: string, file: string | Uint8Array): Promise<FileAt>;
   /** Which commit brought each line of a file, at `commit` or at HEAD. A folder or an unknown path is FILE_NOT_FOUND. */
   blameAt(path: string, commit: string | undefined, file: string | Uint8Array): Promise<BlameAt>;
+  /** Text of a file in a commit; null where the commit has no such file, or it is binary or larger than 2 MiB. */
+  textAt(path: string, commit: string, file: string): Promise<string | null>;
   /** Full hash of the commit that a branch, tag, hash or expression as `HEAD~2` names. Throws COMMIT_NOT_FOUND. */
   resolve(path: string, rev: string): Promise<string>;
   /** What commits added and removed, oldest first. Linear in the patches. */
@@ -224,6 +226,11 @@ export function createGit(options: GitOptions = {}): Git {
           blamed.set(key, lines);
         }
         return { commit: hash, at, path: toText(found.path), file: lines };
+      }),
+    textAt: (path, name, file) =>
+      open(path, async (repo, objects) => {
+        const { tree } = await readCommit(objects, await resolveCommit(objects, name), await readShallow(repo));
+        return (await readText(objects, (await findEntry(objects, tree, file))?.entry)).text;
       }),
     resolve: (path, rev) =>
       open(path, async (_, objects) => {

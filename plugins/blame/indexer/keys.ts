@@ -3,7 +3,8 @@
 /** Letters and digits from which on a line says something. */
 const ENOUGH = 4;
 
-const bare = (line: string): string => line.replace(/\s+/g, "");
+/** A line without blanks. */
+export const bare = (line: string): string => line.replace(/\s+/g, "");
 
 /** Letters and digits of a line: how much it says. */
 export const weightOf = (line: string): number => line.replace(/[^\p{L}\p{N}]/gu, "").length;

@@ -28,6 +28,8 @@ export interface Window {
 export interface CommittedLine {
   text: string;
   commit: string;
+  /** The commit changed the line's form alone: a call that wrote the whole file in its time did not write the line first. */
+  reformed?: boolean;
 }
 
 /** Stamps of commits have whole seconds. */
@@ -128,7 +130,8 @@ export async function matchLines(
       for (const i of heavy) {
         if (slices.due) await slices.turn();
         if (found[i]) continue;
-        const here = places.get(keys[i] ?? 0) ?? [];
+        const all = places.get(keys[i] ?? 0) ?? [];
+        const here = lines[i]?.reformed ? all.filter(({ write }) => !writes[write]?.whole) : all;
         const fit = best(i, here);
         if (fit && fit.score >= least) take(i, origin(i, fit.place, here), "line");
       }
@@ -137,7 +140,7 @@ export async function matchLines(
     if (pieces.length > 0)
       for (const i of heavy) {
         if (slices.due) await slices.turn();
-        if (found[i]) continue;
+        if (found[i] || lines[i]?.reformed) continue;
         const text = formless(lines[i]?.text ?? "");
         const piece = pieces.findLast((one) => text.includes(one.text));
         if (piece) found[i] = { write: piece.write, evidence: "part" };
@@ -178,8 +181,8 @@ export async function matchLines(
 }
 
 /**
- * Drops the matches of a commit that has only a few short lines of calls whose other lines it lacks: people write such lines too.
- * `own`: the lines of the commit.
+ * Drops the matches of a session of which a commit has only a few short lines, of calls whose other lines it lacks: people write such
+ * lines too. `own`: the lines of the commit.
  */
 function dropChance(
   own: readonly number[],
@@ -188,12 +191,21 @@ function dropChance(
   found: (Matched | undefined)[],
   writes: readonly Write[],
 ): void {
-  const matched = own.filter((i) => found[i]);
-  if (matched.reduce((sum, i) => sum + (weights[i] ?? 0), 0) >= RUN) return;
+  const bySession = new Map<string, number[]>();
+  for (const i of own) {
+    const id = writes[found[i]?.write ?? -1]?.author.id;
+    if (id === undefined) continue;
+    const list = bySession.get(id);
+    if (list) list.push(i);
+    else bySession.set(id, [i]);
+  }
   const present = new Set(own.map((i) => keys[i]));
-  for (const i of matched) {
-    const written = writes[found[i]?.write ?? -1]?.lines.filter((key) => key !== 0) ?? new Int32Array();
-    if (written.filter((key) => present.has(key)).length * 2 < written.length) found[i] = undefined;
+  for (const matched of bySession.values()) {
+    if (matched.reduce((sum, i) => sum + (weights[i] ?? 0), 0) >= RUN) continue;
+    for (const i of matched) {
+      const written = writes[found[i]?.write ?? -1]?.lines.filter((key) => key !== 0) ?? new Int32Array();
+      if (written.filter((key) => present.has(key)).length * 2 < written.length) found[i] = undefined;
+    }
   }
 }
 

@@ -2,7 +2,8 @@
 import type { Kernel, Services } from "sessarc";
 import { Slices } from "#internal";
 import { keyOf } from "../indexer/keys.ts";
-import { matchLines, type Window } from "../match/match.ts";
+import { formsOf, isReformed } from "../match/forms.ts";
+import { type CommittedLine, matchLines, type Window } from "../match/match.ts";
 import { absolute, type Write, writesOf } from "../writes.ts";
 
 type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
@@ -104,10 +105,14 @@ async function landIn(
       });
       if (slices.due) await slices.turn();
     }
-    const lines: { text: string; commit: string }[] = [];
+    const lines: CommittedLine[] = [];
     for (const { commit, file } of patches) {
-      for (const text of file.addedLines) lines.push({ text: text.replace(/\r$/, ""), commit: commit.hash });
-      if (slices.due) await slices.turn();
+      const before = formsOf(file.removedLines);
+      for (const added of file.addedLines) {
+        const text = added.replace(/\r$/, "");
+        lines.push({ text, commit: commit.hash, reformed: isReformed(text, before) });
+        if (slices.due) await slices.turn();
+      }
     }
     const matched = await matchLines(lines, windows, writes);
     const writers = matched.map((one) => (one ? writes[one.write] : undefined));
@@ -121,7 +126,7 @@ type CommittedFile = { commit: CommitPatch; file: CommitPatch["files"][number] }
 /** Follows each line from the commit that took it to the one that removed it. */
 async function followed(
   patches: readonly CommittedFile[],
-  lines: readonly { text: string; commit: string }[],
+  lines: readonly CommittedLine[],
   writers: readonly (Write | undefined)[],
   isMerged: ReadonlySet<string>,
   subjects: ReadonlyMap<string, string>,

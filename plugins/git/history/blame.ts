@@ -30,6 +30,8 @@ export interface BlamedFile {
   commits: Map<string, LineCommit>;
   /** Header lines of `git blame --porcelain`, by hash, without `filename`. */
   headers: Map<string, string[]>;
+  /** The version that a commit changed, by the commit's hash; absent for a commit that added the file. */
+  previous: Map<string, { commit: string; path: string }>;
   /** Paths the file had, as far as its lines show. */
   names: string[];
   /** Commits that changed the file under one of its names: author times in seconds, ascending. */
@@ -61,14 +63,10 @@ export async function blame(exec: GitExec, repo: Repository, commit: string, pat
 }
 
 /** Names the file had, as far as its lines show. */
-function namesOf({ commits, headers }: Parsed, path: string): string[] {
+function namesOf({ commits, previous }: Parsed, path: string): string[] {
   const names = new Set([path]);
   for (const one of commits.values()) if (one.path !== "") names.add(one.path);
-  for (const lines of headers.values())
-    for (const line of lines) {
-      const [, previous] = /^previous [0-9a-f]+ (.+)$/.exec(line) ?? [];
-      if (previous) names.add(unquoted(previous));
-    }
+  for (const one of previous.values()) names.add(one.path);
   return [...names];
 }
 
@@ -86,7 +84,7 @@ async function touchedBy(exec: GitExec, repo: Repository, commit: string, names:
 
 /** Of each line a header and, after a tab, the line; of each commit its headers, once. */
 function parse(text: string): Parsed {
-  const file: Parsed = { lines: [], commits: new Map(), headers: new Map() };
+  const file: Parsed = { lines: [], commits: new Map(), headers: new Map(), previous: new Map() };
   let commit: LineCommit = { hash: "", author: "", at: "", authoredAt: "", subject: "", path: "" };
   let original = 0;
   for (const row of text.split("\n")) {
@@ -109,6 +107,10 @@ function parse(text: string): Parsed {
     else if (word === "committer-time") commit.at = new Date(Number(rest) * 1000).toISOString();
     else if (word === "summary") commit.subject = rest;
     else if (word === "filename") commit.path = unquoted(rest);
+    else if (word === "previous") {
+      const blank = rest.indexOf(" ");
+      file.previous.set(commit.hash, { commit: rest.slice(0, blank), path: unquoted(rest.slice(blank + 1)) });
+    }
     if (word !== "" && word !== "filename") file.headers.get(commit.hash)?.push(row);
   }
   return file;
