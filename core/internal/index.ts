@@ -56,3 +56,4 @@ export { isInside, resolveInside } from "../utils/path.ts";
 export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
 export { createRing } from "../utils/ring.ts";
 export { nextSlice, Slices } from "../utils/slices.ts";
+export { sortInSlices } from "../utils/sort.ts";

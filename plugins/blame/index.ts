@@ -24,7 +24,7 @@ export default definePlugin({
   indexers: [
     defineIndexer({
       name: "writes",
-      version: 1,
+      version: 2,
       module: "sessarc/plugins/blame/indexer/indexer",
       tables: ["blame_file", "blame_session"],
     }),

@@ -143,18 +143,27 @@ async function underOtherNames(
   if (open.length < ENOUGH) return [];
   const until = Math.max(...[...brought].map((hash) => Date.parse(file.commits.get(hash)?.at ?? "")));
   const wanted = new Set(open.map(({ text }) => keyOf(text)));
+  const slices = new Slices();
+  const ends = [...names].map((name) => `/${name}`);
   const byPath = new Map<string, Write[]>();
   for (const write of await writesBefore(kernel.storage.db, project, until + SECOND)) {
+    if (slices.due) await slices.turn();
     const path = absolute(write.path, write.author.cwd, root);
-    if ([...names].some((name) => path.endsWith(`/${name}`))) continue;
-    byPath.set(path, [...(byPath.get(path) ?? []), write]);
+    if (ends.some((end) => path.endsWith(end))) continue;
+    const list = byPath.get(path);
+    if (list) list.push(write);
+    else byPath.set(path, [write]);
   }
-  return [...byPath.values()]
-    .filter((writes) => {
-      const held = new Set(writes.flatMap(({ lines }) => [...lines].filter((key) => wanted.has(key))));
-      return held.size >= Math.max(ENOUGH, wanted.size / 4);
-    })
-    .flat();
+  const found: Write[] = [];
+  for (const writes of byPath.values()) {
+    const held = new Set<number>();
+    for (const { lines } of writes) {
+      if (slices.due) await slices.turn();
+      for (const key of lines) if (wanted.has(key)) held.add(key);
+    }
+    if (held.size >= Math.max(ENOUGH, wanted.size / 4)) for (const write of writes) found.push(write);
+  }
+  return found;
 }
 
 /** `touched`: author times of the commits that changed the file, in seconds, ascending. */

@@ -1,6 +1,6 @@
 /** What archived sessions wrote, from the tables. One function per question. */
 import type { Database } from "sessarc";
-import { Slices } from "#internal";
+import { Slices, sortInSlices } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { readCalls, type WrittenCall } from "./indexer/rows.ts";
 
@@ -99,7 +99,7 @@ async function toWrites(rows: readonly FileRow[]): Promise<Write[]> {
       found.push({ ...call, author, path, at: call.at ?? ended, timed: call.at !== null });
     if (slices.due) await slices.turn();
   }
-  return found.sort(byTime);
+  return sortInSlices(found, byTime);
 }
 
 /** Order of time; calls of one session in their own. */

@@ -71,6 +71,40 @@ describeGit("a line's reason", () => {
     for (const path of ["none.txt", "--help", ".git/config"]) expect((await t.fetch(ask(path))).status).toBe(404);
   });
 
+  const manual = ["export const firstName = 'one of many', secondName = 'two of many';", "export function join(first, second) {"];
+
+  it("is no patch that removed the line and added it again", async () => {
+    const repo = makeRepo();
+    repo.write("a.ts", `${manual.join("\n")}\n`);
+    repo.commit("By hand", T0);
+    const added = "  return [first, second].filter(Boolean).join(separator);";
+    repo.write("a.ts", `${[...manual, added].join("\n")}\n`);
+    repo.commit("Join", T0 + 20);
+    repo.write("a.ts", `${[...manual, added].join("\n").replaceAll("'", '"')}\n`);
+    repo.commit("Format", T0 + 40);
+    const signed = (sign: string, lines: readonly string[]) => lines.map((line) => sign + line);
+    const patch = ["*** Begin Patch", "*** Update File: a.ts", "@@", ...signed("-", manual)];
+    const { blame } = await archived(
+      repo,
+      [],
+      [[10, [...patch, ...signed("+", [...manual, added]), "*** End Patch"].join("\n")]],
+    );
+    expect(told(await blame("a.ts"))?.map(([, who]) => who)).toEqual([undefined, undefined, "d1 line"]);
+  });
+
+  it("is no call that wrote the whole file with the line in it, while the commit changed its quotes alone", async () => {
+    const repo = makeRepo();
+    const file = join(repo.root, "a.ts");
+    repo.write("a.ts", `${manual.join("\n")}\n`);
+    repo.commit("By hand", T0);
+    const added = "  return [first, second].filter(Boolean).join(separator);";
+    const whole = `${[...manual, added].join("\n")}\n`;
+    repo.write("a.ts", whole.replaceAll("'", '"'));
+    repo.commit("Join, formatted", T0 + 40);
+    const { blame } = await archived(repo, [[[10, "Write", { file_path: file, content: whole }]]]);
+    expect(told(await blame("a.ts"))?.map(([, who]) => who)).toEqual([undefined, undefined, "a1 line"]);
+  });
+
   it("is asked of git without running what the repository names", async () => {
     const repo = makeRepo();
     repo.write("a.txt", "one line of text\n");

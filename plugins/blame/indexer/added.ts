@@ -41,17 +41,20 @@ export function addedBy(role: ToolRole | undefined, input: Json | undefined): Ad
         const piece = pieceOf(edit.old, edit.new);
         if (piece) into(action.path).pieces.push(piece);
       }
-    else if (action.do === "patch") for (const [path, line] of patchLines(action.text)) add(path, [line]);
+    else if (action.do === "patch")
+      for (const { path, removed, added } of patched(action.text)) add(path, without(removed, added));
     else if (action.do === "command") for (const { path, text } of written(action)) add(path, linesOf(text));
   }
   return [...found.values()].filter(({ lines, pieces }) => lines.length + pieces.length > 0);
 }
 
 /** Lines of `next` that `old` did not have, each as often as it has more of it. */
-function freshLines(old: string, next: string): string[] {
+const freshLines = (old: string, next: string): string[] => without(linesOf(old), linesOf(next));
+
+function without(old: readonly string[], next: readonly string[]): string[] {
   const before = new Map<string, number>();
-  for (const line of linesOf(old)) before.set(line, (before.get(line) ?? 0) + 1);
-  return linesOf(next).filter((line) => {
+  for (const line of old) before.set(line, (before.get(line) ?? 0) + 1);
+  return next.filter((line) => {
     const left = before.get(line) ?? 0;
     if (left > 0) before.set(line, left - 1);
     return left === 0;
@@ -65,19 +68,26 @@ function pieceOf(old: string, next: string): string | undefined {
   return piece.length <= MOST && weightOf(piece) >= ENOUGH ? piece : undefined;
 }
 
-/** Lines with a plus, of a `*** Begin Patch` or a unified diff, with their file. */
-function* patchLines(text: string): Generator<[path: string, line: string]> {
-  let path: string | undefined;
-  let moved: string | undefined;
+interface PatchedFile {
+  path: string;
+  removed: string[];
+  added: string[];
+}
+
+/** Files of a `*** Begin Patch` or a unified diff. A patch may remove lines and add the same again. */
+function patched(text: string): PatchedFile[] {
+  const files: PatchedFile[] = [];
   for (const line of linesOf(text)) {
-    const [, added, to, unified] =
+    const [, named, to, unified] =
       /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^\+\+\+ (?:b\/)?([^\t]+)/.exec(line) ?? [];
-    if (added !== undefined || unified !== undefined) {
-      path = (added ?? unified ?? "").trim();
-      moved = undefined;
-    } else if (to !== undefined) moved = to.trim();
-    else if (path !== undefined && line.startsWith("+")) yield [moved ?? path, line.slice(1)];
+    const file = files.at(-1);
+    if (named !== undefined || unified !== undefined)
+      files.push({ path: (named ?? unified ?? "").trim(), removed: [], added: [] });
+    else if (to !== undefined && file) file.path = to.trim();
+    else if (line.startsWith("+")) file?.added.push(line.slice(1));
+    else if (line.startsWith("-") && !line.startsWith("--- ")) file?.removed.push(line.slice(1));
   }
+  return files;
 }
 
 const HERE = /(?:^|\n|&&|;)\s*(?:cat\s*>>?\s*(\S+)\s*<<-?\s*|cat\s*<<-?\s*)(['"]?)(\w+)\2(?:\s*>>?\s*(\S+))?[^\n]*\n/g;

@@ -47,6 +47,10 @@ const AROUND = 4;
 /** Places of one line that are compared, the latest. */
 const PLACES = 64;
 
+/** Lines on each side in which a line of the same session decides between equal places. */
+const NEXT = 8;
+const UNSURE = process.env.UNSURE === "1";
+
 interface Place {
   write: number;
   /** Place in the write's lines. */
@@ -89,17 +93,36 @@ export async function matchLines(
     return count;
   };
 
-  /** The place that fits best: by the lines around it, of equal ones the latest. */
+  const sessionOf = ({ write }: { write: number }) => writes[write]?.author.id;
+
+  /** The place that fits best: by the lines around it, of equal ones that of the session next to the line, else the latest. */
   const best = (i: number, places: readonly Place[]): { place: Place; score: number } | undefined => {
-    let chosen: { place: Place; score: number } | undefined;
+    let equal: Place[] = [];
+    let most = -1;
     for (let p = places.length - 1; p >= Math.max(0, places.length - PLACES); p--) {
       const place = places[p];
       if (!place || !isFree(place)) continue;
       const score = alike(i, place, -1, AROUND) + alike(i, place, 1, AROUND);
-      if (!chosen || score > chosen.score) chosen = { place, score };
-      if (chosen.score === 2 * AROUND) break;
+      if (score > most) equal = [];
+      if (score >= most) equal.push(place);
+      most = Math.max(most, score);
+      if (most === 2 * AROUND) break;
     }
-    return chosen;
+    const place = nearest(i, equal);
+    return place && { place, score: most };
+  };
+
+  /** Of places that fit equally well, the latest first. */
+  const nearest = (i: number, places: readonly Place[]): Place | undefined => {
+    const [latest, ...others] = places;
+    if (!latest || others.every((one) => sessionOf(one) === sessionOf(latest))) return latest;
+    for (let distance = 1; distance <= NEXT; distance++)
+      for (const j of [i - distance, i + distance]) {
+        const one = same(i, j) ? found[j] : undefined;
+        const place = one && places.find((each) => sessionOf(each) === sessionOf(one));
+        if (place) return place;
+      }
+    return UNSURE ? undefined : latest;
   };
 
   /** A call that wrote the whole file wrote down lines of others too: the line is of the call before that put it there. */

@@ -18,8 +18,11 @@ export interface AccountedSession {
 export interface Accounts {
   /** Oldest first; those that HEAD has not come last. */
   commits: LandedCommit[];
-  landed: Landed[];
+  /** Lines by the hash of the commit that took them. */
+  landed: ReadonlyMap<string, Landed[]>;
   shares: Share[];
+  /** Shares of commits, by hash. */
+  sharesOf: ReadonlyMap<string | null, Share[]>;
   sessions: Map<string, AccountedSession>;
   /** Lines that calls wrote and no commit took, by session and seq of the call. */
   uncommitted: { session: string; seq: number; lines: number }[];
@@ -88,8 +91,8 @@ async function compute(kernel: Kernel, project: string, root: string, tips: Tips
     ),
   ]);
   const spent = new Map(spending.map((one) => [one.session, one]));
-  const landedOf = groupBy(landing.landed, ({ write }) => write.author.id);
-  const writesOf = groupBy(landing.writes, ({ author }) => author.id);
+  const landedOf = await groupBy(landing.landed, ({ write }) => write.author.id);
+  const writesOf = await groupBy(landing.writes, ({ author }) => author.id);
   const slices = new Slices();
   const works: Work[] = [];
   const sessions = new Map<string, AccountedSession>();
@@ -123,8 +126,9 @@ async function compute(kernel: Kernel, project: string, root: string, tips: Tips
   }
   return {
     commits: landing.commits,
-    landed: landing.landed,
+    landed: await groupBy(landing.landed, ({ commit }) => commit),
     shares,
+    sharesOf: await groupBy(shares, ({ commit }) => commit),
     sessions,
     uncommitted,
     total: cost.microdollars,

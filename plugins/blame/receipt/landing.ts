@@ -5,6 +5,7 @@ import { keyOf } from "../indexer/keys.ts";
 import { formsOf, isReformed } from "../match/forms.ts";
 import { type CommittedLine, matchLines, type Window } from "../match/match.ts";
 import { absolute, type Write, writesOf } from "../writes.ts";
+import { groupBy } from "./group.ts";
 
 type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
 
@@ -49,13 +50,9 @@ export async function landingOf(
   );
   if (!first?.at || tips.head === undefined) return { commits: [], landed: [], writes: await writesOf(db, project) };
   const writes = await writesOf(db, project);
-  const byName = new Map<string, Write[]>();
-  for (const write of writes) {
-    const name = write.path.slice(Math.max(write.path.lastIndexOf("/"), write.path.lastIndexOf("\\")) + 1);
-    const list = byName.get(name);
-    if (list) list.push(write);
-    else byName.set(name, [write]);
-  }
+  const byName = await groupBy(writes, ({ path }) =>
+    path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1),
+  );
   const git = kernel.inject("git");
   const since = new Date(Date.parse(first.at) - DAY).toISOString();
   // A file may get a writer's name by a rename later on: of all files the lines are wanted where any session wrote something.
@@ -86,7 +83,7 @@ async function landIn(
   byName: ReadonlyMap<string, Write[]>,
 ): Promise<Landed[]> {
   const slices = new Slices();
-  const lineages = lineagesOf(commits);
+  const lineages = await lineagesOf(commits, slices);
   const landed: Landed[] = [];
   const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
   for (const { names, patches } of lineages) {
@@ -180,10 +177,14 @@ async function followed(
 }
 
 /** Files that are one, by renames. Patches in the order of the commits. */
-function lineagesOf(commits: readonly CommitPatch[]): { names: ReadonlySet<string>; patches: CommittedFile[] }[] {
+async function lineagesOf(
+  commits: readonly CommitPatch[],
+  slices: Slices,
+): Promise<{ names: ReadonlySet<string>; patches: CommittedFile[] }[]> {
   const groups = new Map<string, { names: Set<string>; patches: CommittedFile[] }>();
   for (const commit of commits)
     for (const file of commit.files) {
+      if (slices.due) await slices.turn();
       const one = groups.get(file.previousPath) ?? groups.get(file.path) ?? { names: new Set<string>(), patches: [] };
       const other = groups.get(file.path);
       if (other && other !== one) {
@@ -200,10 +201,12 @@ function lineagesOf(commits: readonly CommitPatch[]): { names: ReadonlySet<strin
       one.patches.push({ commit, file });
     }
   const place = new Map(commits.map((commit, i) => [commit, i]));
-  return [...new Set(groups.values())].map(({ names, patches }) => ({
-    names,
-    patches: patches.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0)),
-  }));
+  const lineages = new Set(groups.values());
+  for (const { patches } of lineages) {
+    if (slices.due) await slices.turn();
+    patches.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
+  }
+  return [...lineages];
 }
 
 async function writesUnder(

@@ -1,9 +1,10 @@
 /** What a range of commits cost, and what became of the lines. */
 import { type Kernel, toList, toNumber, toRecord, toText } from "sessarc";
+import { Slices } from "#internal";
 import type { Accounts } from "./accounts.ts";
 import { groupBy } from "./group.ts";
-import type { Fate } from "./landing.ts";
-import { divide, type Leftover } from "./shares.ts";
+import type { Fate, Landed } from "./landing.ts";
+import { divide, type Leftover, type Share } from "./shares.ts";
 
 export interface ReceiptSum {
   microdollars: number;
@@ -77,42 +78,56 @@ export async function receiptOf(
   range: string,
   hashes: ReadonlySet<string>,
 ): Promise<Receipt> {
-  const shares = accounts.shares.filter(({ commit }) => commit !== null && hashes.has(commit));
-  const landed = accounts.landed.filter(({ commit }) => hashes.has(commit));
-  const byCommit = groupBy(shares, ({ commit }) => commit);
-  const linesIn = groupBy(landed, ({ commit }) => commit);
+  const slices = new Slices();
+  const shares: Share[] = [];
+  const landed: Landed[] = [];
+  for (const hash of hashes) {
+    if (slices.due) await slices.turn();
+    for (const one of accounts.sharesOf.get(hash) ?? []) shares.push(one);
+    for (const one of accounts.landed.get(hash) ?? []) landed.push(one);
+  }
   const total = sumOf(shares);
-  const sessions = [...groupBy(shares, ({ session }) => session)].map(([id, own]): ReceiptSession => {
+  const sessions: ReceiptSession[] = [];
+  for (const [id, own] of await groupBy(shares, ({ session }) => session)) {
     const session = accounts.sessions.get(id);
-    return {
+    const prompts: ReceiptPrompt[] = [];
+    for (const [seq, parts] of await groupBy(own, ({ prompt }) => prompt)) {
+      const at = isoOf(session?.prompts.find((one) => one.seq === seq)?.at);
+      prompts.push({ seq, at, ...sumOf(parts) });
+      if (slices.due) await slices.turn();
+    }
+    sessions.push({
       ...{ id, tool: session?.tool ?? "", title: session?.title ?? null },
       ...{ sessionMicrodollars: session?.microdollars ?? 0, ...sumOf(own) },
-      prompts: [...groupBy(own, ({ prompt }) => prompt)].map(([seq, parts]) => ({
-        ...{ seq, at: isoOf(session?.prompts.find((one) => one.seq === seq)?.at) },
-        ...sumOf(parts),
-      })),
-    };
-  });
-  const worked = sessions.flatMap(({ id, prompts }) =>
-    (accounts.sessions.get(id)?.prompts ?? []).filter(({ seq }) => prompts.some((one) => one.seq === seq)),
-  );
+      prompts: prompts.sort((a, b) => a.seq - b.seq),
+    });
+  }
+  const calls = { all: 0, failed: 0, retried: 0 };
+  for (const { id, prompts } of sessions) {
+    if (slices.due) await slices.turn();
+    const wanted = new Set(prompts.map(({ seq }) => seq));
+    for (const one of accounts.sessions.get(id)?.prompts ?? []) {
+      if (!wanted.has(one.seq)) continue;
+      calls.all += one.calls;
+      calls.failed += one.failed;
+      calls.retried += one.retried;
+    }
+  }
   return {
     range,
     commits: accounts.commits
       .filter(({ hash }) => hashes.has(hash))
       .map(({ hash, author, at, subject }) => ({
-        ...{ hash, author, at, subject, lines: linesIn.get(hash)?.length ?? 0 },
-        microdollars: sumOf(byCommit.get(hash) ?? []).microdollars,
+        ...{ hash, author, at, subject, lines: accounts.landed.get(hash)?.length ?? 0 },
+        microdollars: sumOf(accounts.sharesOf.get(hash) ?? []).microdollars,
       })),
     total,
     sessions: sessions.sort(byCost),
-    models: [...groupBy(shares, ({ model }) => model)].map(([model, own]) => ({ model, ...sumOf(own) })).sort(byCost),
-    fates: fatesOf(accounts, landed, total.microdollars, sessions),
-    calls: {
-      all: worked.reduce((sum, { calls }) => sum + calls, 0),
-      failed: worked.reduce((sum, { failed }) => sum + failed, 0),
-      retried: worked.reduce((sum, { retried }) => sum + retried, 0),
-    },
+    models: [...(await groupBy(shares, ({ model }) => model))]
+      .map(([model, own]) => ({ model, ...sumOf(own) }))
+      .sort(byCost),
+    fates: await fatesOf(accounts, landed, total.microdollars, sessions),
+    calls,
     wastedReads: sessions.length > READ ? null : await wastedOf(kernel, accounts, sessions),
     leftovers: leftoversOf(accounts),
     projectMicrodollars: accounts.total,
@@ -124,8 +139,9 @@ const isoOf = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : new Date(ms).toISOString();
 
 /** What no commit took, by the reason. */
-export function leftoversOf({ shares, rounding }: Accounts): Receipt["leftovers"] {
-  const of = (reason: Leftover) => sumOf(shares.filter(({ leftover }) => leftover === reason)).microdollars;
+export function leftoversOf({ sharesOf, rounding }: Accounts): Receipt["leftovers"] {
+  const left = sharesOf.get(null) ?? [];
+  const of = (reason: Leftover) => sumOf(left.filter(({ leftover }) => leftover === reason)).microdollars;
   return [
     { reason: "uncommitted", microdollars: of("uncommitted") },
     { reason: "unwritten", microdollars: of("unwritten") },
@@ -133,12 +149,13 @@ export function leftoversOf({ shares, rounding }: Accounts): Receipt["leftovers"
   ];
 }
 
-function fatesOf(
+async function fatesOf(
   accounts: Accounts,
-  landed: Accounts["landed"],
+  landed: readonly Landed[],
   microdollars: number,
   sessions: readonly ReceiptSession[],
-): FateRow[] {
+): Promise<FateRow[]> {
+  const slices = new Slices();
   const counts = new Map<FateRow["fate"], number>(
     (["kept", "rewritten-by-assistant", "rewritten-by-person", "reverted", "unmerged"] as const).map((fate) => [
       fate,
@@ -148,15 +165,19 @@ function fatesOf(
   for (const { fate, by } of landed) {
     const name = fate === "rewritten" ? (`rewritten-by-${by ?? "person"}` as const) : fate;
     counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (slices.due) await slices.turn();
   }
   const parts = divide(microdollars, [...counts.values()]);
   const rows = [...counts].map(([fate, lines], i): FateRow => ({ fate, lines, microdollars: parts[i] ?? 0 }));
   const prompts = new Map(sessions.map(({ id, prompts: own }) => [id, new Set(own.map(({ seq }) => seq))]));
-  const left = accounts.uncommitted.filter(({ session, seq }) => {
-    const prompt = accounts.sessions.get(session)?.prompts.findLast((one) => one.seq < seq)?.seq ?? -1;
-    return prompts.get(session)?.has(prompt);
-  });
-  const lines = left.reduce((sum, one) => sum + one.lines, 0);
+  let lines = 0;
+  for (const one of accounts.uncommitted) {
+    if (slices.due) await slices.turn();
+    const own = prompts.get(one.session);
+    if (!own) continue;
+    const prompt = accounts.sessions.get(one.session)?.prompts.findLast(({ seq }) => seq < one.seq)?.seq ?? -1;
+    if (own.has(prompt)) lines += one.lines;
+  }
   return [...rows, { fate: "uncommitted", lines, microdollars: 0 }];
 }
 

@@ -1,6 +1,7 @@
 /** GET /projects/:id/commits and /projects/:id/receipt. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { Slices } from "#internal";
 import { type Accounts, accountsOf } from "./accounts.ts";
 import { editsOf, type SessionEdits } from "./edits.ts";
 import { leftoversOf, type Receipt, type ReceiptSession, type ReceiptSum, receiptOf } from "./receipt.ts";
@@ -66,7 +67,7 @@ const commits = defineRoute({
     const chosen = accounts.commits
       .filter((one) => (author === undefined || one.author === author) && (!on || on.has(one.hash)))
       .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
-    const rows = rowsOf(accounts, new Set(chosen.slice(cursor, cursor + limit).map(({ hash }) => hash)));
+    const rows = await rowsOf(accounts, new Set(chosen.slice(cursor, cursor + limit).map(({ hash }) => hash)));
     return {
       commits: chosen.slice(cursor, cursor + limit).flatMap(({ hash }) => rows.get(hash) ?? []),
       total: chosen.length,
@@ -178,30 +179,31 @@ async function open(kernel: Kernel, wanted: string): Promise<{ root: string; acc
   }
 }
 
-function rowsOf({ commits: all, landed, shares }: Accounts, hashes: ReadonlySet<string>): Map<string, CommitRow> {
+async function rowsOf(
+  { commits: all, landed, sharesOf }: Accounts,
+  hashes: ReadonlySet<string>,
+): Promise<Map<string, CommitRow>> {
+  const slices = new Slices();
   const rows = new Map<string, CommitRow>();
-  const sessions = new Map<string, Set<string>>();
-  for (const { hash, author, at, subject, isMerged, added, removed } of all)
-    if (hashes.has(hash)) {
-      const sums = { lines: 0, kept: 0, reverted: 0, microdollars: 0, tokens: 0, activeMs: 0 };
-      rows.set(hash, { ...{ hash, author, at, subject, isMerged, added, removed }, ...sums, sessions: [] });
-      sessions.set(hash, new Set());
+  for (const { hash, author, at, subject, isMerged, added, removed } of all) {
+    if (slices.due) await slices.turn();
+    if (!hashes.has(hash)) continue;
+    const sums = { lines: 0, kept: 0, reverted: 0, microdollars: 0, tokens: 0, activeMs: 0 };
+    const sessions = new Set<string>();
+    for (const { fate, write } of landed.get(hash) ?? []) {
+      if (slices.due) await slices.turn();
+      sums.lines++;
+      if (fate === "kept") sums.kept++;
+      if (fate === "reverted") sums.reverted++;
+      sessions.add(write.author.id);
     }
-  for (const { commit, fate, write } of landed) {
-    const row = rows.get(commit);
-    if (!row) continue;
-    row.lines++;
-    if (fate === "kept") row.kept++;
-    if (fate === "reverted") row.reverted++;
-    sessions.get(commit)?.add(write.author.id);
+    for (const { microdollars, tokens, activeMs } of sharesOf.get(hash) ?? []) {
+      if (slices.due) await slices.turn();
+      sums.microdollars += microdollars;
+      sums.tokens += tokens;
+      sums.activeMs += activeMs;
+    }
+    rows.set(hash, { ...{ hash, author, at, subject, isMerged, added, removed }, ...sums, sessions: [...sessions] });
   }
-  for (const { commit, microdollars, tokens, activeMs } of shares) {
-    const row = rows.get(commit ?? "");
-    if (!row) continue;
-    row.microdollars += microdollars;
-    row.tokens += tokens;
-    row.activeMs += activeMs;
-  }
-  for (const [hash, row] of rows) row.sessions = [...(sessions.get(hash) ?? [])];
   return rows;
 }

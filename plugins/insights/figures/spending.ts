@@ -53,15 +53,20 @@ export async function spendingOf(db: Database, prices: Prices, project: string):
     addUsage(one.sum, prices.keyAt(model, quarter * QUARTER_MS), tokens);
     slot.tokens += totalOf(tokens);
     const next = rows[i + 1];
+    if (slices.due) await slices.turn();
     if (next?.session === session && next.quarter === quarter) continue;
     const { microdollars } = prices.cost(one.sum);
     slot.microdollars = microdollars - one.microdollars;
     one.microdollars = microdollars;
+  }
+  for (const { session, parent, quarter, activeMs } of work) {
+    slotOf(session, parent, quarter).slot.activeMs += activeMs;
     if (slices.due) await slices.turn();
   }
-  for (const { session, parent, quarter, activeMs } of work) slotOf(session, parent, quarter).slot.activeMs += activeMs;
-  return [...sessions.values()].map(({ sum: _, quarters, ...one }) => ({
-    ...one,
-    quarters: quarters.sort((a, b) => a.quarter - b.quarter),
-  }));
+  const spending: Spending[] = [];
+  for (const { sum: _, quarters, ...one } of sessions.values()) {
+    spending.push({ ...one, quarters: quarters.sort((a, b) => a.quarter - b.quarter) });
+    if (slices.due) await slices.turn();
+  }
+  return spending;
 }
