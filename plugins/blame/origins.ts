@@ -161,7 +161,8 @@ async function underOtherNames(
       if (slices.due) await slices.turn();
       for (const key of lines) if (wanted.has(key)) held.add(key);
     }
-    if (held.size >= Math.max(ENOUGH, wanted.size / 4)) for (const write of writes) found.push(write);
+    if (held.size >= Math.max(ENOUGH, wanted.size / 4))
+      for (const write of writes) found.push({ ...write, elsewhere: true });
   }
   return found;
 }

@@ -21,6 +21,8 @@ export interface Write extends Omit<WrittenCall, "at"> {
   timed: boolean;
   /** As the call wrote it. */
   path: string;
+  /** Into a file of another name, which may have become the file: only a run of lines shows that it did. */
+  elsewhere?: boolean;
 }
 
 interface FileRow {

@@ -49,7 +49,6 @@ const PLACES = 64;
 
 /** Lines on each side in which a line of the same session decides between equal places. */
 const NEXT = 8;
-const UNSURE = process.env.UNSURE === "1";
 
 interface Place {
   write: number;
@@ -122,7 +121,7 @@ export async function matchLines(
         const place = one && places.find((each) => sessionOf(each) === sessionOf(one));
         if (place) return place;
       }
-    return UNSURE ? undefined : latest;
+    return latest;
   };
 
   /** A call that wrote the whole file wrote down lines of others too: the line is of the call before that put it there. */
@@ -146,7 +145,7 @@ export async function matchLines(
     const first = firstAfter(writes, window.after + SECOND);
     const end = firstAfter(writes, window.authored + SECOND);
     if (first >= end) continue;
-    const places = await placesOf(writes, first, end, slices);
+    const places = await placesOf(writes, first, end, slices, ({ elsewhere }) => !elsewhere);
     const heavy = own.filter((i) => (weights[i] ?? 0) >= HEAVY);
     // Those whose neighbours fit come first: a line that is there twice goes to the place it belongs to.
     for (const least of [1, 0])
@@ -257,7 +256,7 @@ async function spread(
   };
   await pass(1, 1);
   await pass(lines.length - 2, -1);
-  // A bracket alone: of a call that other lines of its commit come from.
+  // A bracket alone: of a call that other lines of its commit come from, unless calls of two sessions may have written it.
   const of = new Map<string, Set<number>>();
   for (const [i, one] of found.entries()) {
     const commit = lines[i]?.commit ?? "";
@@ -274,9 +273,11 @@ async function spread(
   for (const [i, { commit }] of lines.entries()) {
     if (slices.due) await slices.turn();
     const key = keys[i] ?? 0;
-    if (found[i] || key === 0 || (weights[i] ?? 0) >= HEAVY) continue;
-    const write = inOrder.get(commit)?.findLast((one) => holds(one, key));
-    if (write !== undefined) found[i] = { write, evidence: "near" };
+    if (found[i] || key === 0 || lines[i]?.reformed || (weights[i] ?? 0) >= HEAVY) continue;
+    const holders = (inOrder.get(commit) ?? []).filter((one) => holds(one, key));
+    const write = holders.at(-1);
+    const isSure = holders.every((one) => writes[one]?.author.id === writes[write ?? -1]?.author.id);
+    if (write !== undefined && isSure) found[i] = { write, evidence: "near" };
   }
 }
 
@@ -298,10 +299,13 @@ async function placesOf(
   first: number,
   end: number,
   slices: Slices,
+  counts: (write: Write) => boolean = () => true,
 ): Promise<Map<number, Place[]>> {
   const places = new Map<number, Place[]>();
   for (let write = first; write < end; write++) {
-    for (const [at, key] of (writes[write]?.lines ?? new Int32Array()).entries()) {
+    const one = writes[write];
+    if (!one || !counts(one)) continue;
+    for (const [at, key] of one.lines.entries()) {
       const list = places.get(key);
       if (list) list.push({ write, at });
       else places.set(key, [{ write, at }]);
@@ -314,6 +318,6 @@ async function placesOf(
 function piecesOf(writes: readonly Write[], first: number, end: number): { write: number; text: string }[] {
   const pieces: { write: number; text: string }[] = [];
   for (let write = first; write < end; write++)
-    for (const text of writes[write]?.pieces ?? []) pieces.push({ write, text });
+    for (const text of writes[write]?.elsewhere ? [] : (writes[write]?.pieces ?? [])) pieces.push({ write, text });
   return pieces;
 }
