@@ -71,7 +71,10 @@ describeGit("a line's reason", () => {
     for (const path of ["none.txt", "--help", ".git/config"]) expect((await t.fetch(ask(path))).status).toBe(404);
   });
 
-  const manual = ["export const firstName = 'one of many', secondName = 'two of many';", "export function join(first, second) {"];
+  const manual = [
+    "export const firstName = 'one of many', secondName = 'two of many';",
+    "export function join(first, second) {",
+  ];
 
   it("is no patch that removed the line and added it again", async () => {
     const repo = makeRepo();
