@@ -1,6 +1,6 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
 import type { Database, Kernel, SqlValue } from "sessarc";
-import { marks } from "#internal/adapter";
+import { BoundedMap, marks } from "#internal/adapter";
 import { ENDINGS, type Finding, type FindingKind } from "./state.ts";
 
 export type { Finding } from "./state.ts";
@@ -63,8 +63,14 @@ const HABIT = 3;
 const OFTEN = 0.5;
 const EXAMPLES = 3;
 
+/** Answers that are cached until something is stored. */
+const ANSWERS = 16;
+
+type Found = Omit<Waste, "examples">;
+
 export function createHealth(kernel: Kernel): Health {
   const { db } = kernel.storage;
+  const answers = new BoundedMap<string, { generation: number; wastes: Promise<Waste[]> }>(ANSWERS);
   return {
     async session(id) {
       const { id: known } = await kernel.inject("archive").session(id);
@@ -101,43 +107,87 @@ export function createHealth(kernel: Kernel): Health {
          order by s.sort_at desc, f.session`,
         [...ENDINGS, since, until],
       ),
-    async all(filter, limit) {
-      const chosen = sessionsOf(filter);
-      const found = await db.all<Omit<Waste, "examples">>(
-        `select kind, tool, subject, sessions, count, tokens, ms from (
-           select kind, tool, subject, count(distinct session) as sessions, sum(count) as count, sum(tokens) as tokens,
-             sum(ms) as ms, row_number() over (partition by kind order by sum(tokens) desc, sum(ms) desc, sum(count) desc, subject) as place
-           from health_finding f where session in (${chosen.sql}) group by kind, tool, subject)
-         where place <= ? order by kind, place`,
-        [...chosen.params, limit],
-      );
-      const read = await db.all<Omit<Waste, "examples">>(
-        `select 'readEverywhere' as kind, '' as tool, path as subject, count(*) as sessions, sum(reads) as count,
-           sum(chars) / 4 as tokens, 0 as ms
-         from health_file where session in (${chosen.sql}) group by path having count(*) >= ${HABIT}
-         order by sum(chars) desc, path limit ?`,
-        [...chosen.params, limit],
-      );
-      const fails = await db.all<Omit<Waste, "examples">>(
-        `select 'failsFirst' as kind, tool, '' as subject, sum(first_failed) as sessions, sum(failed) as count, 0 as tokens, 0 as ms
-         from health_tool where session in (${chosen.sql}) group by tool
-         having sum(first_failed) >= ${HABIT} and sum(first_failed) >= ${OFTEN} * count(*)
-         order by sum(first_failed) desc, tool limit ?`,
-        [...chosen.params, limit],
-      );
-      return Promise.all(
-        [...read, ...fails, ...found].map(async (waste) => ({
-          ...waste,
-          examples: await examplesOf(db, waste, chosen),
-        })),
-      );
+    all(filter, limit) {
+      const key = JSON.stringify([filter, limit]);
+      const known = answers.get(key);
+      if (known?.generation === db.generation) return known.wastes;
+      const wastes = wastesOf(db, filter, limit);
+      answers.set(key, { generation: db.generation, wastes });
+      wastes.catch(() => answers.delete(key));
+      return wastes;
     },
   };
+}
+
+async function wastesOf(db: Database, filter: HealthFilter, limit: number): Promise<Waste[]> {
+  const { sql, params } = chosenBy(filter);
+  const found = await db.all<Found>(
+    `select kind, tool, subject, sessions, count, tokens, ms from (
+       select kind, tool, subject, count(distinct session) as sessions, sum(count) as count, sum(tokens) as tokens,
+         sum(ms) as ms, row_number() over (partition by kind order by sum(tokens) desc, sum(ms) desc, sum(count) desc, subject) as place
+       from health_finding where ${sql} group by kind, tool, subject) as ranked
+     where place <= ? order by kind, place`,
+    [...params, limit],
+  );
+  const read = await db.all<Found>(
+    `select 'readEverywhere' as kind, '' as tool, path as subject, count(*) as sessions, sum(reads) as count,
+       sum(chars) / 4 as tokens, 0 as ms
+     from health_file where ${sql} group by path having count(*) >= ${HABIT}
+     order by sum(chars) desc, path limit ?`,
+    [...params, limit],
+  );
+  const fails = await db.all<Found>(
+    `select 'failsFirst' as kind, tool, '' as subject, sum(first_failed) as sessions, sum(failed) as count, 0 as tokens, 0 as ms
+     from health_tool where ${sql} group by tool
+     having sum(first_failed) >= ${HABIT} and sum(first_failed) >= ${OFTEN} * count(*)
+     order by sum(first_failed) desc, tool limit ?`,
+    [...params, limit],
+  );
+  const examples = [
+    ...(await examplesOf(
+      db,
+      read,
+      `select 'readEverywhere' as kind, '' as tool, path as subject, session, 0 as seq,
+         row_number() over (partition by path order by chars desc, session) as place
+       from health_file where path in (${marks(read)}) and ${sql}`,
+      [...read.map(({ subject }) => subject), ...params],
+    )),
+    ...(await examplesOf(
+      db,
+      fails,
+      `select 'failsFirst' as kind, tool, '' as subject, session, 0 as seq,
+         row_number() over (partition by tool order by failed desc, session) as place
+       from health_tool where tool in (${marks(fails)}) and first_failed = 1 and ${sql}`,
+      [...fails.map(({ tool }) => tool), ...params],
+    )),
+    ...(await examplesOf(
+      db,
+      found,
+      `select kind, tool, subject, session, seq,
+         row_number() over (partition by kind, tool, subject order by tokens desc, ms desc, count desc, session, seq) as place
+       from health_finding where subject in (${marks(found)}) and ${sql}`,
+      [...found.map(({ subject }) => subject), ...params],
+    )),
+  ];
+  return [...read, ...fails, ...found].map((waste) => ({
+    ...waste,
+    examples: examples.flatMap(({ kind, tool, subject, session, seq }) =>
+      kind === waste.kind && tool === waste.tool && subject === waste.subject ? [{ session, seq }] : [],
+    ),
+  }));
 }
 
 interface Sql {
   sql: string;
   params: readonly SqlValue[];
+}
+
+/** The condition on a table's column `session`. */
+function chosenBy(filter: HealthFilter): Sql {
+  const isAll = Object.values(filter).every((value) => value === undefined);
+  if (isAll) return { sql: "true", params: [] };
+  const { sql, params } = sessionsOf(filter);
+  return { sql: `session in (${sql})`, params };
 }
 
 function sessionsOf({ since, until, project }: HealthFilter): Sql {
@@ -153,26 +203,11 @@ function sessionsOf({ since, until, project }: HealthFilter): Sql {
   return { sql: `select id from session where ${conditions.join(" and ")}`, params };
 }
 
-function examplesOf(
-  db: Database,
-  { kind, tool, subject }: Omit<Waste, "examples">,
-  chosen: Sql,
-): Promise<Waste["examples"]> {
-  const { sql, params } = chosen;
-  if (kind === "readEverywhere")
-    return db.all(
-      `select session, 0 as seq from health_file where path = ? and session in (${sql}) order by chars desc limit ${EXAMPLES}`,
-      [subject, ...params],
-    );
-  if (kind === "failsFirst")
-    return db.all(
-      `select session, 0 as seq from health_tool where tool = ? and first_failed = 1 and session in (${sql})
-       order by failed desc limit ${EXAMPLES}`,
-      [tool, ...params],
-    );
-  return db.all(
-    `select session, seq from health_finding where kind = ? and tool = ? and subject = ? and session in (${sql})
-     order by tokens desc, ms desc, count desc limit ${EXAMPLES}`,
-    [kind, tool, subject, ...params],
+/** The first sessions of each waste, by `place`; one query for all of them, since each reads the whole table. */
+async function examplesOf(db: Database, wastes: readonly Found[], sql: string, params: readonly SqlValue[]) {
+  if (wastes.length === 0) return [];
+  return db.all<Pick<Waste, "kind" | "tool" | "subject"> & Waste["examples"][number]>(
+    `select kind, tool, subject, session, seq from (${sql}) as ranked where place <= ${EXAMPLES} order by kind, tool, subject, place`,
+    params,
   );
 }

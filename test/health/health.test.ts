@@ -196,6 +196,21 @@ describe("over all sessions", () => {
     expect(of("wait")).toMatchObject([{ ms: 120_000, examples: [{ session: `claude-code:${uuid(4)}`, seq: 3 }] }]);
   });
 
+  it("are asked of the catalogue once until something is stored", async () => {
+    await write(1, rows(1, [shell("sleep", false, 90)]));
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    await t.kernel.inject("importer").idle();
+    const health = t.kernel.inject("health");
+    const first = health.all({}, 5);
+    expect(health.all({}, 5)).toBe(first);
+    expect(health.all({}, 6)).not.toBe(first);
+    expect(await first).toMatchObject([{ kind: "wait", sessions: 1 }]);
+    await write(2, rows(2, [shell("sleep", false, 90)]));
+    await t.send("POST", "/api/import", { all: true });
+    expect(await health.all({}, 5)).toMatchObject([{ kind: "wait", sessions: 2 }]);
+  });
+
   it("are listed on the terminal, at 80 and 160 columns, with and without colour", async () => {
     await prepare();
     const plain = await runCommand(["health"], home, { NO_COLOR: "1" }, 80);
