@@ -3,8 +3,10 @@ import {
   contentText,
   type EventFields,
   type JsonRecord,
+  parseRecord,
   type SessionDraft,
   toItems,
+  toList,
   toRecord,
   toText,
 } from "sessarc/adapter";
@@ -36,8 +38,8 @@ export function addMessage(draft: SessionDraft, message: JsonRecord, model: stri
         draft.call(block.id, block.name, block.input, fields);
         break;
       case "tool_result": {
-        const text = contentText(block.content) || (toText(block.content) ?? JSON.stringify(block.content ?? ""));
-        draft.result(block.tool_use_id, text, { ...fields, is_error: block.is_error === true });
+        const { text, failed } = resultOf(block.content);
+        draft.result(block.tool_use_id, text, { ...fields, is_error: block.is_error === true || failed });
         for (const [, tag, said] of text.matchAll(SAID)) if (tag === "feedback") draft.say("user", said, fields);
         break;
       }
@@ -53,6 +55,20 @@ export function addMessage(draft: SessionDraft, message: JsonRecord, model: stri
         draft.unknown(`block:${toText(block.type) ?? "?"}`);
     }
   }
+}
+
+/**
+ * A result is text, blocks, or of the newer tools an outcome for each thing that was asked for: one as JSON text, several as records.
+ * The call failed if one of them did.
+ */
+function resultOf(content: unknown): { text: string; failed: boolean } {
+  const single = parseRecord(content);
+  const outcomes = single ? [single] : toList(content).map(toRecord);
+  if (outcomes.length === 0 || outcomes.some(({ success }) => typeof success !== "boolean")) {
+    return { text: contentText(content) || (toText(content) ?? JSON.stringify(content ?? "")), failed: false };
+  }
+  const texts = outcomes.map(({ result, error }) => contentText(result) || contentText(error));
+  return { text: texts.filter(Boolean).join("\n"), failed: outcomes.some(({ success }) => success === false) };
 }
 
 function addSaid(draft: SessionDraft, text: string, fields: EventFields, isSaid: boolean): void {

@@ -92,6 +92,24 @@ describe("Cline", () => {
     expect(own?.events[4]).toMatchObject({ tool_name: "run_commands", is_error: true });
   });
 
+  it("reads the outcomes of the newer tools, of which one that failed fails the call", async () => {
+    const fine = { query: "ls", result: "a.txt", success: true };
+    const failed = { query: "exit 3", result: "", error: "Command exited with code 3", success: false };
+    const edited = { query: "edit:/w/a", result: "", error: "No match found", success: false };
+    const results = [[fine], [fine, failed], JSON.stringify(edited), JSON.stringify({ text: "An agent's answer." })];
+    const calls = results.map((_, index) => ({ ...call, id: `t${index}` }));
+    const content = results.map((one, index) => ({ type: "tool_result", tool_use_id: `t${index}`, content: one }));
+    await writeSession(data(), "1_a", [ask("Go"), say(calls), { role: "user", ts: T + 2000, content }]);
+    const [own] = await readAll(cline().adapter);
+    const told = own?.events.flatMap(({ kind, text, is_error }) => (kind === "tool_result" ? [[text, is_error]] : []));
+    expect(told).toEqual([
+      ["a.txt", false],
+      ["a.txt\nCommand exited with code 3", true],
+      ["No match found", true],
+      ['{"text":"An agent\'s answer."}', false],
+    ]);
+  });
+
   it("counts what a fork copied as inherited", async () => {
     const fork = { forkedFromSessionId: "1_a", forkedAt: new Date(T + 5000).toISOString() };
     await writeSession(data(), "2_b", [...MESSAGES, say([], T + 6000, "a2")], { metadata: { fork } });

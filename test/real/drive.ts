@@ -49,7 +49,7 @@ export interface DriveOptions {
 
 /** Installs the tool when need be and makes a fresh home with a project in it: a git repository with one commit. */
 export async function drive(driver: Driver, { url, version, files = {} }: DriveOptions): Promise<Driven> {
-  const installed = await install(driver.package, version);
+  const installed = await install(driver.package, version, driver.folder);
   const node = driver.node === undefined ? undefined : await install("node", driver.node);
   // Not in the system's temp folder: Codex refuses to put its helpers there.
   await mkdir(join(cacheDir(), "homes"), { recursive: true });

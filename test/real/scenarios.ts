@@ -39,7 +39,7 @@ async function good(running: Promise<Ran>): Promise<Ran> {
 
 async function begun({ model, tool }: Stage, prompt: string, replies: readonly Reply[]): Promise<string> {
   model.play({ main: replies });
-  const id = tool.driver.sessionId(await good(tool.run({ prompt })));
+  const id = await tool.driver.sessionId(await good(tool.run({ prompt })), tool);
   if (id === undefined) throw new Error("the tool did not say which session it was");
   return id;
 }
@@ -98,12 +98,12 @@ const resumed = (name: string, later = false): Scenario => ({
   name,
   async run(stage) {
     const { model, tool } = stage;
-    const id = await begun(stage, "Begin", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
+    const id = await begun(stage, "Begin here", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
     if (later) await delay(60_500 - (Date.now() % 60_000));
     model.play({ main: [{ calls: [tool.driver.words.shell("pwd")] }, { text: "Gone on." }] });
     await good(tool.run({ prompt: "Go on", resume: id }));
     // The second file begins with a copy of the first and may outlive it: a session of its own, whose copied part is attributed to the first.
-    return { ...NOTHING, sessions: later ? 2 : 1, prompts: ["Begin", "Go on"] };
+    return { ...NOTHING, sessions: later ? 2 : 1, prompts: ["Begin here", "Go on"] };
   },
 });
 
@@ -111,10 +111,10 @@ const fork: Scenario = {
   name: "fork",
   async run(stage) {
     const { model, tool } = stage;
-    const id = await begun(stage, "Begin", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
+    const id = await begun(stage, "Begin here", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
     model.play({ main: [{ text: "Another way." }] });
     await good(tool.run({ prompt: "Try another way", resume: id, fork: true }));
-    return { ...NOTHING, sessions: 2, prompts: ["Begin", "Try another way"] };
+    return { ...NOTHING, sessions: 2, prompts: ["Begin here", "Try another way"] };
   },
 };
 
@@ -147,18 +147,18 @@ const compaction: Scenario = {
   async run(stage) {
     const { model, tool } = stage;
     const { compaction: ask, compact, words } = tool.driver;
-    const id = await begun(stage, "Begin", [{ calls: [words.shell("ls")] }, { text: "Begun." }]);
+    const id = await begun(stage, "Begin here", [{ calls: [words.shell("ls")] }, { text: "Begun." }]);
     const summary = { text: "<state_snapshot>What was said so far.</state_snapshot>" };
     model.play({ main: [summary], side: [summary] });
     if (compact) {
       await compact(tool, id);
-      return { ...NOTHING, sessions: 1, prompts: ["Begin"] };
+      return { ...NOTHING, sessions: 1, prompts: ["Begin here"] };
     }
     if (!ask) throw new Error("no way to ask for a compaction");
     const { isCommand, ...rest } = ask;
     await good(tool.run({ ...rest, resume: id }));
     const typed = isCommand ? [] : [ask.prompt];
-    return { ...NOTHING, sessions: 1, prompts: ["Begin", ...typed] };
+    return { ...NOTHING, sessions: 1, prompts: ["Begin here", ...typed] };
   },
 };
 

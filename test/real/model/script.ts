@@ -26,6 +26,8 @@ export interface Reply {
   calls?: readonly Call[] | ((request: ModelRequest) => readonly Call[]);
   /** What is not said is made up, different for every reply. */
   tokens?: Partial<Tokens>;
+  /** Headers of the answer: how much of a plan's limits is used. */
+  headers?: Readonly<Record<string, string>>;
   /** Answered with this HTTP status instead. */
   error?: { status: number; message: string };
   /** The answer begins and never ends: for what is cancelled or killed. */

@@ -67,6 +67,7 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
     const entry = { id, protocol, lane, model, ...said, status, finished: false, prompts, tools };
     ledger.push(entry);
     reply.asked?.(request);
+    for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
     if (reply.error) sendJson(response, status, wire.failure(reply.error));
     else if (!request.stream) sendJson(response, status, wire.whole(request, answer));
     else {

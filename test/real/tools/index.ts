@@ -1,10 +1,12 @@
 /** The tools the bench knows. */
 import { claudeCode } from "./claude-code.ts";
+import { cline } from "./cline.ts";
 import { codex, codexCodeMode } from "./codex.ts";
 import { copilot } from "./copilot.ts";
 import { droid } from "./droid.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { grok } from "./grok.ts";
+import { kilo } from "./kilo.ts";
 import { kimi } from "./kimi.ts";
 import { opencode } from "./opencode.ts";
 import { pi } from "./pi.ts";
@@ -23,4 +25,6 @@ export const DRIVERS: readonly Driver[] = [
   kimi,
   droid,
   grok,
+  cline,
+  kilo,
 ];

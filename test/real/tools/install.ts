@@ -17,8 +17,8 @@ export interface Installed {
   bin: string;
 }
 
-/** `wanted`: a version or a tag of the package. Throws when npm cannot be reached and the version is not in the cache. */
-export async function install(name: string, wanted = "latest"): Promise<Installed> {
+/** `wanted`: a version or a tag of the package. `commands`: their folder in a package that does not name them. Throws when npm cannot be reached and the version is not in the cache. */
+export async function install(name: string, wanted = "latest", commands?: string): Promise<Installed> {
   const version = await exactVersion(name, wanted);
   const folder = join(cacheDir(), `${name.replace(/^@/, "").replace("/", "-")}@${version}`);
   if (!existsSync(folder)) {
@@ -28,7 +28,8 @@ export async function install(name: string, wanted = "latest"): Promise<Installe
     await run("npm", ["install", "--no-audit", "--no-fund", `${name}@${version}`], { cwd: fresh });
     await rename(fresh, folder).catch(() => rm(fresh, { recursive: true, force: true })); // another run was first
   }
-  return { version, bin: join(folder, "node_modules", ".bin") };
+  const modules = join(folder, "node_modules");
+  return { version, bin: commands === undefined ? join(modules, ".bin") : join(modules, name, commands) };
 }
 
 /** A range such as `22` answers with all versions that fit, the newest last. */

@@ -12,7 +12,9 @@ export type ToolName =
   | "qwen"
   | "kimi"
   | "droid"
-  | "grok";
+  | "grok"
+  | "cline"
+  | "kilo";
 
 export interface Driver {
   /** In the table, where it is not the adapter's name alone. */
@@ -22,6 +24,8 @@ export interface Driver {
   package: string;
   /** The command in the package. */
   command: string;
+  /** Folder of the command in the package, where the package does not name its commands. */
+  folder?: string;
   /** Major version of Node that has to come first in the PATH; without it, the one we run on. */
   node?: "22" | "24";
   /** Writes the settings of a fresh home: the model server, no telemetry, no updates, every tool allowed. */
@@ -32,7 +36,7 @@ export interface Driver {
   args(ask: Ask, place: Place): string[];
   words: Words;
   /** The id by which a session that ran is resumed. */
-  sessionId(ran: { stdout: string; stderr: string }): string | undefined;
+  sessionId(ran: { stdout: string; stderr: string }, place: Place): string | undefined | Promise<string | undefined>;
   /** What the command line cannot do, by scenario, with the reason. */
   cannot?: Partial<Record<string, string>>;
   /** How a compaction is asked for: a run's prompt (or command of the tool) and arguments in a session that has begun. */
