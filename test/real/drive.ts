@@ -6,7 +6,7 @@ import { cacheDir, type Installed, install } from "./tools/install.ts";
 import type { Ask, Driver, Place } from "./tools/types.ts";
 
 /** After this long a run is ended by force; a hanging tool is a result too. */
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 240_000;
 
 export interface Ran {
   code: number | null;

@@ -2,13 +2,13 @@
  * The hub as the only MCP server of the real assistants: which tools of its services are in an assistant's first request to the model,
  * with a service that lists malformed items, and after a restart of the hub with services that take 20 s to start.
  */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { serveHub } from "../mcp-hub/_hub.ts";
 import { type Behaviour, listsService } from "../mcp-hub/_lists.ts";
 import { lists, TOOLS } from "../mcp-hub/_malformed.ts";
-import { type Driven, drive } from "./drive.ts";
-import { type ModelServer, startModelServer } from "./model/server.ts";
+import { isPicked } from "./picked.ts";
+import { type Stage, stage } from "./stage.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { codex } from "./tools/codex.ts";
 import { geminiCli } from "./tools/gemini-cli.ts";
@@ -28,21 +28,14 @@ const CASES: readonly Case[] = [
   { driver: geminiCli, add: (url) => ["mcp", "add", "-s", "user", "-t", "http", "sessarc", url] },
 ];
 
-const wanted = process.env.SESSARC_REAL?.split(/\s+/).map((one) => one.split("@")[0]);
-const cases = CASES.filter(({ driver }) => !wanted || wanted.includes(driver.name));
+const cases = CASES.filter(({ driver }) => isPicked(driver));
 
-interface Assistant {
-  tool: Driven;
-  model: ModelServer;
+interface Assistant extends Stage {
   named?: string | undefined;
 }
 
 async function assistant({ driver, add, model: named }: Case, hub: string): Promise<Assistant> {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  const version = process.env.SESSARC_REAL?.match(new RegExp(`${driver.name}@(\\S+)`))?.[1];
-  const tool = await drive(driver, { url: model.url, ...(version && { version }) });
-  onTestFinished(() => tool.close());
+  const { model, tool } = await stage(driver);
   const added = await tool.command(add(new URL("mcp", hub).href)).ended;
   expect(added.code, added.stderr).toBe(0);
   return { tool, model, named };

@@ -4,14 +4,15 @@
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { EndState, PlanReport, RerunResult, SandboxInfo, StepReport } from "../../plugins/replay/index.ts";
 import { runCommand } from "../command.ts";
 import { createTestKernel } from "../kernel.ts";
-import { type Driven, drive } from "./drive.ts";
+import type { Driven } from "./drive.ts";
 import type { Call } from "./model/script.ts";
-import { type ModelServer, startModelServer } from "./model/server.ts";
+import { isPicked } from "./picked.ts";
+import { stage } from "./stage.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { codex } from "./tools/codex.ts";
 import { geminiCli } from "./tools/gemini-cli.ts";
@@ -52,21 +53,13 @@ const SESSIONS: readonly [name: string, deeds: readonly Deed[]][] = [
   ],
 ];
 
-const wanted = process.env.SESSARC_REAL?.split(/\s+/).map((one) => one.split("@")[0]);
-const drivers = [claudeCode, codex, geminiCli].filter(({ name }) => !wanted || wanted.includes(name));
+const drivers = [claudeCode, codex, geminiCli].filter(isPicked);
 const WHO = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
 const git = (cwd: string, ...args: string[]) => execFileSync("git", args, { cwd, encoding: "utf8" }).trim();
 const rows: string[] = [];
 afterAll(() => console.log(rows.join("\n")));
 
-async function start(driver: Driver): Promise<{ tool: Driven; model: ModelServer }> {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  const version = process.env.SESSARC_REAL?.match(new RegExp(`${driver.name}@(\\S+)`))?.[1];
-  const tool = await drive(driver, { url: model.url, files: { "lib.txt": "lib\n" }, ...(version && { version }) });
-  onTestFinished(() => tool.close());
-  return { tool, model };
-}
+const start = (driver: Driver) => stage(driver, { files: { "lib.txt": "lib\n" } });
 
 function callOf(tool: Driven, deed: Deed): Call {
   const { words } = tool.driver;

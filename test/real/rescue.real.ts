@@ -8,9 +8,10 @@ import { defaultPlugins } from "sessarc/plugins";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Rescued, RescuePlan } from "../../plugins/rescue/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
-import { type Driven, drive } from "./drive.ts";
-import { startModelServer } from "./model/server.ts";
+import type { Driven } from "./drive.ts";
+import { isPicked } from "./picked.ts";
 import { tell } from "./read.ts";
+import { stage } from "./stage.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { codex } from "./tools/codex.ts";
 import { copilot } from "./tools/copilot.ts";
@@ -63,7 +64,6 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const wanted = process.env.SESSARC_REAL?.split(/\s+/).map((one) => one.split("@")[0]);
 const table: string[] = [];
 afterAll(() => console.log(table.join("\n")));
 
@@ -82,16 +82,9 @@ const figures = async (t: TestKernel) =>
   }));
 
 describe("rescue in the real tools", () => {
-  it.each(
-    CASES.filter(({ driver }) => !wanted || wanted.includes(driver.name)).map((one) => [one.driver.name, one] as const),
-  )("%s", async (name, { driver, lose, noCopy, resume }) => {
-    const model = await startModelServer({});
-    const version = process.env.SESSARC_REAL?.match(new RegExp(`${name}@(\\S+)`))?.[1];
-    const tool = await drive(driver, { url: model.url, ...(version && { version }) });
-    onTestFinished(async () => {
-      await tool.close();
-      await model.close();
-    });
+  const cases = CASES.filter(({ driver }) => isPicked(driver));
+  it.each(cases)("$driver.name", async ({ driver, lose, noCopy, resume }) => {
+    const { model, tool } = await stage(driver);
     model.play({ main: [{ text: "The owl says hoo." }] });
     const first = await tool.run({ prompt: "What does the heron say?" });
     expect(first.code, first.stderr + first.stdout).toBe(0);
@@ -162,6 +155,6 @@ describe("rescue in the real tools", () => {
     const spent = model.ledger.filter((entry) => driver.unlogged?.(entry) === undefined);
     expect(told.tokens.output).toBe(spent.reduce((sum, { tokens }) => sum + tokens.output, 0));
     expect(told.tokens.input).toBe(spent.reduce((sum, { tokens }) => sum + tokens.input, 0));
-    table.push([name, tool.version, "restored, resumed", copied, `${told.sessions} sessions`].join(" | "));
+    table.push([driver.name, tool.version, "restored, resumed", copied, `${told.sessions} sessions`].join(" | "));
   });
 });

@@ -1,8 +1,8 @@
 /** What the tools are made to do. A scenario says what the model answers and what has to be found afterwards. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Driven, Ran } from "./drive.ts";
+import type { Ran } from "./drive.ts";
 import type { Reply } from "./model/script.ts";
-import type { ModelServer } from "./model/server.ts";
+import type { Stage } from "./stage.ts";
 
 export interface Expected {
   /** Sessions in all, sub-agents and forks included. */
@@ -15,11 +15,6 @@ export interface Expected {
   failures: number;
   /** Results that may be missing, because the tool was killed before it wrote them. */
   unwritten?: number;
-}
-
-export interface Stage {
-  model: ModelServer;
-  tool: Driven;
 }
 
 export interface Scenario {

@@ -5,13 +5,14 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { WireBackup, WireScan } from "../../plugins/mcp-hub/index.ts";
 import { serveTest } from "../_setup.ts";
 import { ADAPTERS } from "../mcp-hub/_configs.ts";
 import { HUB } from "../mcp-hub/_hub.ts";
-import { type Driven, drive } from "./drive.ts";
-import { startModelServer } from "./model/server.ts";
+import type { Driven } from "./drive.ts";
+import { isPicked } from "./picked.ts";
+import { stage } from "./stage.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { codex } from "./tools/codex.ts";
 import { copilot } from "./tools/copilot.ts";
@@ -76,21 +77,13 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const wanted = process.env.SESSARC_REAL?.split(/\s+/).map((one) => one.split("@")[0]);
 const table: string[] = [];
 afterAll(() => console.log(table.join("\n")));
 
 describe("takeover in the real tools", () => {
-  it.each(
-    CASES.filter(({ driver }) => !wanted || wanted.includes(driver.name)).map((one) => [one.driver.name, one] as const),
-  )("%s", async (name, { driver, file, add, list }) => {
-    const model = await startModelServer({});
-    const version = process.env.SESSARC_REAL?.match(new RegExp(`${name}@(\\S+)`))?.[1];
-    const tool = await drive(driver, { url: model.url, ...(version && { version }) });
-    onTestFinished(async () => {
-      await tool.close();
-      await model.close();
-    });
+  const cases = CASES.filter(({ driver }) => isPicked(driver));
+  it.each(cases)("$driver.name", async ({ driver, file, add, list }) => {
+    const { tool } = await stage(driver);
     await add(tool);
     const path = join(tool.home, file);
     const names = async () => {
@@ -123,7 +116,7 @@ describe("takeover in the real tools", () => {
     expect(await names()).toMatchObject({ code: 0, echo: true, hub: false });
     table.push(
       [
-        name,
+        driver.name,
         tool.version,
         untouched ? "byte for byte" : "merged",
         before.equals(original) ? "" : "writes its file while it lists",

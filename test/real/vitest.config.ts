@@ -1,5 +1,45 @@
-/** `npm run test:real`: the real assistants, one at a time, because each of them takes a core for itself. */
+/**
+ * `npm run test:real`: the real assistants, one for each core at a time. The scenarios of `logs.real.ts` run once for each assistant, so
+ * that no core waits for the other one's long file at the end.
+ */
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { alias } from "../alias.ts";
+import { isPicked } from "./picked.ts";
+import { DRIVERS, nameOf } from "./tools/index.ts";
 
-const own = { include: ["test/real/**/*.real.ts"], testTimeout: 600_000, hookTimeout: 600_000, fileParallelism: false, maxWorkers: 1 };
-export default { resolve: { alias }, test: own };
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Whose scenarios `logs.real.ts` runs. */
+    assistant: string;
+  }
+}
+
+/** Those with the most runs first. */
+const FIRST = ["guard", "replay", "hub", "rescue", "takeover", "statusline"];
+
+class Sequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = FIRST.findIndex((name) => moduleId.endsWith(`/${name}.real.ts`));
+      return at < 0 ? FIRST.length : at;
+    };
+    return files.sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+const LOGS = "test/real/logs.real.ts";
+const own = { testTimeout: 600_000, hookTimeout: 600_000 };
+
+export default {
+  test: {
+    maxWorkers: 2,
+    sequence: { sequencer: Sequencer },
+    projects: [
+      { resolve: { alias }, test: { ...own, name: "all", include: ["test/real/**/*.real.ts"], exclude: [LOGS] } },
+      ...DRIVERS.filter(isPicked).map((driver) => {
+        const name = nameOf(driver);
+        return { resolve: { alias }, test: { ...own, name, include: [LOGS], provide: { assistant: name } } };
+      }),
+    ],
+  },
+};

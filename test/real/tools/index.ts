@@ -13,6 +13,9 @@ import { pi } from "./pi.ts";
 import { qwen } from "./qwen.ts";
 import type { Driver } from "./types.ts";
 
+/** In tables. */
+export const nameOf = ({ label, name }: Driver): string => label ?? name;
+
 export const DRIVERS: readonly Driver[] = [
   claudeCode,
   codex,

@@ -1,0 +1,14 @@
+/** `SESSARC_REAL="codex@0.160.0 gemini-cli"`: the picked tools, with a version where one is named; without it all in their newest. */
+import type { Driver } from "./tools/types.ts";
+
+const picked = new Map(
+  (process.env.SESSARC_REAL ?? "").split(/[\s,]+/).flatMap((one) => {
+    const [name = "", version] = one.split("@");
+    return name === "" ? [] : [[name, version] as const];
+  }),
+);
+
+export const isPicked = ({ name }: Driver): boolean => picked.size === 0 || picked.has(name);
+
+/** Undefined for the newest. */
+export const versionOf = ({ name }: Driver): string | undefined => picked.get(name);
