@@ -32,9 +32,19 @@ export async function install(name: string, wanted = "latest", commands?: string
   return { version, bin: commands === undefined ? join(modules, ".bin") : join(modules, name, commands) };
 }
 
+/** What npm answered: each of its processes takes a second, and every scenario installs its tool. */
+const answered = new Map<string, Promise<string>>();
+
+function exactVersion(name: string, wanted: string): Promise<string> {
+  if (/^\d+\.\d+\.\d+/.test(wanted)) return Promise.resolve(wanted);
+  const key = `${name}@${wanted}`;
+  const version = answered.get(key) ?? askNpm(name, wanted);
+  answered.set(key, version);
+  return version;
+}
+
 /** A range such as `22` answers with all versions that fit, the newest last. */
-async function exactVersion(name: string, wanted: string): Promise<string> {
-  if (/^\d+\.\d+\.\d+/.test(wanted)) return wanted;
+async function askNpm(name: string, wanted: string): Promise<string> {
   const { stdout } = await run("npm", ["view", `${name}@${wanted}`, "version", "--json"]);
   const found: unknown = JSON.parse(stdout);
   const version = Array.isArray(found) ? found.sort(byVersion).at(-1) : found;
