@@ -20,11 +20,16 @@ import { stage } from "./stage.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { CLASSIC, CODE_MODE, codex } from "./tools/codex.ts";
 import { copilot } from "./tools/copilot.ts";
+import { droid } from "./tools/droid.ts";
 import { geminiCli } from "./tools/gemini-cli.ts";
+import { grok } from "./tools/grok.ts";
+import { kimi } from "./tools/kimi.ts";
 import { opencode } from "./tools/opencode.ts";
+import { qwen } from "./tools/qwen.ts";
 import type { Driver } from "./tools/types.ts";
 
 const STATES = ["up", "down", "hanging", "slow", "nonsense"] as const;
+type State = (typeof STATES)[number];
 const secret = `ghp_${letters(36, 77)}`;
 
 interface Case {
@@ -32,6 +37,8 @@ interface Case {
   way?: string;
   model?: string;
   driver: Driver;
+  /** All without it: the script is the same for every assistant. */
+  states?: readonly State[];
   shell(command: string): Call;
   /** Makes the folder, or in Codex the hook, one that the user trusts or does not. Absent: the tool asks for no trust. */
   trust?(tool: Driven, trusted: boolean): Promise<Record<string, string>>;
@@ -86,6 +93,9 @@ const CASES: readonly Case[] = [
       return {};
     },
   },
+  ...[qwen, kimi, droid, grok].map(
+    (driver): Case => ({ driver, states: ["up", "down"], shell: (command) => driver.words.shell(command) }),
+  ),
 ];
 
 interface Ran {
@@ -98,7 +108,7 @@ const rows: string[] = [];
 
 describe.each(CASES.filter(({ driver }) => isPicked(driver)))(
   "guard: $driver.name $way",
-  ({ driver, way, shell, trust, model: name }) => {
+  ({ driver, way, states = STATES, shell, trust, model: name }) => {
     const kinds = (trust ? [true, false] : [true]).flatMap((trusted) =>
       (["allow", "block"] as const).map((onFailure) => ({ trusted, onFailure })),
     );
@@ -116,7 +126,7 @@ describe.each(CASES.filter(({ driver }) => isPicked(driver)))(
         const status = tools.find((one) => one.tool === driver.name);
 
         const cells: string[] = [];
-        for (const state of STATES) {
+        for (const state of states) {
           if (state === "down") await served.close();
           if (state !== "up") await makeTrouble(join(tool.home, "data"), state);
           const ran = await attempt(tool, model, shell, env, name);
