@@ -23,6 +23,7 @@ import { copilot } from "./tools/copilot.ts";
 import { droid } from "./tools/droid.ts";
 import { geminiCli } from "./tools/gemini-cli.ts";
 import { grok } from "./tools/grok.ts";
+import { kilo } from "./tools/kilo.ts";
 import { kimi } from "./tools/kimi.ts";
 import { opencode } from "./tools/opencode.ts";
 import { qwen } from "./tools/qwen.ts";
@@ -93,7 +94,7 @@ const CASES: readonly Case[] = [
       return {};
     },
   },
-  ...[qwen, kimi, droid, grok].map(
+  ...[qwen, kimi, droid, grok, kilo].map(
     (driver): Case => ({ driver, states: ["up", "down"], shell: (command) => driver.words.shell(command) }),
   ),
 ];

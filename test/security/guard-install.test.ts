@@ -15,7 +15,7 @@ interface Answer extends GuardStatus {
   diff: string;
 }
 
-const LATER = ["qwen", "grok", "droid", "continue", "kimi", "crush", "vibe"] as const;
+const LATER = ["kilo", "qwen", "grok", "droid", "continue", "kimi", "crush", "vibe"] as const;
 const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot", "opencode", ...LATER] as const;
 const PATHS: Record<string, string> = {
   "claude-code": ".claude/settings.json",
@@ -24,6 +24,7 @@ const PATHS: Record<string, string> = {
   "gemini-cli": ".gemini/settings.json",
   copilot: ".copilot/hooks/sessarc.json",
   opencode: ".config/opencode/plugin/sessarc.js",
+  kilo: ".config/kilo/plugin/sessarc.js",
   qwen: ".qwen/settings.json",
   grok: ".grok/hooks/sessarc.json",
   droid: ".factory/settings.json",
@@ -76,8 +77,9 @@ describe("security: guard installation", () => {
     expect(body.settingsPath).toBe(join(t.home, PATHS[tool] ?? ""));
     const text = await readFile(body.settingsPath, "utf8");
     const script = join(t.home, "data/guard/hook.sh");
+    const isPlugin = body.settingsPath.endsWith(".js");
     expect(text).toMatch(
-      tool === "opencode" ? /pretooluse\?client=opencode&hook=[0-9a-f]{12}"/ : `'${script}' ${tool} `,
+      isPlugin ? new RegExp(`pretooluse\\?client=${tool}&hook=[0-9a-f]{12}"`) : `'${script}' ${tool} `,
     );
     expect((await stat(body.settingsPath)).mode & 0o777).toBe(0o600);
     expect((await uninstall(t, tool)).body).toMatchObject({ removed: true, restored: true });

@@ -25,6 +25,9 @@ export interface HookTool {
 
 const folder = (env: AdapterEnv, variable: string, name: string) => env.env[variable] || join(env.home, name);
 
+const configFolder = ({ home, env }: AdapterEnv, name: string) =>
+  join(env.XDG_CONFIG_HOME || join(home, ".config"), name);
+
 /** Hooks as Claude Code has them: a matcher and a list of commands, `timeout` in seconds. */
 const likeClaude = (request: HookRequest): Json => ({
   matcher: "*",
@@ -111,12 +114,18 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     label: "OpenCode",
     transport: "plugin",
     format: "file",
-    settings: (env) =>
-      join(
-        env.env.OPENCODE_CONFIG_DIR || join(env.env.XDG_CONFIG_HOME || join(env.home, ".config"), "opencode"),
-        "plugin",
-        "sessarc.js",
-      ),
+    settings: (env) => join(env.env.OPENCODE_CONFIG_DIR || configFolder(env, "opencode"), "plugin", "sessarc.js"),
+    list: [],
+    entry: () => null,
+    text: pluginText,
+  },
+  {
+    tool: "kilo",
+    label: "Kilo Code",
+    transport: "plugin",
+    format: "file",
+    home: (env) => configFolder(env, "kilo"),
+    settings: (env) => join(configFolder(env, "kilo"), "plugin", "sessarc.js"),
     list: [],
     entry: () => null,
     text: pluginText,
@@ -175,7 +184,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     tool: "crush",
     label: "Crush",
     format: "json",
-    home: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "crush"),
+    home: (env) => configFolder(env, "crush"),
     file: "crush.json",
     list: ["hooks", "PreToolUse"],
     entry: (request) => ({ command: commandOf(request), timeout: 10 }),

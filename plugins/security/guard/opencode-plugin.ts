@@ -1,13 +1,13 @@
 import { failedText, type HookRequest } from "./hook-command.ts";
 import { ANSWER_TYPE, DEADLINE_MS, HELLO, hookHeader, hookKey } from "./hook-script.ts";
 
-export function pluginText({ id, folder, lock, onFailure }: HookRequest): string {
+export function pluginText({ tool, id, folder, lock, onFailure }: HookRequest): string {
   const failed =
     onFailure === "block"
-      ? `throw new Error(${JSON.stringify(failedText("opencode"))})`
+      ? `throw new Error(${JSON.stringify(failedText(tool))})`
       : "return; // sessarc does not answer: the call runs";
   return `// Written by sessarc: asks its tool-call guard before a tool runs.
-// Remove it with: sessarc guard uninstall --tool opencode
+// Remove it with: sessarc guard uninstall --tool ${tool}
 import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
@@ -15,7 +15,7 @@ import { request } from "node:http";
 const LOCK = ${JSON.stringify(lock)};
 const HEADER = ${JSON.stringify(hookHeader(folder))};
 const KEY = ${JSON.stringify(hookKey(folder))};
-const PATH = "api/security/pretooluse?client=opencode&hook=${id}";
+const PATH = "api/security/pretooluse?client=${tool}&hook=${id}";
 
 /** fetch could send the call through a proxy. */
 function send(method, url, headers, body) {
