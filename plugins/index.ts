@@ -96,7 +96,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
-    entry("team", () => import("./team/index.ts")),
+    entry("team", () => import("./team/index.ts"), ["team", "push"]),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that no other plugin has.

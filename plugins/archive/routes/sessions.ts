@@ -137,7 +137,8 @@ const remove = defineRoute({
       return family;
     });
     for (const id of ids) await kernel.notify("session:removed", { id });
-    return { deleted: true, subagents: ids.length - 1 };
+    const pushedTo = (await kernel.find("team")?.pushedTo(ids)) ?? [];
+    return { deleted: true, subagents: ids.length - 1, pushedTo };
   },
 });
 

@@ -1,0 +1,286 @@
+/** This machine in its teams: joining, choosing projects, pushing, withdrawing, leaving. */
+import { randomBytes } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import { isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { debugError } from "#internal";
+import { type Space, TeamApi, TOGETHER, type Withdrawn } from "./api.ts";
+import { createDeviceKey, removeDeviceKey } from "./device.ts";
+import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
+import { createTeamStore, type PushedRow, type Server } from "./store.ts";
+
+export interface ClientOptions {
+  /** ms until a request is repeated the first time. */
+  retryMs?: number | undefined;
+}
+
+export interface TeamStatus {
+  servers: {
+    address: string;
+    person: { id: string; name: string };
+    machine: string;
+    joinedAt: string;
+    spaces: Space[];
+    /** Where projects go that are chosen without a space. */
+    space: number;
+    projects: { id: string; name: string; space: number; sessions: number }[];
+    pushed: number;
+    withdrawn: number;
+    lastAt: string | null;
+    /** Null: it was not asked. */
+    problem: { code: string; message: string; fix: string | null } | null;
+  }[];
+  /** A push is under way. */
+  pushing: boolean;
+}
+
+export interface Withdrawal {
+  address: string;
+  removed: Withdrawn["removed"];
+  receipt: string;
+  signature: string;
+  publicKey: string;
+}
+
+export type TeamClient = ReturnType<typeof createClient>;
+
+export function createClient(kernel: Kernel, options: ClientOptions) {
+  const store = createTeamStore(kernel.storage.db);
+  let last: Promise<unknown> = Promise.resolve();
+  let running = 0;
+  const cancels = new Set<AbortController>();
+
+  const apiOf = ({ address, device, keyFile }: Server, signal: AbortSignal = kernel.closing) =>
+    new TeamApi(address, { device, keyFile: keyPath(keyFile) }, { retryMs: options.retryMs, signal });
+  const keyPath = (name: string) => kernel.storage.path("team", "keys", name);
+
+  /** The server that a part of its address means; the only one without. */
+  async function serverOf(wanted: string | undefined): Promise<Server> {
+    const servers = await store.servers();
+    if (servers.length === 0) throw new SessarcError("TEAM_NOT_JOINED", {});
+    const found = servers.filter(({ address }) => wanted === undefined || address.includes(wanted));
+    const [one] = found;
+    if (one && found.length === 1) return one;
+    throw new SessarcError("TEAM_SERVER_UNKNOWN", {
+      server: wanted ?? "without --server",
+      known: servers.map(({ address }) => address),
+    });
+  }
+
+  function spaceOf({ spaces, space }: Pick<Server, "spaces" | "space">, wanted: string | undefined): number {
+    if (wanted === undefined) return space;
+    const lower = wanted.toLowerCase();
+    const found = spaces.find(({ id, name, kind }) => [String(id), name.toLowerCase(), kind].includes(lower));
+    if (found) return found.id;
+    throw new SessarcError("TEAM_SPACE_UNKNOWN", { space: wanted, known: spaces.map(({ name }) => name) });
+  }
+
+  async function projectOf(wanted: string): Promise<string> {
+    const [id, ...others] = await kernel.inject("archive").projectIds(wanted);
+    if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
+    if (others.length > 0)
+      throw new SessarcError("INVALID_INPUT", {
+        reason: `${wanted} means several projects: ${[id, ...others].join(", ")}`,
+      });
+    return id;
+  }
+
+  const client = {
+    /** Joins by an invitation link. The key is made first: a join that fails leaves no trace. */
+    async join(
+      link: string,
+      wishes: { name?: string | undefined; machine?: string | undefined; space?: string | undefined },
+    ) {
+      const { address, invite } = readLink(link);
+      if ((await store.servers()).some((server) => server.address === address))
+        throw new SessarcError("TEAM_JOINED", { address });
+      const keyFile = `${randomBytes(12).toString("hex")}.pem`;
+      const publicKey = await createDeviceKey(keyPath(keyFile));
+      try {
+        const api = new TeamApi(address, undefined, { retryMs: options.retryMs, signal: kernel.closing });
+        const joined = await api.join({
+          invite,
+          publicKey,
+          name: wishes.name ?? kernel.env.env.USER ?? userInfo().username,
+          machine: wishes.machine ?? hostname(),
+        });
+        const own = joined.spaces.find(({ kind, mine }) => kind === "private" && mine) ?? joined.spaces[0];
+        const space = spaceOf({ spaces: joined.spaces, space: own?.id ?? 0 }, wishes.space);
+        // The address of the link is where this machine reaches the server; the server may know itself by another one.
+        await store.add({ ...joined, address }, keyFile, space);
+      } catch (error) {
+        await removeDeviceKey(keyPath(keyFile));
+        throw error;
+      }
+      return client.status({ ask: false });
+    },
+
+    /** `ask`: the server about spaces, which others may have changed. */
+    async status({ ask }: { ask: boolean }): Promise<TeamStatus> {
+      const archive = kernel.inject("archive");
+      const servers: TeamStatus["servers"] = [];
+      for (const server of await store.servers()) {
+        let problem: TeamStatus["servers"][number]["problem"] = null;
+        if (ask) {
+          try {
+            const { spaces } = await apiOf(server).me();
+            server.spaces = spaces;
+            if (!kernel.storage.readOnly) await store.setSpaces(server.address, spaces);
+          } catch (error) {
+            if (!isSessarcError(error)) throw error;
+            problem = { code: error.code, message: error.message, fix: error.fix ?? null };
+          }
+        }
+        const projects = [];
+        for (const { project_id, space } of await store.projects(server.address)) {
+          const project = await archive.project(project_id).catch(unlessGone);
+          if (project) projects.push({ id: project_id, name: project.name, space, sessions: project.sessionCount });
+        }
+        const { address, person, machine, joinedAt, spaces, space } = server;
+        const counts = await store.counts(address);
+        servers.push({ address, person, machine, joinedAt, spaces, space, projects, ...counts, problem });
+      }
+      return { servers, pushing: running > 0 };
+    },
+
+    async choose(changes: {
+      server?: string | undefined;
+      add?: readonly string[] | undefined;
+      remove?: readonly string[] | undefined;
+      space?: string | undefined;
+      /** Where projects go from now on that are chosen without a space. */
+      usual?: boolean | undefined;
+    }): Promise<TeamStatus> {
+      const server = await serverOf(changes.server);
+      if (changes.space !== undefined) server.spaces = (await apiOf(server).me()).spaces;
+      const space = spaceOf(server, changes.space);
+      const added = await Promise.all((changes.add ?? []).map(projectOf));
+      const removed = await Promise.all((changes.remove ?? []).map(projectOf));
+      for (const project of added) await store.choose(server.address, project, space);
+      for (const project of removed) await store.unchoose(server.address, project);
+      if (changes.usual) await store.setSpace(server.address, space);
+      return client.status({ ask: false });
+    },
+
+    /** Pushes run one at a time. */
+    async push(
+      wishes: Omit<PushOptions, "projects"> & { server?: string | undefined; projects?: readonly string[] | undefined },
+      onFrame: (frame: PushFrame) => void,
+      signal?: AbortSignal,
+    ): Promise<PushReport> {
+      const server = await serverOf(wishes.server);
+      const projects = wishes.projects && (await Promise.all(wishes.projects.map(projectOf)));
+      if ((await store.projects(server.address)).length === 0) throw new SessarcError("TEAM_NO_PROJECTS", {});
+      const cancel = new AbortController();
+      cancels.add(cancel);
+      const ends = AbortSignal.any([kernel.closing, cancel.signal, ...(signal ? [signal] : [])]);
+      const outbox = kernel.storage.path("team", "outbox");
+      const next = last.then(() => {
+        const parts = { kernel, store, server, api: apiOf(server, ends), outbox, signal: ends, onFrame };
+        return push(parts, { ...wishes, projects });
+      });
+      last = next.catch(() => {});
+      running++;
+      try {
+        return await next;
+      } finally {
+        running--;
+        cancels.delete(cancel);
+      }
+    },
+
+    /** Removes sessions from the server; they stay here, and no push brings them back unless it is asked to. */
+    async withdraw(wishes: {
+      server?: string | undefined;
+      sessions?: readonly string[] | undefined;
+      project?: string | undefined;
+    }): Promise<Withdrawal> {
+      const server = await serverOf(wishes.server);
+      const pushed = await store.pushed(server.address);
+      const project = wishes.project === undefined ? undefined : await projectOf(wishes.project);
+      const rows = (wishes.sessions ?? []).map((id) => pushed.get(id) ?? unknownHere(id));
+      if (project !== undefined) rows.push(...[...pushed.values()].filter((row) => row.project_id === project));
+      // A push under way could bring back what is being withdrawn.
+      for (const cancel of cancels) cancel.abort();
+      await last;
+      const api = apiOf(server);
+      const all: Withdrawal = { address: server.address, removed: [], receipt: "", signature: "", publicKey: "" };
+      for (let at = 0; at < rows.length; at += TOGETHER) {
+        const some = rows.slice(at, at + TOGETHER);
+        const { removed, receipt, signature, publicKey } = await api.withdraw(some.map((row) => row.pushed_id));
+        await store.noteWithdrawn(server.address, some, JSON.stringify({ receipt, signature, publicKey }));
+        Object.assign(all, { removed: [...all.removed, ...removed], receipt, signature, publicKey });
+      }
+      if (project !== undefined) await store.unchoose(server.address, project);
+      return all;
+    },
+
+    /** A one-time link into the team's dashboard. */
+    open: async (wanted: string | undefined) => apiOf(await serverOf(wanted)).open(),
+
+    /** Forgets the server and the key. What was pushed stays there. */
+    async leave(wanted: string | undefined): Promise<{ address: string; pushed: number }> {
+      const { address, keyFile } = await serverOf(wanted);
+      for (const cancel of cancels) cancel.abort();
+      await last;
+      const { pushed } = await store.counts(address);
+      await store.remove(address);
+      await removeDeviceKey(keyPath(keyFile));
+      return { address, pushed };
+    },
+
+    serversOf: (ids: readonly string[]) => store.serversOf(ids),
+
+    /** Projects are chosen for some server. */
+    async isReady(): Promise<boolean> {
+      for (const { address } of await store.servers()) if ((await store.projects(address)).length > 0) return true;
+      return false;
+    },
+
+    /** Pushes to every server; what fails is tried at the next time. */
+    async pushAll(): Promise<void> {
+      for (const { address } of await store.servers()) {
+        if ((await store.projects(address)).length === 0) continue;
+        await client
+          .push({ server: address }, () => {})
+          .catch((error: unknown) => {
+            if (!isSessarcError(error)) throw error;
+            debugError("team", `push to ${address}`, error);
+          });
+      }
+    },
+
+    async close(): Promise<void> {
+      for (const cancel of cancels) cancel.abort();
+      await last;
+    },
+  };
+  return client;
+}
+
+/** An archive that was restored from an older backup may not know what it pushed. */
+const unknownHere = (id: string): PushedRow => ({
+  session_id: id,
+  project_id: "",
+  pushed_id: id,
+  stamp: "",
+  digest: "",
+});
+
+function unlessGone(error: unknown): undefined {
+  if (!isSessarcError(error) || error.code !== "PROJECT_NOT_FOUND") throw error;
+}
+
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Address and code of `https://team.example.com/join#code`. */
+export function readLink(link: string): { address: string; invite: string } {
+  const refuse = (reason: string) => new SessarcError("TEAM_LINK_INVALID", { reason });
+  if (!URL.canParse(link)) throw refuse("it is not an address");
+  const url = new URL(link);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOCAL.test(url.hostname)))
+    throw refuse("it does not begin with https://, so others could read what is sent");
+  if (url.username !== "" || url.password !== "") throw refuse("it has a password in its address");
+  const invite = url.hash.slice(1);
+  if (!/^[\w-]{16,200}$/.test(invite)) throw refuse("it has no code after #");
+  return { address: url.origin, invite };
+}

@@ -1,0 +1,58 @@
+/** Error codes of the machine that pushes. */
+import { defineErrors, type Nothing } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    TEAM_LINK_INVALID: { reason: string };
+    TEAM_NOT_JOINED: Nothing;
+    TEAM_JOINED: { address: string };
+    TEAM_SERVER_UNKNOWN: { server: string; known: readonly string[] };
+    TEAM_SPACE_UNKNOWN: { space: string; known: readonly string[] };
+    TEAM_NO_PROJECTS: Nothing;
+    TEAM_UNREACHABLE: { address: string; reason: string };
+    TEAM_REFUSED: { address: string; code: string; reason: string; remedy: string };
+  }
+}
+
+defineErrors({
+  TEAM_LINK_INVALID: {
+    status: 422,
+    why: ({ reason }) => `The invitation link is invalid: ${reason}`,
+    fix: () => "Pass the whole link that the team's owner sent, such as https://team.example.com/join#code.",
+  },
+  TEAM_NOT_JOINED: {
+    status: 409,
+    why: () => "This machine is in no team",
+    fix: () => "Run `sessarc team join <link>` with an invitation link of the team.",
+  },
+  TEAM_JOINED: {
+    status: 409,
+    why: ({ address }) => `This machine has joined ${address} already`,
+    fix: () => "Run `sessarc team leave` first if you want to join as another person.",
+  },
+  TEAM_SERVER_UNKNOWN: {
+    status: 422,
+    why: ({ server, known }) => `This machine has not joined a server ${server}; it has joined ${known.join(", ")}`,
+    fix: () => "Name one of them with --server.",
+  },
+  TEAM_SPACE_UNKNOWN: {
+    status: 422,
+    why: ({ space, known }) => `You have no space ${space} on the server; there are ${known.join(", ")}`,
+    fix: () => "Name one of them; an owner of the team can add you to another one.",
+  },
+  TEAM_NO_PROJECTS: {
+    status: 409,
+    why: () => "No project is chosen for this team, so nothing may leave this machine",
+    fix: () => "Run `sessarc team projects <project>` for each project to push, then try again.",
+  },
+  TEAM_UNREACHABLE: {
+    status: 503,
+    why: ({ address, reason }) => `The team's server ${address} does not answer: ${reason}`,
+    fix: () => "Try again later with `sessarc push`: it sends what the server lacks.",
+  },
+  TEAM_REFUSED: {
+    status: 422,
+    why: ({ address, code, reason }) => `The team's server ${address} refused this (${code}): ${reason}`,
+    fix: ({ remedy }) => remedy,
+  },
+});

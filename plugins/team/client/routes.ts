@@ -1,0 +1,90 @@
+/** Routes of the machine that pushes. Their code is loaded with the first request. */
+import { defineRoute, type Kernel } from "sessarc";
+import * as v from "valibot";
+import type { TeamStatus, Withdrawal } from "./client.ts";
+import type { PushReport } from "./push.ts";
+
+const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
+const names = v.pipe(v.array(name), v.maxLength(1_000));
+const server = v.optional(name);
+
+const clientOf = (kernel: Kernel) => kernel.inject("team").client();
+
+export const clientRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/team",
+    summary:
+      "Team servers this machine has joined: spaces, chosen projects, what was pushed; `ask=1` asks them for spaces",
+    query: v.object({ ask: v.optional(v.picklist(["0", "1"])) }),
+    handler: async ({ kernel, query }): Promise<TeamStatus> =>
+      (await clientOf(kernel)).status({ ask: query.ask === "1" }),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/join",
+    summary: "Join a team by an invitation link; the key of this machine is made here and stays here",
+    body: v.object({ link: name, name: v.optional(name), machine: v.optional(name), space: v.optional(name) }),
+    handler: async ({ kernel, body }): Promise<TeamStatus> => (await clientOf(kernel)).join(body.link, body),
+  }),
+  defineRoute({
+    method: "PUT",
+    path: "/team/projects",
+    summary: "Choose projects that may be pushed, and the space they go to; or take them back",
+    body: v.object({
+      server,
+      add: v.optional(names),
+      remove: v.optional(names),
+      space: v.optional(name),
+      /** `space` is where projects go from now on that are chosen without one. */
+      usual: v.optional(v.boolean()),
+    }),
+    handler: async ({ kernel, body }): Promise<TeamStatus> => (await clientOf(kernel)).choose(body),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/push",
+    summary:
+      "Push what the server lacks of the chosen projects; `dryRun`: what would leave. With `Accept: text/event-stream` progress comes as events",
+    body: v.object({
+      server,
+      projects: v.optional(names),
+      sessions: v.optional(names),
+      /** ISO time: sessions that ended before are left out. */
+      since: v.optional(v.pipe(v.string(), v.isoTimestamp())),
+      dryRun: v.optional(v.boolean()),
+      /** Withdrawn sessions, too. */
+      again: v.optional(v.boolean()),
+    }),
+    handler: async (context): Promise<PushReport | Response> => {
+      const { answerPush } = await import("./answer.ts");
+      return answerPush(await clientOf(context.kernel), context);
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/withdraw",
+    summary: "Remove sessions, or all of a project, from the server; answers its signed receipt",
+    body: v.pipe(
+      v.object({ server, sessions: v.optional(names), project: v.optional(name) }),
+      v.check((body) => Boolean(body.sessions?.length ?? body.project), "Name sessions or a project"),
+    ),
+    handler: async ({ kernel, body }): Promise<Withdrawal> => (await clientOf(kernel)).withdraw(body),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/open",
+    summary: "A one-time link into the team's dashboard",
+    body: v.object({ server }),
+    handler: async ({ kernel, body }): Promise<{ url: string; expires: string }> =>
+      (await clientOf(kernel)).open(body.server),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/leave",
+    summary: "Forget a team's server and the key for it; what was pushed stays there",
+    body: v.object({ server }),
+    handler: async ({ kernel, body }): Promise<{ address: string; pushed: number }> =>
+      (await clientOf(kernel)).leave(body.server),
+  }),
+] as const;

@@ -1,0 +1,75 @@
+/** `sessarc team` and `sessarc push`. The code of each word is loaded when it is used. */
+import { type Command, type CommandContext, UsageError } from "sessarc";
+
+type Run = (ctx: CommandContext) => Promise<number> | number;
+
+/** What `sessarc team <word>` does. */
+const WORDS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
+  join: () => import("./client/commands/join.ts"),
+  status: () => import("./client/commands/status.ts"),
+  projects: () => import("./client/commands/projects.ts"),
+  withdraw: () => import("./client/commands/withdraw.ts"),
+  open: () => import("./client/commands/open.ts"),
+  leave: () => import("./client/commands/leave.ts"),
+};
+
+async function runTeam(ctx: CommandContext): Promise<number> {
+  const [word = "status", ...args] = ctx.args;
+  const load = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+  if (!load)
+    throw new UsageError(`\`sessarc team\` takes ${Object.keys(WORDS).join(", ")}, not ${JSON.stringify(word)}`);
+  return (await load()).run({ ...ctx, args });
+}
+
+export const commands: readonly Command[] = [
+  {
+    name: "team",
+    summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
+    usage:
+      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen\nleave",
+    options: {
+      server: { type: "string" },
+      space: { type: "string" },
+      name: { type: "string" },
+      project: { type: "string" },
+      remove: { type: "boolean" },
+      ask: { type: "boolean" },
+      yes: { type: "boolean" },
+    },
+    help: {
+      server: "a part of the server's address, where this machine is in several teams",
+      space: "where the projects go: private, team, or a space's name",
+      name: "your name in the team (default: the name of this user)",
+      project: "withdraw all sessions of this project",
+      remove: "no longer push these projects",
+      ask: "ask the servers for your spaces",
+      yes: "do not ask before something is withdrawn or forgotten",
+    },
+    load: async () => ({ run: runTeam }),
+  },
+  {
+    name: "push",
+    summary: "Push chosen projects to the team's server, with secrets masked before they leave",
+    usage: "[--project P]… [--session S]… [--since DAY] [--dry-run] [--watch]",
+    options: {
+      server: { type: "string" },
+      project: { type: "string", multiple: true },
+      session: { type: "string", multiple: true },
+      since: { type: "string" },
+      "dry-run": { type: "boolean" },
+      again: { type: "boolean" },
+      watch: { type: "boolean" },
+    },
+    help: {
+      server: "a part of the server's address, where this machine is in several teams",
+      project: "only this project: id, name or path",
+      session: "only this session: id, its beginning, or last",
+      since: "only sessions since this day: 2026-11-01, 7d",
+      "dry-run": "send nothing, list exactly what would leave",
+      again: "also sessions that were withdrawn",
+      watch: "stay and push every minute what changed, until Ctrl-C",
+    },
+    operands: [],
+    load: () => import("./client/commands/push.ts"),
+  },
+];
