@@ -5,6 +5,7 @@ type Run = (ctx: CommandContext) => Promise<number> | number;
 
 /** What `sessarc team <word>` does. */
 const WORDS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
+  serve: () => import("./server/serve.ts"),
   join: () => import("./client/commands/join.ts"),
   status: () => import("./client/commands/status.ts"),
   projects: () => import("./client/commands/projects.ts"),
@@ -26,7 +27,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen\nleave",
+      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen\nleave\nserve [--database URL] [--blobs STORE] [--address URL]",
     options: {
       server: { type: "string" },
       space: { type: "string" },
@@ -35,6 +36,9 @@ export const commands: readonly Command[] = [
       remove: { type: "boolean" },
       ask: { type: "boolean" },
       yes: { type: "boolean" },
+      database: { type: "string" },
+      blobs: { type: "string" },
+      address: { type: "string" },
     },
     help: {
       server: "a part of the server's address, where this machine is in several teams",
@@ -44,6 +48,9 @@ export const commands: readonly Command[] = [
       remove: "no longer push these projects",
       ask: "ask the servers for your spaces",
       yes: "do not ask before something is withdrawn or forgotten",
+      database: "serve: postgres://… or a folder (default: PGlite in the data directory)",
+      blobs: "serve: a folder for transcripts and chunks, or a driver of unstorage as JSON",
+      address: "serve: the address that people and machines use, behind a proxy",
     },
     load: async () => ({ run: runTeam }),
   },

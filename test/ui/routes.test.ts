@@ -40,6 +40,8 @@ const FOR_PROGRAMS = [
   // The command line and the hub.
   /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$/,
   /^DELETE \/rescue\/logs$/,
+  // The command line joins a team and pushes.
+  /^(GET|POST|PUT) \/team(\/(join|projects|push|withdraw|open|leave))?$/,
   // The page asks by their addresses, Settings link to the first.
   /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
 ];

@@ -4,7 +4,7 @@ import type { TeamClient } from "./client.ts";
 
 /** After the last change: a session that is being written is pushed when it rests. */
 const SETTLE_MS = 60_000;
-/** All the same after this time: a server that was restored lacks what nobody changed here. */
+/** Also without a change: a server that was restored from a backup lacks sessions that are unchanged here. */
 const ALL_MS = 3_600_000;
 
 export interface Background {
