@@ -15,7 +15,7 @@ import { serviceRoutes } from "./routes/services.ts";
 import { signInRoutes } from "./routes/sign-in.ts";
 
 export type { ServiceEntry, ServiceInput, ServicePatch } from "./entry.ts";
-export type { WireBackup, WireDiff, WireScan, WireScanEntry } from "./routes/config-wire.ts";
+export type { WireBackup, WireDiff, WireMatrix, WireScan, WireScanEntry } from "./routes/config-wire.ts";
 export type { WireService } from "./routes/wire.ts";
 
 export const routes = [...serviceRoutes, ...hubRoutes, ...configRoutes, ...signInRoutes, ...endpointRoutes] as const;

@@ -25,6 +25,10 @@ export interface ConfigPlace {
   contract: McpContract;
 }
 
+/** Whether it is the user's file of this assistant alone: an entry for the hub in it is seen in all projects, and by no other assistant. */
+export const isOwnFile = ({ scope, tools }: ConfigPlace, tool: string): boolean =>
+  scope === "user" && tools.length === 1 && tools[0] === tool;
+
 /** How a tool's files are read; undefined when its adapter is not loaded. */
 export const contractOf = (kernel: Kernel, tool: string): McpContract | undefined =>
   tool === vscode.name ? vscode : kernel.registry.adapters.get(tool)?.mcp;

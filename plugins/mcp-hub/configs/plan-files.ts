@@ -18,7 +18,7 @@ export interface FileStep {
 export async function planFile(
   kernel: Kernel,
   source: ConfigFile,
-  asked: { chosen: readonly FoundEntry[]; links: readonly ManagedEntry[] },
+  asked: { chosen: readonly FoundEntry[]; links: readonly ManagedEntry[]; beside: readonly FoundEntry[] },
   mode: TakeoverMode,
 ): Promise<FileStep> {
   const { place, text, config, file } = source;
@@ -30,7 +30,7 @@ export async function planFile(
       reason: HARD_LINKED,
       remedy: `Use the mode "import", or make it a symbolic link.`,
     });
-  const links = linksFor(kernel, own);
+  const links = linksFor(kernel, [...own, ...asked.beside.filter((entry) => entry.source === source)]);
   const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
   const placeOf = ({ path, key }: HubLink) => [...path, key];
   // An edit that replaces an entry has removed it already.

@@ -2,17 +2,20 @@
 import { type Kernel, SessarcError } from "sessarc";
 import { BUILTIN_ID, type Scope, type ServiceEntry, type ServiceSource, SLUG, SLUG_LENGTH } from "../entry.ts";
 import type { ServiceFields } from "./normal.ts";
+import { isOwnFile } from "./places.ts";
 import { type FileStep, planFile, refuse, type TakeoverMode } from "./plan-files.ts";
-import type { ConfigScan, FoundEntry } from "./scan.ts";
+import type { ConfigScan, FoundEntry, ManagedEntry } from "./scan.ts";
 
 export interface TakeoverRequest {
-  /** `import`, `keepHub`, `takeSource` or `rename:<slug>`. One that leads to the hub is made to lead to where it is now. */
+  /** `import`, `keepHub`, `takeSource`, `rename:<slug>` or `join:<service, or key of an entry of this request>`. One that leads to the hub is made to lead to where it is now. */
   entries: readonly { key: string; resolution: string }[];
   /** By file, as the scan answered them. */
   fileHashes: Readonly<Record<string, string>>;
   mode: TakeoverMode;
   /** Services are for all tools at once, and not only for those that had them. */
   everywhere: boolean;
+  /** Assistants that are led to the hub although none of their entries is taken over. */
+  connect: readonly string[];
 }
 
 export interface ServiceStep {
@@ -39,10 +42,12 @@ export async function planTakeover(
 ): Promise<TakeoverPlan> {
   const asked = new Map(request.entries.map(({ key, resolution }) => [key, resolution]));
   const chosen = scan.entries.filter(({ key }) => asked.has(key));
-  const links = scan.managed.filter(({ key }) => asked.has(key));
+  const added = request.connect.flatMap((tool) => connectionOf(scan, tool));
+  const links = scan.managed.filter((one) => asked.has(one.key) || added.includes(one));
   const unknown = [...asked.keys()].filter((key) => ![...chosen, ...links].some((entry) => entry.key === key));
   if (unknown.length > 0) throw new SessarcError("MCP_ENTRY_NOT_FOUND", { ids: unknown });
-  const sources = [...new Set([...chosen, ...links].map(({ source }) => source))];
+  const beside = scan.entries.filter((one) => added.includes(one));
+  const sources = [...new Set([...chosen, ...links, ...beside].map(({ source }) => source))];
   for (const { place, hash } of sources)
     if (request.fileHashes[place.path] !== hash)
       throw new SessarcError("MCP_CONFIG_CHANGED", {
@@ -50,8 +55,22 @@ export async function planTakeover(
         remedy: "Scan again and send the hash of now.",
       });
   const steps = planServices(chosen, asked, services, request.everywhere);
-  const files = await Promise.all(sources.map((source) => planFile(kernel, source, { chosen, links }, request.mode)));
+  const files = await Promise.all(
+    sources.map((source) => planFile(kernel, source, { chosen, links, beside }, request.mode)),
+  );
   return { steps, files };
+}
+
+/** Where an assistant's entry for the hub goes: an older one of its own file, else beside its first server there. Nothing where it has one. */
+function connectionOf({ entries, managed }: ConfigScan, tool: string): (FoundEntry | ManagedEntry)[] {
+  if (managed.some(({ source, current }) => current && source.place.tools.includes(tool))) return [];
+  const first = [...managed, ...entries].find(({ source }) => isOwnFile(source.place, tool));
+  if (first) return [first];
+  throw new SessarcError("MCP_ENTRY_REFUSED", {
+    name: tool,
+    reason: "its configuration file names no server that the hub's entry could be written beside",
+    remedy: "Add the hub's address to its configuration by hand.",
+  });
 }
 
 function planServices(
@@ -102,14 +121,23 @@ function planServices(
     }
   };
 
-  for (const entry of chosen) {
+  // Services are there before other entries are joined to them.
+  const ordered = [false, true].flatMap((last) =>
+    chosen.filter(({ key }) => /^(keepHub$|join:)/.test(asked.get(key) ?? "") === last),
+  );
+  for (const entry of ordered) {
     const { verdict, slug, reasons } = entry;
     const resolution = asked.get(entry.key) ?? "import";
     if (reasons.length > 0) refuse(entry, reasons.join("; "));
     const twin = steps.find(({ key }) => key === verdict.duplicateOf)?.id;
     const known = verdict.service ?? twin ?? (made.get(slug) && slug);
     if (resolution.startsWith("rename:")) create(entry, checkedSlug(entry, resolution.slice(7)));
-    else if (resolution === "keepHub") {
+    else if (resolution.startsWith("join:")) {
+      const of = resolution.slice(5);
+      const id = steps.find((step) => step.key === of)?.id ?? (taken.has(of) ? of : undefined);
+      if (id === undefined || id === BUILTIN_ID) refuse(entry, `there is no service ${of} it could become`);
+      else add(entry, "linked", id);
+    } else if (resolution === "keepHub") {
       if (known === undefined || known === BUILTIN_ID) refuse(entry, "the hub has no service of that name");
       else add(entry, "linked", known);
     } else if (resolution === "takeSource") {

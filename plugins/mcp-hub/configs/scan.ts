@@ -2,8 +2,8 @@
 
 import { isSessarcError, type JsonRecord, type Kernel } from "sessarc";
 import { digestOf, type OutsideFile, outsideText, readOutside } from "#internal";
-import { type Scope, toSlug } from "../entry.ts";
-import { classify, type Verdict } from "./classify.ts";
+import { type Scope, type ServiceEntry, toSlug } from "../entry.ts";
+import { classify, type SeenService, type Verdict } from "./classify.ts";
 import type { McpReader, McpServerEntry } from "./contract.ts";
 import { hubLinkOf } from "./link.ts";
 import { type Candidate, normalForm, toCandidate } from "./normal.ts";
@@ -46,8 +46,12 @@ export interface ManagedEntry {
   current: boolean;
 }
 
+/** A service with its fingerprints. */
+export type SeenServiceEntry = ServiceEntry & SeenService;
+
 export interface ConfigScan {
   files: ConfigFile[];
+  services: SeenServiceEntry[];
   entries: FoundEntry[];
   managed: ManagedEntry[];
   problems: { file: string; tool: string; reason: string }[];
@@ -61,7 +65,7 @@ export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<Con
   const rows = await kernel.inject("archive").projects();
   const projects = rows.flatMap(({ id, path }): ProjectFolder[] => (path === null ? [] : [{ id, path }]));
   const texts = createTexts(kernel.pool);
-  const scan: ConfigScan = { files: [], entries: [], managed: [], problems: [] };
+  const scan: ConfigScan = { files: [], services: [], entries: [], managed: [], problems: [] };
   for (const place of await configPlaces(kernel, projects)) {
     try {
       const source = await readConfig(place, texts);
@@ -76,10 +80,10 @@ export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<Con
     const unapproved = await unapprovedIn(source, kernel, read);
     await addEntries({ scan, source, kernel, mcp, projects, unapproved });
   }
-  const services = await Promise.all(
+  scan.services = await Promise.all(
     (await mcp.services.list()).map(async (one) => ({ ...one, ...(await marks(one, mcp)) })),
   );
-  const verdicts = classify(scan.entries, services);
+  const verdicts = classify(scan.entries, scan.services);
   for (const entry of scan.entries) entry.verdict = verdicts.get(entry.key) ?? entry.verdict;
   return scan;
 }

@@ -3,6 +3,7 @@ import type { Kernel } from "sessarc";
 import type { EntryClass, Verdict } from "../configs/classify.ts";
 import type { BackupState } from "../configs/configs.ts";
 import { changesBetween, type FieldChange, type ShownFields, showFields } from "../configs/fields.ts";
+import type { Matrix } from "../configs/matrix.ts";
 import type { ConfigScan, FoundEntry, ManagedEntry } from "../configs/scan.ts";
 import type { Scope, ServiceEntry } from "../entry.ts";
 
@@ -52,6 +53,11 @@ export interface WireManaged {
 export interface WireScan {
   entries: WireScanEntry[];
   managed: WireManaged[];
+  /** Files that were found and cannot be read. */
+  problems: ConfigScan["problems"];
+}
+
+export interface WireMatrix extends Matrix {
   /** Files that were found and cannot be read. */
   problems: ConfigScan["problems"];
 }
@@ -114,7 +120,7 @@ export const toWireManaged = ({ key, source, entry, current }: ManagedEntry): Wi
 });
 
 /** Masks whatever has the form of a secret, in any field. */
-async function hideDeep<T>(kernel: Kernel, value: T): Promise<T> {
+export async function hideDeep<T>(kernel: Kernel, value: T): Promise<T> {
   const rules = kernel.inject("rules");
   const hide = async (one: unknown): Promise<unknown> => {
     if (typeof one === "string") return rules.hide(one);

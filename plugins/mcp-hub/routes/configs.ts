@@ -1,7 +1,8 @@
 /** The tools' configuration files: what they name, taking it over, and putting it back. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
-import { toWireBackup, toWireEntry, toWireManaged, type WireScan } from "./config-wire.ts";
+import { createMatrix } from "../configs/matrix.ts";
+import { hideDeep, toWireBackup, toWireEntry, toWireManaged, type WireMatrix, type WireScan } from "./config-wire.ts";
 
 const key = v.pipe(v.string(), v.minLength(1), v.maxLength(8_192));
 
@@ -27,25 +28,38 @@ const takeover = defineRoute({
   method: "POST",
   path: "/mcp/takeover",
   summary: "Imports scanned servers, and leads their tools to the hub instead; files are backed up first",
-  body: v.strictObject({
-    entries: v.pipe(
-      v.array(
-        v.strictObject({
-          key,
-          resolution: v.optional(
-            v.pipe(v.string(), v.regex(/^(import|keepHub|takeSource|rename:.{1,200})$/s, "is no resolution")),
-            "import",
+  body: v.pipe(
+    v.strictObject({
+      entries: v.optional(
+        v.pipe(
+          v.array(
+            v.strictObject({
+              key,
+              resolution: v.optional(
+                v.pipe(
+                  v.string(),
+                  v.regex(/^(import|keepHub|takeSource|rename:.{1,200}|join:.{1,8192})$/s, "is no resolution"),
+                ),
+                "import",
+              ),
+            }),
           ),
-        }),
+          v.maxLength(1_000),
+        ),
+        [],
       ),
-      v.minLength(1, "is empty"),
-      v.maxLength(1_000),
+      fileHashes: v.record(v.string(), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "is no SHA-256"))),
+      mode: v.optional(v.picklist(["import", "disable", "replace"]), "import"),
+      everywhere: v.optional(v.boolean(), false),
+      connect: v.optional(v.pipe(v.array(v.string()), v.maxLength(100)), []),
+      dryRun: v.optional(v.boolean(), false),
+    }),
+    v.check(({ entries, connect }) => entries.length + connect.length > 0, "entries and connect are empty"),
+    v.check(
+      ({ connect, mode }) => connect.length === 0 || mode !== "import",
+      "connect writes files: set mode to replace",
     ),
-    fileHashes: v.record(v.string(), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "is no SHA-256"))),
-    mode: v.optional(v.picklist(["import", "disable", "replace"]), "import"),
-    everywhere: v.optional(v.boolean(), false),
-    dryRun: v.optional(v.boolean(), false),
-  }),
+  ),
   handler: async ({ kernel, body: { dryRun, ...request } }) => {
     const configs = await kernel.inject("mcp").configs();
     const { plan, diffs, run } = await configs.takeover(request, dryRun);
@@ -55,6 +69,16 @@ const takeover = defineRoute({
       backups: (run?.files ?? []).map(({ id, file, before }) => ({ id, file, sha256: before })),
       diffs,
     };
+  },
+});
+
+const matrix = defineRoute({
+  method: "GET",
+  path: "/mcp/matrix",
+  summary: "Servers by assistants: in each one's own file, through the hub, different from the others, or absent",
+  handler: async ({ kernel }): Promise<WireMatrix> => {
+    const scan = await (await kernel.inject("mcp").configs()).scan();
+    return { ...(await hideDeep(kernel, createMatrix(scan))), problems: scan.problems };
   },
 });
 
@@ -98,4 +122,4 @@ const forget = defineRoute({
   },
 });
 
-export const configRoutes = [scan, takeover, backups, restore, forget] as const;
+export const configRoutes = [scan, matrix, takeover, backups, restore, forget] as const;
