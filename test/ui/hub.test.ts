@@ -36,7 +36,7 @@ describeUi("dashboard: hub", () => {
       const { services } = await (await stage.served.kernel.fetch("/api/mcp/services")).json();
       return services.find((one: { id: string }) => one.id === "issues");
     };
-    await visit(stage, "/mcp-hub");
+    await visit(stage, "/mcp-hub?tab=services");
     await page.getByRole("button", { name: "Add service" }).click();
     const sheet = page.getByRole("dialog");
     await sheet.getByLabel("Name", { exact: true }).fill("Issues");
@@ -83,7 +83,7 @@ describeUi("dashboard: hub", () => {
     await set({ lists: { tools: [{ ...tool, description: "Sends to all" }, odd] } });
     await hub.replaced("mail");
     await list();
-    await visit(stage, "/mcp-hub");
+    await visit(stage, "/mcp-hub?tab=services");
     await page.reload();
     await page.getByText("1 malformed item").click();
     await page.getByText(/array-schema\s+left out: inputSchema/).waitFor();

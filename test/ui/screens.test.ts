@@ -57,7 +57,8 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   replay: () => "/replay?q=tide",
   "replay, before its start": async (stage) =>
     `/replay/${encodeURIComponent(await sessionId(stage, "Extremes by root finding"))}`,
-  "hub, services": () => "/mcp-hub",
+  "hub, assistants": () => "/mcp-hub",
+  "hub, services": () => "/mcp-hub?tab=services",
   "hub, tools": () => "/mcp-hub?tab=tools&call=sessarc__usage",
   "hub, takeover": () => "/mcp-hub?tab=takeover",
   security: () => "/security",

@@ -42,7 +42,7 @@ const REPLACED: Record<Tag, { text: RegExp; except?: RegExp }[]> = {
     { text: /give room back|\bbegun by you\b/i },
     { text: /stands (here|in the address)/i },
     { text: /periods that are over/i },
-    { text: /^keys$|^commands?$/i, except: /settings\.commands|call\.command/ },
+    { text: /^keys$|^commands?$/i, except: /settings\.commands|nav\.commands/ },
     { text: /^made$|^ends$/i },
     { text: /log tells no tokens|contains no token counts/i },
     { text: /lets no notifications through/i },

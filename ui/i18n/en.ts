@@ -22,6 +22,7 @@ export const en = {
   "nav.feedback": "Feedback",
   "nav.settings": "Settings",
   "nav.command": "Command menu",
+  "nav.commands": "Commands",
   "action.back": "Back",
   "action.cancel": "Cancel",
   "action.clear": "Clear",

@@ -23,6 +23,7 @@ const shell: Record<keyof typeof en, string> = {
   "nav.feedback": "フィードバック",
   "nav.settings": "設定",
   "nav.command": "コマンドメニュー",
+  "nav.commands": "コマンド",
   "action.back": "戻る",
   "action.cancel": "キャンセル",
   "action.clear": "クリア",

@@ -23,6 +23,7 @@ const shell: Record<keyof typeof en, string> = {
   "nav.feedback": "反馈",
   "nav.settings": "设置",
   "nav.command": "命令菜单",
+  "nav.commands": "命令",
   "action.back": "返回",
   "action.cancel": "取消",
   "action.clear": "清除",

@@ -1,0 +1,84 @@
+/** Servers and skills by assistants: what each has, what differs, and one of them for another or for all. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { violations } from "./axe.ts";
+import { describeUi, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
+
+describeUi("dashboard: servers by assistants", () => {
+  const get = useStage({ fill: (home) => writeDemo({ home, setup: true }) });
+
+  it("shows what differs side by side, gives one server to every assistant, and takes it from one", async () => {
+    const stage = get();
+    const { page } = stage;
+    const textOf = (path: string) => readFile(join(stage.home, path), "utf8");
+    const [codex, cursor] = [await textOf(".codex/config.toml"), await textOf(".cursor/mcp.json")];
+    await visit(stage, "/mcp-hub");
+    const cell = (name: string) => page.getByRole("button", { name, exact: true });
+    const sheet = page.getByRole("dialog");
+    await cell("tides, Claude Code: In its own file").waitFor();
+    await cell("tides, Codex: In its own file").waitFor();
+    await cell("harbour, Codex: Absent").waitFor();
+
+    await cell("tides, Cursor: Differs").click();
+    await sheet.getByRole("cell", { name: '["--stations","data/stations.json"]' }).waitFor();
+    await sheet.getByRole("cell", { name: '["--stations","data/stations.json","--units","feet"]' }).waitFor();
+    await sheet.getByText(/"url": ".*client=cursor"/).waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+
+    await page.getByRole("button", { name: "Enable for every assistant: harbour" }).click();
+    await sheet.getByText(/url = ".*client=codex"/).waitFor();
+    await sheet.getByRole("button", { name: "Enable for every assistant" }).click();
+    await sheet.waitFor({ state: "detached" });
+    for (const tool of ["Claude Code", "Codex", "Cursor"]) await cell(`harbour, ${tool}: Through the hub`).waitFor();
+    await cell("tides, Codex: In its own file").waitFor();
+    expect(await textOf(".codex/config.toml")).not.toBe(codex);
+
+    // From one, by the keyboard.
+    await cell("harbour, Cursor: Through the hub").focus();
+    await page.keyboard.press("Enter");
+    await sheet.getByRole("button", { name: "Remove from this assistant" }).click();
+    await cell("harbour, Cursor: Absent").click();
+    await sheet.getByRole("button", { name: "Add to this assistant" }).click();
+    await cell("harbour, Cursor: Through the hub").waitFor();
+
+    // A variant becomes the hub's; its file leads there.
+    await cell("tides, Cursor: Differs").click();
+    await sheet.getByRole("radio", { name: "Take this file's" }).check();
+    await sheet.getByText("Each file is backed up").waitFor();
+    await sheet.getByRole("button", { name: "Apply" }).click();
+    await cell("tides, Cursor: Through the hub").waitFor();
+    expect(await textOf(".cursor/mcp.json")).not.toContain("feet");
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await expect.poll(() => textOf(".cursor/mcp.json")).toContain("feet");
+    expect(await textOf(".cursor/mcp.json")).not.toBe(cursor);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is usable on a phone, and names what a file without servers needs", async () => {
+    const stage = get();
+    const { page } = stage;
+    await mkdir(join(stage.home, ".gemini"), { recursive: true });
+    await writeFile(join(stage.home, ".gemini/settings.json"), JSON.stringify({ mcpServers: {} }));
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visit(stage, "/mcp-hub");
+    const gemini = page.getByRole("button", { name: "harbour, Gemini CLI: Absent" });
+    await gemini.click();
+    await page
+      .getByRole("dialog")
+      .getByText(/Add this address to their configuration: Gemini CLI/)
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // The names of the servers stay in sight while the rest scrolls.
+    const box = await page.getByRole("rowheader", { name: /^harbour/ }).boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await sound(stage, "assistants, phone");
+    expect(stage.problems()).toEqual([]);
+  });
+});
