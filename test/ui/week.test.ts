@@ -105,7 +105,7 @@ describeUi("dashboard: last week", () => {
     await expect.poll(() => rows.count()).toBe(2);
     expect(await rows.nth(0).innerText()).toMatch(/failing 2[\s\S]*A failed call was the last thing/);
     expect(await rows.nth(1).innerText()).toMatch(/failing 1[\s\S]*The last command failed[\s\S]*make/);
-    await rows.nth(0).getByRole("button", { name: "Copy the resume command of failing 2" }).click();
+    await rows.nth(0).getByRole("button", { name: "Copy resume command of failing 2" }).click();
     await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(storyId(2));
   });
 

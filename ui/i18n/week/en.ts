@@ -27,5 +27,5 @@ export const en = {
   "ending.unanswered": "Ended without an answer",
   "ending.failedLast": "The last command failed",
   resume: "Resume",
-  resumeOf: "Copy the resume command of {title}",
+  resumeOf: "Copy resume command of {title}",
 };
