@@ -52,6 +52,7 @@ export { type MaybePromise, messageOf } from "../utils/async.ts";
 export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
 export { debugError } from "../utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";
+export { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "../utils/otlp.ts";
 export { isInside, resolveInside } from "../utils/path.ts";
 export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
 export { createRing } from "../utils/ring.ts";

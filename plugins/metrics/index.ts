@@ -1,5 +1,10 @@
-/** GET /metrics: usage as Prometheus reads it. Figures and names of assistants and models, nothing of any session's content. */
+/**
+ * GET /metrics: usage as Prometheus reads it; and, where the user named a collector, the same sent to it regularly. Figures and names of
+ * assistants and models, nothing of any session's content.
+ */
 import { definePlugin, defineRoute, type Kernel, type RoutesOf } from "sessarc";
+import { config } from "./config.ts";
+import { createSender } from "./sender.ts";
 
 export const routes = [
   defineRoute({
@@ -14,7 +19,34 @@ export const routes = [
   }),
 ] as const;
 
-export default definePlugin({ name: "metrics", dependsOn: ["insights", "budget"], routes });
+/** A service sends first when its start is over. */
+const AFTER_START_MS = 2_000;
+
+export default definePlugin({
+  name: "metrics",
+  dependsOn: ["archive", "insights", "budget"],
+  config,
+  routes,
+  setup(kernel) {
+    const sender = createSender(kernel);
+    const start = () => {
+      // A command asks a kernel without an address; it sends nothing.
+      if (kernel.address) sender.start();
+    };
+    const timer = setTimeout(start, AFTER_START_MS).unref();
+    kernel.hooks.hook("settings:changed", ({ keys }) => {
+      if (keys.includes("metrics.otlp")) start();
+    });
+    kernel.hooks.hook("status:collect", (status) => {
+      const state = sender.state();
+      if (state.endpoint !== null) status.otlp = { ...state };
+    });
+    kernel.onClose(() => {
+      clearTimeout(timer);
+      sender.stop();
+    });
+  },
+});
 
 interface Sample {
   labels: Readonly<Record<string, string>>;
@@ -86,5 +118,16 @@ function gauge(name: string, help: string, samples: readonly Sample[]): string {
 const escaped = (text: string) => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
 declare module "sessarc" {
+  interface PluginConfig {
+    metrics: { otlp: string; minutes: number };
+  }
+  interface UserConfig {
+    /** `otlp`: the collector of OpenTelemetry that token counts are sent to, no content; default none. `minutes` between two sends, default 15. */
+    metrics?: { otlp?: string | undefined; minutes?: number | undefined } | undefined;
+  }
+  interface SettingValues {
+    /** The collector of OpenTelemetry that token counts are sent to; `""` none. */
+    "metrics.otlp": string;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
 }

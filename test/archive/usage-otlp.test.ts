@@ -79,6 +79,14 @@ it("sends token counts by assistant and model to the named address, and no conte
 
   for (const wrong of ["nothing", "file:///etc/passwd", "http://a:b@127.0.0.1:1"])
     expect((await runCommand(["usage", "--otlp", wrong], home)).code, wrong).toBe(2);
-  expect((await runCommand(["usage", "daily", "--otlp", origin], home)).code).toBe(2);
+  for (const flags of [
+    ["daily"],
+    ["--stateless"],
+    ["--order", "asc"],
+    ["--limit", "1"],
+    ["--breakdown"],
+    ["--evidence"],
+  ])
+    expect((await runCommand(["usage", ...flags, "--otlp", origin], home)).code, flags.join(" ")).toBe(2);
   expect(received).toHaveLength(3);
 });

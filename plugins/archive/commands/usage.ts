@@ -112,17 +112,16 @@ function inOrder(ctx: CommandContext, answer: UsageAnswer, limit: number | undef
 
 /** Sends what the archive has. */
 async function runOtlp(ctx: CommandContext, endpoint: string): Promise<number> {
-  if (ctx.args.length > 0 || ctx.flags.stateless === true)
-    throw new UsageError(
-      "--otlp sends what the archive has by assistant and model: it takes no period and no --stateless",
-    );
+  if (ctx.args.length > 0)
+    throw new UsageError("--otlp sends what the archive has by assistant and model: it takes no period");
   const { readEndpoint, sendUsage } = await import("./usage-otlp.ts");
-  const url = readEndpoint(endpoint);
+  const url = readEndpoint(ctx, endpoint);
   if (!(await hasSessions(ctx))) {
     ctx.err("Nothing is archived: `sessarc import` first.");
     return 3;
   }
-  await sendUsage(ctx, url, await askArchive(ctx, { ...readQuery(ctx), by: "tool" }));
+  const { rows } = await askArchive(ctx, { ...readQuery(ctx), by: "tool" });
+  await sendUsage(ctx, url, rows);
   return 0;
 }
 
