@@ -1,5 +1,6 @@
 /** The session view: links into it, filters, search, time travel, causes. */
 import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
 import { describeUi, narrow, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 const row = (seq: number) => `article[data-seq="${seq}"]`;
@@ -129,11 +130,37 @@ describeUi("dashboard: a session", () => {
     expect(await slider.getAttribute("aria-valuetext")).toMatch(/^Message 26 of 26, /);
     await page.keyboard.press("Home");
     await page.waitForURL(/m=0/);
+    // What the bar at the playhead holds, in words: beside it and for a screen reader.
+    const note = page.getByRole("tooltip");
+    await expect.poll(() => note.innerText()).toMatch(/^#0 [\d:]+\s+1 message: You 1$/);
+    expect(await slider.getAttribute("aria-valuetext")).toContain("1 message: You 1");
+    await page.keyboard.press("Escape");
+    await note.waitFor({ state: "detached" });
     const splitter = page.getByRole("separator");
     const before = Number(await splitter.getAttribute("aria-valuenow"));
     await splitter.focus();
     await page.keyboard.press("ArrowRight");
     expect(Number(await splitter.getAttribute("aria-valuenow"))).toBeGreaterThan(before);
+  });
+
+  it("explains the timeline: a legend of what is there, a time axis, and each bar under the pointer", async () => {
+    const stage = await open();
+    const { page } = stage;
+    const legend = page.getByRole("list", { name: "What the colours and marks mean" });
+    expect((await legend.innerText()).split("\n")).toEqual([
+      ...["You", "Assistant", "Thinking", "Tool call", "Result", "On screen"],
+    ]);
+    const axis = page.locator("[data-axis]");
+    const words = (await axis.innerText()).split("\n");
+    expect(words.length).toBeGreaterThan(4);
+    for (const word of words) expect(word).toMatch(/^\d\d:\d\d(:\d\d)?$/);
+    const box = await page.locator("[data-timeline]").boundingBox();
+    if (!box) throw new Error("No timeline");
+    await page.mouse.move(box.x + 1, box.y + 20);
+    expect(await page.getByRole("tooltip").innerText()).toContain("1 message: You 1");
+    await page.getByRole("button", { name: "Space by message" }).click();
+    await expect.poll(() => axis.innerText()).toContain("#10");
+    expect(await violations(stage, "[data-timeline]")).toEqual([]);
   });
 
   it("shows a sub-agent at its call, closed until asked for", async () => {

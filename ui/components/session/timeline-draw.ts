@@ -17,7 +17,8 @@ export interface Strip {
 }
 type Colour = (name: string) => string;
 const HEIGHT = 40;
-const BIN = 4;
+/** Width of a bar, in CSS pixels. */
+export const BIN = 4;
 
 /** Linear in the messages. */
 export function drawStrip(canvas: HTMLCanvasElement, strip: Strip): void {

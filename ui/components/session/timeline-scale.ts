@@ -5,19 +5,46 @@ const IDLE = 10 * 60_000;
 /** Width of a pressed gap, in ms of active time. */
 const PRESSED = 60_000;
 
+/** A mark of the axis: a time (ms), or a message where the strip is spaced by message. */
+export type Tick = { place: number } & ({ time: number } | { seq: number });
+
+/** Messages between two pauses; in it places go with time. */
+interface Stretch {
+  place: number;
+  end: number;
+  time: number;
+}
+
+/** What rounding may take off a distance. */
+const ALMOST = 1 - 1e-9;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** What ticks may be apart, in ms. */
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12, 24].map((n) => n * HOUR),
+];
+
 export interface Scale {
   place(seq: number): number;
   placeOfTime(at: number): number;
   seqAt(place: number): number;
+  /** The first message at a place or after it; the number of messages where there is none. */
+  first(place: number): number;
+  /** Marks of the axis at round times or numbers, in order; no two nearer than `least`, a share of the whole. */
+  ticks(from: number, to: number, least: number): Tick[];
   /** Places of pressed gaps. */
   breaks: number[];
 }
 
-export function createScale({ times, total }: Transcript, byTime: boolean): Scale {
+export function createScale({ times, total }: Pick<Transcript, "times" | "total">, byTime: boolean): Scale {
   const places = new Float64Array(total);
   const breaks: number[] = [];
   let at = 0;
   let known = Number.NaN;
+  const stretches: Stretch[] = [];
   if (byTime) {
     for (let seq = 0; seq < total; seq++) {
       const time = times[seq] ?? Number.NaN;
@@ -26,7 +53,13 @@ export function createScale({ times, total }: Transcript, byTime: boolean): Scal
         breaks.push(at + PRESSED / 2);
         at += PRESSED;
       } else at += step;
-      if (!Number.isNaN(time)) known = time;
+      if (!Number.isNaN(time)) {
+        const last = stretches.at(-1);
+        // A clock that was set back begins another stretch, so that in each one places go with time.
+        if (!last || step > IDLE || time < known) stretches.push({ place: at, end: at, time });
+        else last.end = at;
+        known = time;
+      }
       places[seq] = at;
     }
   }
@@ -34,17 +67,23 @@ export function createScale({ times, total }: Transcript, byTime: boolean): Scal
     for (let seq = 0; seq < total; seq++) places[seq] = seq;
     at = Math.max(1, total - 1);
     breaks.length = 0;
+    stretches.length = 0;
   }
   const whole = at;
-  const seqAt = (place: number): number => {
+  const first = (place: number): number => {
     const wanted = place * whole;
     let low = 0;
-    let high = total - 1;
+    let high = total;
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((places[middle] ?? 0) < wanted) low = middle + 1;
       else high = middle;
     }
+    return low;
+  };
+  const seqAt = (place: number): number => {
+    const wanted = place * whole;
+    const low = Math.min(total - 1, first(place));
     return low > 0 && wanted - (places[low - 1] ?? 0) < (places[low] ?? 0) - wanted ? low - 1 : low;
   };
   return {
@@ -60,6 +99,46 @@ export function createScale({ times, total }: Transcript, byTime: boolean): Scal
       return (places[low] ?? 0) / whole;
     },
     seqAt,
+    first,
+    ticks(from, to, least) {
+      const found =
+        stretches.length > 0
+          ? timesIn(stretches, from * whole, to * whole, least * whole)
+          : numbersIn(total, from * whole, to * whole, least * whole);
+      const ticks: Tick[] = [];
+      for (const tick of found) {
+        const place = tick.place / whole;
+        if (place - (ticks.at(-1)?.place ?? -Infinity) >= least * ALMOST) ticks.push({ ...tick, place });
+      }
+      return ticks;
+    },
     breaks: breaks.map((one) => one / whole),
   };
+}
+
+/** The beginning of each stretch, and round local times in it. */
+function timesIn(stretches: readonly Stretch[], from: number, to: number, least: number): Tick[] {
+  const step = STEPS.find((one) => one >= least) ?? 24 * HOUR;
+  const ticks: Tick[] = [];
+  for (const { place, end, time } of stretches) {
+    if (end < from || place > to) continue;
+    if (place >= from) ticks.push({ place, time });
+    const zone = new Date(time).getTimezoneOffset() * MINUTE;
+    const start = time + Math.max(0, from - place);
+    for (let next = Math.ceil((start - zone) / step) * step + zone; ; next += step) {
+      const at = place + next - time;
+      if (at > Math.min(end, to)) break;
+      ticks.push({ place: at, time: next });
+    }
+  }
+  return ticks;
+}
+
+function numbersIn(total: number, from: number, to: number, least: number): Tick[] {
+  const digit = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  const step = [1, 2, 5, 10].map((n) => n * digit).find((one) => one >= least) ?? digit * 10;
+  const ticks: Tick[] = [];
+  for (let seq = Math.ceil(from / step) * step; seq <= Math.min(total - 1, to); seq += step)
+    ticks.push({ place: seq, seq });
+  return ticks;
 }
