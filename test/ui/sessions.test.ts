@@ -4,7 +4,8 @@ import { crc32 } from "node:zlib";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { LONG } from "../rounds.ts";
-import { dayAgo, describeUi, projectId, settled, useStage, visit } from "./browser.ts";
+import { violations } from "./axe.ts";
+import { dayAgo, describeUi, projectId, sessionId, settled, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 import { writeStory } from "./stories.ts";
 
@@ -128,7 +129,37 @@ describeUi("dashboard: all sessions", () => {
     await page.getByRole("heading", { name: /^A many 12$/ }).waitFor();
     await page.getByRole("heading", { name: /^B many 15$/ }).waitFor();
     await settled(page);
-    expect(await page.getByRole("row", { name: /^Messages/ }).innerText()).toMatch(/=$/);
+    expect(await page.getByRole("row", { name: /^Messages/ }).innerText()).toMatch(/no difference$/);
+    const better = page.getByRole("region", { name: "Which did better" });
+    expect(await better.locator("dd").allInnerTexts()).toEqual(new Array(4).fill("No difference"));
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("says which of two sessions did better in what, and shows files and prompts side by side", async () => {
+    const stage = get();
+    const { page } = stage;
+    const [a, b] = await Promise.all([
+      sessionId(stage, "High and low water times"),
+      sessionId(stage, "Why the build server fails"),
+    ]);
+    const figures = async (id: string) =>
+      (await (await stage.served.kernel.fetch(`/api/sessions/${encodeURIComponent(id)}`)).json()) as {
+        session: { cost: { microdollars: number }; errorCount: number };
+      };
+    const [one, other] = [await figures(a), await figures(b)];
+    await visit(stage, `/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
+    const better = page.getByRole("region", { name: "Which did better" });
+    const less = (other.session.cost.microdollars - one.session.cost.microdollars) / 1e6;
+    expect(less).toBeGreaterThan(0);
+    expect(one.session.errorCount - other.session.errorCount).toBe(1);
+    const words = async () => (await better.locator("dd").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    await expect
+      .poll(words)
+      .toEqual([`A cost $${less.toFixed(2)} less`, "B had 1 error fewer", "No difference", "B took 27 s less"]);
+    const files = page.getByRole("table").filter({ hasText: "src/tides.js" });
+    expect(await files.getByRole("row", { name: /tides\.js/ }).innerText()).toMatch(/2 edits\s+—$/);
+    await page.getByRole("link", { name: /Find out why/ }).waitFor();
+    expect(await violations(stage)).toEqual([]);
     expect(stage.problems()).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** Two sessions as columns of one table. */
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
-import { api } from "../client.ts";
+import { ApiError, api } from "../client.ts";
 import { toolAt, toTranscript } from "../transcript/model.ts";
 import { allTokens, partsOf, type Usage } from "./insights.ts";
 
@@ -23,6 +23,15 @@ export function useSide(id: Readonly<Ref<string>>) {
     enabled: ready,
     query: async ({ signal }) => summary(await api("GET /sessions/:id/outline", { params: { id: id.value }, signal })),
   });
+  const health = useQuery({
+    key: () => ["health", "session", id.value],
+    enabled: ready,
+    query: ({ signal }) => api("GET /sessions/:id/health", { params: { id: id.value }, signal }),
+  });
+  /** Failed calls that were repeated unchanged; null where the plugin that counts them is not loaded. */
+  const retries = computed(
+    () => health.data.value?.filter(({ kind }) => kind === "retry").reduce((sum, { count }) => sum + count, 0) ?? null,
+  );
   const session = computed(() => detail.data.value?.session);
   const parts = computed(() => partsOf((session.value?.usage ?? {}) as Usage));
   const numbers = computed((): Record<Figure, number | null> => {
@@ -34,6 +43,7 @@ export function useSide(id: Readonly<Ref<string>>) {
       span: ends,
       calls: outline.data.value?.calls ?? null,
       errors: one?.errorCount ?? null,
+      retries: retries.value,
       tokensIn: one ? parts.value.input : null,
       tokensOut: one ? parts.value.output : null,
       tokensWritten: one ? parts.value.cacheWrite5m + parts.value.cacheWrite1h : null,
@@ -44,9 +54,15 @@ export function useSide(id: Readonly<Ref<string>>) {
       size: one?.source.bytes ?? null,
     };
   });
-  const error = computed(() => detail.error.value ?? figures.error.value ?? outline.error.value);
-  const retry = () => Promise.all([detail, figures, outline].map((one) => one.refetch()));
-  return { session, project: computed(() => detail.data.value?.project), figures, outline, numbers, error, retry };
+  const isUnknown = (error: unknown) => error instanceof ApiError && error.code === "ROUTE_NOT_FOUND";
+  const healthError = computed(() => (isUnknown(health.error.value) ? null : health.error.value));
+  const error = computed(() => detail.error.value ?? figures.error.value ?? outline.error.value ?? healthError.value);
+  const retry = () => Promise.all([detail, figures, outline, health].map((one) => one.refetch()));
+  const known = computed(() => !!detail.data.value && (health.data.value !== undefined || health.error.value !== null));
+  return {
+    ...{ session, project: computed(() => detail.data.value?.project), figures, outline, numbers },
+    ...{ known, error, retry },
+  };
 }
 export type Side = ReturnType<typeof useSide>;
 
@@ -57,6 +73,7 @@ export const FIGURES = [
     "span",
     "calls",
     "errors",
+    "retries",
     "tokens",
     "tokensIn",
     "tokensOut",
@@ -72,6 +89,7 @@ export type Figure =
   | "span"
   | "calls"
   | "errors"
+  | "retries"
   | "tokens"
   | "tokensIn"
   | "tokensOut"
@@ -80,6 +98,9 @@ export type Figure =
   | "cost"
   | "subagents"
   | "size";
+
+/** In what one session can be better than the other: less is better in all of them. */
+export const MEASURES = ["cost", "errors", "retries", "active"] as const;
 
 type Outline = Parameters<typeof toTranscript>[0];
 
