@@ -1,10 +1,12 @@
 /** Databases for tests of the team server: PGlite in a folder, and a real PostgreSQL where Debian's packages are installed. */
 import { execFile, spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { chown, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+
+import { openEngine } from "../../plugins/team/database/engine.ts";
 
 const run = promisify(execFile);
 
@@ -38,6 +40,8 @@ export function engines(): Engine[] {
     name: "PGlite",
     async open() {
       const folder = await mkdtemp(join(tmpdir(), "sessarc-pglite-"));
+      prepared ??= prepare();
+      await cp(await prepared, join(folder, "db"), { recursive: true });
       return { database: join(folder, "db"), stop: () => rm(folder, { recursive: true, force: true }) };
     },
   };
@@ -57,6 +61,16 @@ export function engines(): Engine[] {
       },
     },
   ];
+}
+
+/** An empty database of PGlite: to make one takes many times as long as to copy it. */
+let prepared: Promise<string> | undefined;
+async function prepare(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "sessarc-pglite-empty-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const engine = await openEngine(join(folder, "db"), 1);
+  await engine.close();
+  return join(folder, "db");
 }
 
 /** Folder of the newest PostgreSQL's programs; undefined where none is installed. */

@@ -12,7 +12,8 @@ export const failed =
     const code = codeOf(cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
     if (code === "53100") throw new SessarcError("STORAGE_FULL", {}, { cause });
-    if (code === "42501" || code === "25006") throw new SessarcError("STORAGE_READ_ONLY", {}, { cause });
+    if ((code === "42501" && !/row-level security/.test(reason)) || code === "25006")
+      throw new SessarcError("STORAGE_READ_ONLY", {}, { cause });
     if ((code !== undefined && GONE.test(code)) || /Connection terminated|connection timeout/i.test(reason))
       throw new SessarcError("TEAM_DATABASE_UNREACHABLE", { reason }, { cause });
     if (code === undefined) throw cause;

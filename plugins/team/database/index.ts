@@ -8,7 +8,7 @@ import { failed } from "./failures.ts";
 import { install, SCHEMA_LOCK, SEARCH_PATH } from "./install.ts";
 import { readSchema } from "./schema.ts";
 import { createTurns } from "./turns.ts";
-import { createView, type Source } from "./view.ts";
+import { createView, type Source, type View } from "./view.ts";
 
 const CONNECTIONS = 10;
 /** Time between two tries to get the tenant's lock. */
@@ -55,6 +55,18 @@ export async function openTeamDatabase({
   /** The tenant's generation as last read, so that a view of a member can answer it at once. */
   const generations = new Map<number, number>();
 
+  /** Writers that are not released yet: closing the database ends them. */
+  const held = new Set<() => Promise<void>>();
+  const hold = (db: View, free: () => Promise<void>): TeamWriter => {
+    const release = async () => {
+      if (!held.delete(release)) return;
+      await db.close();
+      await free();
+    };
+    held.add(release);
+    return { db, release };
+  };
+
   const generation = async (tenant: number): Promise<number> => {
     const row = await owner.get<{ generation: number }>("select generation from team_generation where tenant = ?", [
       tenant,
@@ -82,14 +94,7 @@ export async function openTeamDatabase({
       // The one process of PGlite has no other node to keep out.
       if (engine.single) {
         const release = await turns.take(tenant, waitMs);
-        const db = createView(source, { viewer, beforeCommit: raise });
-        return {
-          db,
-          async release() {
-            await db.close();
-            release();
-          },
-        };
+        return hold(createView(source, { viewer, beforeCommit: raise }), async () => release());
       }
       const connection = await engine.connect();
       try {
@@ -98,18 +103,13 @@ export async function openTeamDatabase({
         connection.release(!(error instanceof SessarcError));
         throw error;
       }
-      const db = createView(source, { viewer, connection, beforeCommit: raise });
-      return {
-        db,
-        async release() {
-          await db.close();
-          const freed = await connection.query("select pg_advisory_unlock($1::int, $2::int)", key(tenant)).then(
-            () => true,
-            () => false,
-          );
-          connection.release(!freed);
-        },
-      };
+      return hold(createView(source, { viewer, connection, beforeCommit: raise }), async () => {
+        const freed = await connection.query("select pg_advisory_unlock($1::int, $2::int)", key(tenant)).then(
+          () => true,
+          () => false,
+        );
+        connection.release(!freed);
+      });
     },
     async migrate(plugin, migrations) {
       await alone(async (connection) => {
@@ -137,6 +137,7 @@ export async function openTeamDatabase({
       });
     },
     async close() {
+      for (const release of held) await release();
       await owner.close();
       await engine.close();
     },

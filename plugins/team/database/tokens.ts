@@ -7,7 +7,7 @@ export interface Token {
 }
 
 const PATTERN =
-  /(?<space>\s+|--[^\n]*|\/\*[\s\S]*?\*\/)|(?<text>[xX]?'(?:[^']|'')*')|(?<name>"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\])|(?<param>\?\d*)|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_][\p{L}\p{N}_$]*)|(?<sign>\|\||<>|<=|>=|!=|==|->>|->|::|.)/gu;
+  /(?<space>\s+|--[^\n]*|\/\*[\s\S]*?\*\/)|(?<text>[xX]?'(?:[^']|'')*')|(?<name>"(?:[^"]|"")*")|(?<param>\?\d*)|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_][\p{L}\p{N}_$]*)|(?<sign>\|\||<>|<=|>=|!=|==|->>|->|::|.)/gu;
 
 /** Comments and white space are left out. */
 export function tokenize(sql: string): Token[] {
@@ -15,7 +15,7 @@ export function tokenize(sql: string): Token[] {
   for (const { groups = {} } of sql.matchAll(PATTERN)) {
     for (const kind of ["text", "name", "param", "number", "word", "sign"] as const) {
       const text = groups[kind];
-      if (text !== undefined) tokens.push({ kind, text: kind === "name" ? `"${text.slice(1, -1)}"` : text });
+      if (text !== undefined) tokens.push({ kind, text });
     }
   }
   return tokens;
