@@ -84,8 +84,10 @@ export function createHealth(kernel: Kernel): Health {
       const chosen = sessionsOf(filter);
       return db.all<SessionWaste>(
         `select session, count, tokens, seq from (
-           select session, sum(count) as count, sum(tokens) as tokens, seq, max(tokens)
-           from health_finding where kind = 'retry' and session in (${chosen.sql}) group by session)
+           select session, sum(count) over whole as count, sum(tokens) over whole as tokens, seq,
+             row_number() over (partition by session order by tokens desc, seq) as place
+           from health_finding where kind = 'retry' and session in (${chosen.sql}) window whole as (partition by session))
+         where place = 1
          order by tokens desc, session`,
         chosen.params,
       );
@@ -94,8 +96,10 @@ export function createHealth(kernel: Kernel): Health {
       const chosen = sessionsOf(filter);
       return db.all<SessionWaste>(
         `select session, count, tokens, seq from (
-           select session, sum(failed) as count, sum(tokens) as tokens, seq, max(tokens)
-           from health_tool where failed > 0 and session in (${chosen.sql}) group by session)
+           select session, sum(failed) over whole as count, sum(tokens) over whole as tokens, seq,
+             row_number() over (partition by session order by tokens desc, seq) as place
+           from health_tool where failed > 0 and session in (${chosen.sql}) window whole as (partition by session))
+         where place = 1
          order by tokens desc, session`,
         chosen.params,
       );

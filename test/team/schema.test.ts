@@ -1,6 +1,7 @@
 /** What the schema promises for every table of every plugin that runs on a server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTeamDatabase } from "../../plugins/team/database/index.ts";
+import { ACCOUNTS } from "../../plugins/team/server/accounts/schema.ts";
 import type { TeamDatabase } from "../../plugins/team/types.ts";
 import { migrateAll, place } from "./_world.ts";
 import { engines, type Opened } from "./postgres.ts";
@@ -27,6 +28,7 @@ describe.each(engines())("the schema on $name", (engine) => {
     opened = await engine.open();
     team = await openTeamDatabase({ database: opened.database });
     await migrateAll(team);
+    await team.migrate("team", ACCOUNTS);
   });
   afterAll(async () => {
     await team?.close();

@@ -25,7 +25,7 @@ end $$`;
 const TABLES = [
   `create table if not exists migration (plugin text, number bigint, digest text, at text, primary key (plugin, number))`,
   "grant select on migration to sessarc_member, sessarc_writer",
-  // Which space a session is in. Written before the session's first row. An empty digest: its own rows are not committed yet. `at`: in ms, the last push.
+  // Which space a session is in. Written before the session's first row. An empty digest: its own rows are not committed yet.
   `create table if not exists team_session (
      tenant bigint not null,
      session text collate "C" not null,
@@ -34,7 +34,7 @@ const TABLES = [
      machine text collate "C" not null,
      digest text collate "C" not null default '',
      manifest text not null default '',
-     at bigint not null default 0,
+     pushed_at text not null default '',
      primary key (tenant, session)
    )`,
   "create index if not exists team_session_space on team_session (tenant, space)",
