@@ -263,6 +263,8 @@ export interface SessionOptions {
   replies?: readonly (readonly [hash: number, output: number])[];
   /** When its log was made, ms. */
   born?: number;
+  /** Name of a tool that it calls at its end. */
+  tool?: string;
 }
 
 /** A session as a machine makes it of its archive. */
@@ -281,6 +283,16 @@ export function makeSession(options: SessionOptions): TestSession {
   const events = texts.map(
     (text, seq): SessionEvent => ({ seq, kind: seq % 2 === 0 ? "user" : "assistant", text, at, id: `${id}-${seq}` }),
   );
+  if (options.tool !== undefined)
+    events.push({
+      seq: events.length,
+      kind: "tool_use",
+      text: "",
+      at,
+      tool_name: options.tool,
+      tool_use_id: "call",
+      model: options.tool,
+    });
   const usage: SessionSummary["usage"] = {};
   const sum = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
   for (const [, output] of replies) {

@@ -5,6 +5,7 @@ import {
   defineAdapter,
   type NewEvent,
   type Plugin,
+  type SessionEvent,
   type SessionSummary,
 } from "sessarc";
 import { readText } from "../../portable/read.ts";
@@ -48,7 +49,7 @@ export function pushedAdapter(
         for (;;) {
           const step = await events.next();
           if (!step.done) {
-            for (const { seq: _, ...event } of step.value) yield event;
+            for (const event of step.value) yield withShortNames(event);
             continue;
           }
           const { project } = manifest;
@@ -57,4 +58,15 @@ export function pushedAdapter(
       },
     }),
   }))();
+}
+
+/** A row of an index holds 2,700 bytes, and plugins index tools and models by name. */
+const LONGEST_NAME = 300;
+
+function withShortNames({ seq: _, ...event }: SessionEvent): NewEvent {
+  for (const name of ["tool_name", "model"] as const) {
+    const value = event[name];
+    if (value !== undefined && value.length > LONGEST_NAME) event[name] = value.slice(0, LONGEST_NAME);
+  }
+  return event;
 }

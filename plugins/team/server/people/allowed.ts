@@ -1,6 +1,6 @@
 /** What a team server answers of the API. Everything else is refused: most routes are about the files and programs of one machine. */
 
-const READ = [
+export const READ: readonly string[] = [
   "/api/status",
   "/api/plugins",
   "/api/projects",
