@@ -174,6 +174,33 @@ describe("scan", () => {
     ]);
   });
 
+  it("what is refused is said in words, without names of the interface; two services never get one name", async () => {
+    const t = await startConfigs();
+    await t.put(".claude.json", claude({ db: { command: "a" } }));
+    await t.put(".cursor/mcp.json", json({ mcpServers: { db: { command: "b" } } }));
+    const { entries } = await t.scan();
+    const refused = async (resolution: string, mode: string) => {
+      const body = { mode, dryRun: true, entries: entries.map(({ key }) => ({ key, resolution })) };
+      const answer = await t.takeover(entries, body);
+      expect(answer.status).toBe(422);
+      const { message, fix } = answer.body as { message?: string; fix?: string };
+      expect(`${message} ${fix}`).not.toMatch(/rename:|takeSource|keepHub|mode "/);
+      return message;
+    };
+    await refused("import", "replace");
+    expect(await refused("rename:db-2", "replace")).toMatch(/db of .*\.claude\.json gets the name db-2/);
+    await refused("takeSource", "disable");
+
+    await services(t).put({ id: "other", name: "db", command: "o" });
+    const [one] = (await t.scan()).entries;
+    expect(
+      (await t.takeover(one ? [one] : [], { mode: "import", entries: [{ key: one?.key, resolution: "takeSource" }] }))
+        .status,
+    ).toBe(200);
+    const named = (await services(t).list()).map(({ name }) => name);
+    expect(new Set(named).size).toBe(named.length);
+  });
+
   it("one server in several files is one service for exactly these assistants in these projects", async () => {
     const t = await startConfigs();
     const [shop, blog] = [await project(t, "shop"), await project(t, "blog")];

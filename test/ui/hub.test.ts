@@ -207,4 +207,46 @@ describeUi("dashboard: hub", () => {
     }
     expect(stage.problems()).toEqual([]);
   });
+
+  it("takes three entries of one name over, each under a name of its own, and shows which is which afterwards", async () => {
+    const stage = get();
+    const { page } = stage;
+    await mkdir(join(stage.home, ".codex"), { recursive: true });
+    await writeFile(join(stage.home, ".gemini/settings.json"), `{"mcpServers":{"chart":{"command":"chart-a"}}}`);
+    await writeFile(join(stage.home, ".codex/config.toml"), `[mcp_servers.chart]\ncommand = "chart-b"\n`);
+    await writeFile(join(stage.home, ".cursor/mcp.json"), `{"mcpServers":{"chart":{"command":"chart-c"}}}`);
+    await visit(stage, "/mcp-hub?tab=takeover");
+    await page.getByRole("button", { name: "Scan again" }).click();
+    const choose = async (at: number, option: string) => {
+      await page.getByLabel("Action: chart").nth(at).click();
+      await page.getByRole("option", { name: option }).click();
+    };
+    await page.getByLabel("Action: chart").nth(2).waitFor();
+    await choose(0, "Take the file's");
+    await choose(1, "Import as…");
+    await choose(2, "Import as…");
+    const names = page.getByLabel("New name of chart");
+    expect(await names.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))).toEqual([
+      "chart-2",
+      "chart-3",
+    ]);
+    // What the service refuses is said in words of the page.
+    await names.nth(1).fill("chart-2");
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    const refusal = page.getByText(/gets the name chart-2/);
+    await refusal.first().waitFor();
+    expect(await refusal.first().innerText()).not.toMatch(/rename:|takeSource/);
+    await names.nth(1).fill("chart-3");
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    const plan = page.getByRole("region", { name: "Show what will be written" });
+    await plan.getByRole("button", { name: "Apply" }).waitFor();
+    await page.getByLabel("Config files").click();
+    await page.getByRole("option", { name: "stay as they are" }).click();
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    await plan.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("3 services taken over").waitFor();
+    await page.getByText("In the hub as chart-2").waitFor();
+    await page.getByText("In the hub as chart-3").waitFor();
+    expect(stage.problems().filter((one) => !one.includes("422"))).toEqual([]);
+  });
 });

@@ -28,7 +28,7 @@ export async function planFile(
     throw new SessarcError("MCP_ENTRY_REFUSED", {
       name: place.path,
       reason: HARD_LINKED,
-      remedy: `Use the mode "import", or make it a symbolic link.`,
+      remedy: "Import its servers and leave the file unchanged, or make it a symbolic link.",
     });
   const links = linksFor(kernel, [...own, ...asked.beside.filter((entry) => entry.source === source)]);
   const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
@@ -70,7 +70,7 @@ function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
       throw new SessarcError("MCP_ENTRY_REFUSED", {
         name: source.place.path,
         reason: "the service asks for a token, which does not belong into a file of a project",
-        remedy: `Use the mode "import", or start the service without --auth.`,
+        remedy: "Import its servers and leave the file unchanged, or start the service without --auth.",
       });
     const all = { ...link.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
     const headers = Object.keys(all).length === 0 ? undefined : all;
@@ -97,7 +97,12 @@ function goneFor(found: FoundEntry, mode: "disable" | "replace"): ConfigEdit {
   const { entry, source } = found;
   if (mode === "replace") return { kind: "remove", path: entry.path };
   const off = source.place.contract.off?.(entry.path.slice(0, -1));
-  if (!off) return refuse(found, "this tool cannot switch a server off in its file", `Use the mode "replace".`);
+  if (!off)
+    return refuse(
+      found,
+      "this tool cannot switch a server off in its file",
+      "Point the entry to the hub instead, or leave the file unchanged.",
+    );
   return { kind: "set", path: entry.path, key: off.key, value: off.value };
 }
 

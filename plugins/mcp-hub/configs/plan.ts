@@ -83,7 +83,14 @@ function planServices(
   /** Services as they will be, and of which entry. */
   const made = new Map<string, FoundEntry>();
   const taken = new Set(services.map(({ id }) => id));
-  /** Named as in its file, unless another service has that name. */
+  /** Named as in its file, with a number where another service has that name: two of one name cannot be distinguished. */
+  const freeName = (name: string, id: string) => {
+    const others = [...services, ...steps].filter((one) => one.id !== id).map((one) => one.name.toLowerCase());
+    for (let n = 1; ; n++) {
+      const next = n === 1 ? name : `${name}-${n}`;
+      if (!others.includes(next.toLowerCase())) return next;
+    }
+  };
   const add = (entry: FoundEntry, action: ServiceStep["action"], id: string) => {
     const { key, source, fp, scope, fields } = entry;
     const own: Scope = everywhere || source.place.tools.length > 1 ? { ...scope, clients: "*" } : scope;
@@ -92,7 +99,7 @@ function planServices(
       key,
       action,
       id,
-      name: id === entry.slug ? entry.entry.name : id,
+      name: freeName(id === entry.slug ? entry.entry.name : id, id),
       fields: action === "linked" ? null : fields,
       scope: own,
       source: link,
@@ -102,7 +109,9 @@ function planServices(
   const create = (entry: FoundEntry, id: string) => {
     const rival = made.get(id);
     if (rival?.server === entry.server) add(entry, "linked", id);
-    else if (rival || taken.has(id)) refuse(entry, `a service called ${id} exists already`, ANOTHER_NAME);
+    else if (rival)
+      refuse(entry, `${rival.entry.name} of ${rival.source.place.path} gets the name ${id}`, ANOTHER_NAME);
+    else if (taken.has(id)) refuse(entry, `a service called ${id} exists already`, ANOTHER_NAME);
     else add(entry, "created", id);
   };
   const update = (entry: FoundEntry, id: string) => {
@@ -149,7 +158,7 @@ function planServices(
       refuse(
         entry,
         "it is in conflict with what the hub has, or with another entry",
-        "Choose what to do with it: keep what the hub has (keepHub), take what the file says (takeSource), or another name (rename:<name>).",
+        "Choose for it: keep the hub's server, take the file's, or import it under another name.",
       );
     else if (verdict.class === "Updated" && verdict.service !== null) update(entry, verdict.service);
     else if (verdict.class === "Unchanged" && verdict.service !== null) add(entry, "linked", verdict.service);
@@ -159,7 +168,7 @@ function planServices(
   return steps;
 }
 
-const ANOTHER_NAME = "Choose another name for it (rename:<name>).";
+const ANOTHER_NAME = "Choose another name for it.";
 
 function checkedSlug(entry: FoundEntry, slug: string): string {
   if (SLUG.test(slug) && slug.length <= SLUG_LENGTH) return slug;

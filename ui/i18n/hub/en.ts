@@ -159,6 +159,7 @@ export const en = {
   problems: "Cannot be read",
   field: "Field",
   inHub: "In the hub",
+  inHubAs: "In the hub as {name}",
   inFile: "In the file",
   resolution: "Action",
   "res.skip": "Skip",

@@ -158,6 +158,7 @@ export const words: HubWords = {
   problems: "読めません",
   field: "項目",
   inHub: "ハブ",
+  inHubAs: "ハブでの名前: {name}",
   inFile: "ファイル",
   resolution: "操作",
   "res.skip": "スキップ",

@@ -156,6 +156,7 @@ export const words: HubWords = {
   problems: "无法读取",
   field: "字段",
   inHub: "中心",
+  inHubAs: "在中心里名为 {name}",
   inFile: "文件",
   resolution: "操作",
   "res.skip": "跳过",
