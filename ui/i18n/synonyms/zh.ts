@@ -7,7 +7,7 @@ export const words: SynonymWords = {
   "/notes": "书签, 标签, 收藏",
   "/usage": "费用, 花费, 支出, 成本, 价格, 账单, 预算, 限额, 额度, Token, 模型, 窗口",
   "/search": "查找, 查询",
-  "/security": "泄露, 密钥, 机密, 密码, 凭据, Token, 令牌, 防护, 规则, 遮盖",
+  "/security": "泄露, 密钥, 机密, 密码, 凭据, Token, 令牌, 守卫, 防护, 规则, 遮盖",
   "/rescue": "备份, 恢复, 删除, 保留, 找回",
   "/shares": "链接, 发布, 撤销, 导出",
   "/skills": "技能, 提示词",
