@@ -12,6 +12,7 @@ export const TITLES: Readonly<Record<Waste["kind"], string>> = {
   unanswered: "Sessions that ended without an answer",
   failedLast: "Sessions whose last command failed",
   compaction: "Compactions",
+  nearLimit: "A context near its limit",
   wait: "Long waits",
 };
 
@@ -26,5 +27,6 @@ export const ADVICE: Readonly<Record<Waste["kind"], string>> = {
   unanswered: "Resume the session and ask again.",
   failedLast: "Resume the session, or run the command again.",
   compaction: "Begin a new session for a new task; a full context is sent with each reply.",
+  nearLimit: "Begin a new session, or hand over with a brief: `sessarc handoff`.",
   wait: "Run long commands in the background, or on fewer files.",
 };

@@ -12,7 +12,8 @@ export async function run(ctx: CommandContext): Promise<number> {
 
 async function one(ctx: CommandContext, name: string): Promise<number> {
   const { session } = await ctx.get<{ session: { id: string } }>("/sessions/find", { name });
-  const findings = await ctx.get<Finding[]>(`/sessions/${encodeURIComponent(session.id)}/health`);
+  const path = `/sessions/${encodeURIComponent(session.id)}`;
+  const findings = await ctx.get<Finding[]>(`${path}/health`);
   if (ctx.json) ctx.out(JSON.stringify(findings));
   else if (findings.length === 0) ctx.err("Nothing was found in this session.");
   else
@@ -27,7 +28,23 @@ async function one(ctx: CommandContext, name: string): Promise<number> {
         { head: createStyle(ctx.colour).dim, width: ctx.columns },
       ),
     );
+  if (!ctx.json) ctx.err(contextOf(await ctx.get<Context>(`${path}/context`)));
   return findings.length > 0 ? 0 : 3;
+}
+
+/** Of GET /sessions/:id/context. */
+interface Context {
+  replies: readonly { model: string; tokens: number }[];
+  window: number | null;
+}
+
+function contextOf({ replies, window }: Context): string {
+  const last = replies.at(-1);
+  if (!last) return "How full the context was is unknown: the log has no tokens of single replies.";
+  const sent = `The last prompt had ${formatCount(last.tokens)} tokens`;
+  return window === null
+    ? `${sent}; what ${printable(last.model)} takes is unknown.`
+    : `${sent} of ${formatCount(window)}.`;
 }
 
 async function all(ctx: CommandContext): Promise<number> {

@@ -1,6 +1,7 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
 import type { Database, Kernel, SqlValue } from "sessarc";
 import { BoundedMap, marks } from "#internal/adapter";
+import { nearLimit } from "./context.ts";
 import { ENDINGS, type Finding, type FindingKind } from "./state.ts";
 
 export type { Finding } from "./state.ts";
@@ -73,12 +74,14 @@ export function createHealth(kernel: Kernel): Health {
   const answers = new BoundedMap<string, { generation: number; wastes: Promise<Waste[]> }>(ANSWERS);
   return {
     async session(id) {
-      const { id: known } = await kernel.inject("archive").session(id);
-      return db.all<Finding>(
+      const row = await kernel.inject("archive").row(id);
+      const findings = await db.all<Finding>(
         `select kind, seq, last, count, tool, subject, tokens, ms from health_finding where session = ?
          order by tokens + ms / 1000 + count desc, seq`,
-        [known],
+        [row.id],
       );
+      const full = await nearLimit(kernel, row.id, Math.max(0, row.length - 1));
+      return full ? [full, ...findings] : findings;
     },
     retries(filter) {
       const chosen = sessionsOf(filter);

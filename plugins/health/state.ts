@@ -10,6 +10,7 @@ export type FindingKind =
   | "unanswered"
   | "failedLast"
   | "compaction"
+  | "nearLimit"
   | "wait";
 
 /** How a session ended that its user may want to go on with. */

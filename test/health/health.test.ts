@@ -254,3 +254,45 @@ describe("over all sessions", () => {
     expect(await runCommand(["health", "--limit", "0"], home)).toMatchObject({ code: 2, stdout: "" });
   });
 });
+
+describe("a context near its limit", () => {
+  const said = (n: number, model: string, input_tokens: number) => ({
+    ...{ type: "assistant", uuid: `u${n}`, sessionId: uuid(1), cwd: "/w/app", requestId: `r${n}` },
+    timestamp: new Date(Date.parse("2026-11-20T10:00:00Z") + n * 1_000).toISOString(),
+    message: {
+      ...{ id: `m${n}`, role: "assistant", model, content: [{ type: "text", text: "yes" }] },
+      usage: { input_tokens, cache_read_input_tokens: 10_000, output_tokens: 1 },
+    },
+  });
+  const KNOWN = "claude-opus-4-5-20251101";
+
+  it.each([
+    ["at 80 % of what the model takes", [said(1, KNOWN, 5), said(2, KNOWN, 150_000)], "80 % / 200000"],
+    ["no longer after a compaction", [said(1, KNOWN, 180_000), said(2, KNOWN, 5)], undefined],
+    ["unknown of a model that the price table does not have", [said(1, "unheard-of", 900_000)], undefined],
+    [
+      "unknown where more was sent than the table allows",
+      [said(1, KNOWN, 300_000), said(2, KNOWN, 170_000)],
+      undefined,
+    ],
+  ] as const)("is found %s", async (_, replies, subject) => {
+    await write(1, replies);
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    const found = await t.json<Finding[]>(`/api/sessions/${idOf(1)}/health`);
+    expect(found.filter(({ kind }) => kind === "nearLimit").map((one) => [one.subject, one.seq, one.tokens])).toEqual(
+      subject ? [[subject, 1, 160_000]] : [],
+    );
+  });
+
+  it("is reported by the command, which reports an unknown limit too", async () => {
+    await write(1, [said(1, KNOWN, 150_000)]);
+    await write(2, [{ ...said(2, "unheard-of", 20_000), sessionId: uuid(2) }]);
+    await runCommand(["import", "--all"], home);
+    const known = await runCommand(["health", `claude-code:${uuid(1)}`], home);
+    expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining("A context near its limit") });
+    expect(known.stderr).toContain("The last prompt had 160,000 tokens of 200,000.");
+    const unknown = await runCommand(["health", `claude-code:${uuid(2)}`], home);
+    expect(unknown.stderr).toContain("The last prompt had 30,000 tokens; what unheard-of takes is unknown.");
+  });
+});

@@ -103,6 +103,7 @@ export const en = {
   "health.title.unanswered": "Sessions that ended without an answer",
   "health.title.failedLast": "Sessions whose last command failed",
   "health.title.compaction": "Compactions",
+  "health.title.nearLimit": "A context near its limit",
   "health.title.wait": "Long waits",
   "health.advice.readEverywhere": "Put what they say into the project's instructions (AGENTS.md, CLAUDE.md).",
   "health.advice.failsFirst": "Say in the project's instructions how the tool is called here.",
@@ -114,6 +115,7 @@ export const en = {
   "health.advice.unanswered": "Resume the session and ask again.",
   "health.advice.failedLast": "Resume the session, or run the command again.",
   "health.advice.compaction": "Begin a new session for a new task; a full context is sent with each reply.",
+  "health.advice.nearLimit": "Begin a new session, or hand over with a brief.",
   "health.advice.wait": "Run long commands in the background, or on fewer files.",
   report: "Report",
 };

@@ -102,6 +102,7 @@ export const words: DailyWords = {
   "health.title.unanswered": "応答なしで終わったセッション",
   "health.title.failedLast": "最後のコマンドが失敗したセッション",
   "health.title.compaction": "コンテキストの圧縮",
+  "health.title.nearLimit": "コンテキストが上限に近い",
   "health.title.wait": "長い待ち時間",
   "health.advice.readEverywhere": "内容をプロジェクトの指示（AGENTS.md、CLAUDE.md）に書きます。",
   "health.advice.failsFirst": "ここでのツールの呼び出し方をプロジェクトの指示に書きます。",
@@ -113,6 +114,7 @@ export const words: DailyWords = {
   "health.advice.unanswered": "セッションを再開し、もう一度質問します。",
   "health.advice.failedLast": "セッションを再開するか、コマンドを再実行します。",
   "health.advice.compaction": "新しい作業は新しいセッションで始めます。応答ごとに全コンテキストが送られます。",
+  "health.advice.nearLimit": "新しいセッションを始めるか、概要で引き継ぎます。",
   "health.advice.wait": "長いコマンドはバックグラウンドで、または少ないファイルで実行します。",
   report: "レポート",
 };

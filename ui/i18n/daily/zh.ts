@@ -101,6 +101,7 @@ export const words: DailyWords = {
   "health.title.unanswered": "结束时没有回答的会话",
   "health.title.failedLast": "最后一条命令失败的会话",
   "health.title.compaction": "上下文压缩",
+  "health.title.nearLimit": "上下文接近上限",
   "health.title.wait": "长时间等待",
   "health.advice.readEverywhere": "把其内容写入项目说明（AGENTS.md、CLAUDE.md）。",
   "health.advice.failsFirst": "在项目说明中写明此处如何调用该工具。",
@@ -112,6 +113,7 @@ export const words: DailyWords = {
   "health.advice.unanswered": "继续该会话并再次提问。",
   "health.advice.failedLast": "继续该会话，或重新运行该命令。",
   "health.advice.compaction": "新任务请开新会话；每次回复都会发送完整上下文。",
+  "health.advice.nearLimit": "开始新会话，或用简报交接。",
   "health.advice.wait": "在后台运行耗时命令，或减少处理的文件。",
   report: "报告",
 };
