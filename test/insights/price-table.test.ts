@@ -132,6 +132,40 @@ it("the package's own table, loaded from a file, gives every model the price tha
   }
 });
 
+it("a name with capital letters has its price, as the table or the log spells it", () => {
+  const shipped = createPricing();
+  const spelled = toTable(put(shippedProviders())).providers.flatMap(({ id, models }) =>
+    models.flatMap(({ match, prices }) =>
+      "equals" in match && /[A-Z]/.test(match.equals) && JSON.stringify(prices).includes("output_mtok")
+        ? [`${id}/${match.equals}`]
+        : [],
+    ),
+  );
+  expect(spelled.length).toBeGreaterThan(20);
+  for (const name of spelled)
+    for (const spelling of [name, name.toLowerCase()])
+      expect(shipped.price(spelling)?.rates.output, spelling).toBeTypeOf("number");
+  const loaded = createPricing();
+  const rules = [
+    { starts_with: "Big-Model" },
+    { and: [{ contains: "Big-Model" }, { regex: "^B.g" }] },
+    { ends_with: "Big-Model" },
+  ];
+  for (const match of rules) {
+    const providers = [
+      {
+        id: "Acme",
+        model_match: { contains: "Big" },
+        models: [{ id: "Big-Model", match, prices: { input_mtok: 1, output_mtok: 2 } }],
+      },
+    ];
+    loaded.setTable(toTable(put(providers)));
+    for (const name of ["Big-Model", "big-model", "BIG-MODEL", "acme/big-model", "Acme/Big-Model"])
+      expect(loaded.price(name)?.rates.output, `${name} ${JSON.stringify(match)}`).toBe(2);
+    expect(loaded.price("Big-Modelling")).toBeUndefined();
+  }
+});
+
 it("says what is wrong with a table, and where", () => {
   const rates = { input_mtok: 1, output_mtok: 2 };
   const problem = (providers: unknown, date = "2026-11-20") => {

@@ -1,4 +1,4 @@
-/** Which entry of the price table a model id means: the table's own rules, held to whole names. */
+/** Which entry of the price table a model id means: the table's own rules, held to whole names. Upper and lower case are one. */
 import type { MatchLogic, ModelInfo, Provider } from "@pydantic/genai-prices";
 import { LONGEST, modelName } from "./names.ts";
 
@@ -11,7 +11,7 @@ const VERSIONS = [
 const REGION = /^(?:[a-z]{2,6}(?:-gov)?\.)?$/;
 
 /**
- * True when `rule` matches `id` and what the rule leaves open is no more than a version. The table's prefixes alone would
+ * True when `rule` matches `id` (in lower case) and what the rule leaves open is no more than a version. The table's prefixes alone would
  * bill `claude-opus-4-50` as `claude-opus-4-5`.
  */
 export function names(rule: MatchLogic, id: string): boolean {
@@ -20,9 +20,9 @@ export function names(rule: MatchLogic, id: string): boolean {
   if ("and" in rule) {
     return rule.and.every((one) => holds(one, id)) && rule.and.some((one) => !("regex" in one) && names(one, id));
   }
-  if ("equals" in rule) return rule.equals === id;
-  if ("regex" in rule) return new RegExp(rule.regex).test(id);
-  const literal = "starts_with" in rule ? rule.starts_with : "ends_with" in rule ? rule.ends_with : rule.contains;
+  if ("equals" in rule || "regex" in rule) return holds(rule, id);
+  const written = "starts_with" in rule ? rule.starts_with : "ends_with" in rule ? rule.ends_with : rule.contains;
+  const literal = written.toLowerCase();
   if (!holds(rule, id)) return false;
   const at = id.lastIndexOf(literal);
   if (!REGION.test(id.slice(0, at))) return false;
@@ -46,15 +46,15 @@ function isVersion(text: string): boolean {
   return ends.has(whole);
 }
 
-/** True when `rule` matches `id`, whatever the rule leaves open. */
+/** True when `rule` matches `id` (in lower case), whatever the rule leaves open. */
 export function holds(rule: MatchLogic, id: string): boolean {
   if ("or" in rule) return rule.or.some((one) => holds(one, id));
   if ("and" in rule) return rule.and.every((one) => holds(one, id));
-  if ("equals" in rule) return rule.equals === id;
-  if ("starts_with" in rule) return id.startsWith(rule.starts_with);
-  if ("ends_with" in rule) return id.endsWith(rule.ends_with);
-  if ("contains" in rule) return id.includes(rule.contains);
-  return new RegExp(rule.regex).test(id);
+  if ("equals" in rule) return rule.equals.toLowerCase() === id;
+  if ("starts_with" in rule) return id.startsWith(rule.starts_with.toLowerCase());
+  if ("ends_with" in rule) return id.endsWith(rule.ends_with.toLowerCase());
+  if ("contains" in rule) return id.includes(rule.contains.toLowerCase());
+  return new RegExp(rule.regex, "i").test(id);
 }
 
 /** What pricing needs of a provider of a price table. */
@@ -80,7 +80,7 @@ function findExact(id: string, findProvider: FindProvider): Entry | undefined {
   const lower = id.toLowerCase();
   const slash = lower.indexOf("/");
   const named = slash > 0 ? findProvider({ providerId: lower.slice(0, slash) }) : undefined;
-  if (slash > 0 && named?.id !== lower.slice(0, slash)) return undefined;
+  if (slash > 0 && named?.id.toLowerCase() !== lower.slice(0, slash)) return undefined;
   const bare = slash > 0 ? lower.slice(slash + 1) : lower;
   const aws = /(?:^|\.)anthropic\./.test(bare);
   const provider = named ?? findProvider(aws ? { providerId: "aws" } : { modelId: bare });

@@ -22,7 +22,7 @@ export async function writePrices(files: Files, known: KnownPrices, table: strin
   await files.setItem(KEY, JSON.stringify({ of: stampOf(table, now), models: Object.fromEntries(known) }));
 }
 
-const stampOf = (table: string, now: number) => `3 ${table} ${new Date(now).toISOString().slice(0, 10)}`;
+const stampOf = (table: string, now: number) => `4 ${table} ${new Date(now).toISOString().slice(0, 10)}`;
 
 const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 

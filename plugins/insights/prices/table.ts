@@ -58,7 +58,7 @@ export function finderOf({ providers }: PriceTable): FindProvider {
     const id = providerId?.toLowerCase().trim();
     if (id !== undefined)
       return (
-        providers.find((one) => one.id === id) ??
+        providers.find((one) => one.id.toLowerCase() === id) ??
         providers.find((one) => one.provider_match && holds(one.provider_match, id))
       );
     const model = modelId?.toLowerCase();
