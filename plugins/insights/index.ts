@@ -117,6 +117,8 @@ declare module "sessarc" {
   /** What plugins put beside the report of GET /insights, by key. */
   interface InsightsSections {}
   interface KernelHooks {
+    /** The price table or a price of the user's own was replaced: costs that were stored elsewhere are no longer right. */
+    "prices:changed": () => MaybePromise<void>;
     /** GET /insights: plugins set their section. `from`: ms at which the range begins, undefined for all time. */
     "insights:collect": (
       sections: Partial<InsightsSections>,

@@ -128,6 +128,7 @@ export default definePlugin({
       await kernel.storage.files.setItem(STATE_KEY, JSON.stringify(await figures()));
     };
     kernel.hooks.hook("import:done", write);
+    kernel.hooks.hook("prices:changed", write);
     kernel.onClose(async () => {
       if (kernel.address) await write();
     });

@@ -117,6 +117,23 @@ describe("sessarc statusline", () => {
     );
     vi.setSystemTime(new Date("2026-11-25T05:30:00Z"));
     expect((await statusline(input, ...template)).stdout).toBe("as of 02:00\n");
+    vi.setSystemTime(new Date("2026-11-24T02:00:00Z"));
+    // A new price table, loaded without the service, is in the next line.
+    const prices = { input_mtok: 1, output_mtok: 20 };
+    await write(
+      "prices.json",
+      JSON.stringify([
+        {
+          ...{ id: "anthropic", model_match: { contains: "claude" } },
+          models: [{ id: "claude-haiku-4-5", match: { starts_with: "claude-haiku-4-5" }, prices }],
+        },
+      ]),
+    );
+    expect((await statusline(input, "--template", "{today}")).stdout).toBe("$2.00\n");
+    expect((await runCommand(["prices", "update", join(home, "prices.json"), "--date", "2026-11-20"], home)).code).toBe(
+      0,
+    );
+    expect((await statusline(input, "--template", "{today}")).stdout).toBe("$8.00\n");
     await writeFile(join(data, "files/statusline/state.json"), '{"at":"no time"}');
     expect((await statusline(input, "--template", "{tool}|{today} today")).stdout).toBe("claude-code\n");
   });

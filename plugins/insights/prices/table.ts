@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ConditionalPrice, MatchLogic, ModelInfo, ModelPrice } from "@pydantic/genai-prices";
 import { isRecord, SessarcError, type Storage } from "sessarc";
+import { Slices } from "#internal";
 import type { FindProvider, TableProvider } from "./match.ts";
 import { holds } from "./match.ts";
 import { LONGEST } from "./names.ts";
@@ -23,12 +24,18 @@ const DEEPEST = 20;
 const RATES = ["input_mtok", "output_mtok", "cache_write_mtok", "cache_write_1h_mtok", "cache_read_mtok"] as const;
 const KEY = "insights:price-table.json";
 
-/** Throws PRICE_TABLE_INVALID, which names the first wrong place. */
-export function toTable({ date, source, providers }: Record<keyof Omit<PriceTable, "id">, unknown>): PriceTable {
+/** Throws PRICE_TABLE_INVALID, which names the first wrong place. Checks the models in slices. */
+export async function toTable({
+  date,
+  source,
+  providers,
+}: Record<keyof Omit<PriceTable, "id">, unknown>): Promise<PriceTable> {
   const day = toDay(date, "date");
   if (typeof source !== "string" || source === "" || source.length > LONGEST)
     throw wrong("source", `must be a text of 1 to ${LONGEST} characters`);
-  const list = toList(providers, "the table").map((one, at) => toProvider(one, `[${at}]`));
+  const slices = new Slices();
+  const list: TableProvider[] = [];
+  for (const [at, one] of toList(providers, "the table").entries()) list.push(await toProvider(one, `[${at}]`, slices));
   const isPriced = list.some(({ models }) => models.some(({ prices }) => pricesOf(prices).some(hasRates)));
   if (!isPriced) throw wrong("the table", "has no model with input_mtok and output_mtok");
   const id = createHash("sha256")
@@ -72,12 +79,13 @@ const hasRates = ({ input_mtok, output_mtok }: ModelPrice) => input_mtok !== und
 
 const wrong = (where: string, reason: string) => new SessarcError("PRICE_TABLE_INVALID", { where, reason });
 
-function toProvider(value: unknown, where: string): TableProvider {
+async function toProvider(value: unknown, where: string, slices: Slices): Promise<TableProvider> {
   if (!isRecord(value)) throw wrong(where, "is not an object with a provider's id and models");
-  const provider: TableProvider = {
-    id: toName(value.id, `${where}.id`),
-    models: toList(value.models, `${where}.models`).map((one, at) => toModel(one, `${where}.models[${at}]`)),
-  };
+  const provider: TableProvider = { id: toName(value.id, `${where}.id`), models: [] };
+  for (const [at, one] of toList(value.models, `${where}.models`).entries()) {
+    provider.models.push(toModel(one, `${where}.models[${at}]`));
+    if (slices.due) await slices.turn();
+  }
   for (const name of ["provider_match", "model_match"] as const)
     if (isGiven(value[name])) provider[name] = toRule(value[name], `${where}.${name}`);
   return provider;

@@ -84,7 +84,7 @@ const load = defineRoute({
     /** Providers in the format of genai-prices. */
     providers: v.array(v.unknown()),
   }),
-  handler: ({ kernel, body }): Promise<PriceList> => replaceTable(kernel, toTable(body)),
+  handler: async ({ kernel, body }): Promise<PriceList> => replaceTable(kernel, await toTable(body)),
 });
 
 const reset = defineRoute({
@@ -103,6 +103,7 @@ async function replaceTable(kernel: Kernel, table: PriceTable | undefined): Prom
   await writeTable(storage.files, table);
   pricing.setTable(table);
   answers.clear();
+  await kernel.notify("prices:changed");
   return prices(kernel);
 }
 
@@ -117,6 +118,7 @@ async function change(kernel: Kernel, to: (own: Settings["prices"]) => Settings[
   });
   pricing.setOwn(own);
   answers.clear();
+  await kernel.notify("prices:changed");
   return prices(kernel);
 }
 
