@@ -27,6 +27,6 @@ export const ADVICE: Readonly<Record<Waste["kind"], string>> = {
   unanswered: "Resume the session and ask again.",
   failedLast: "Resume the session, or run the command again.",
   compaction: "Begin a new session for a new task; a full context is sent with each reply.",
-  nearLimit: "Begin a new session, or hand over with a brief: `sessarc handoff`.",
+  nearLimit: "Begin a new session, with a brief of this one: `sessarc handoff`.",
   wait: "Run long commands in the background, or on fewer files.",
 };

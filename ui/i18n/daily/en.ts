@@ -115,7 +115,7 @@ export const en = {
   "health.advice.unanswered": "Resume the session and ask again.",
   "health.advice.failedLast": "Resume the session, or run the command again.",
   "health.advice.compaction": "Begin a new session for a new task; a full context is sent with each reply.",
-  "health.advice.nearLimit": "Begin a new session, or hand over with a brief.",
+  "health.advice.nearLimit": "Begin a new session, with a brief of this one.",
   "health.advice.wait": "Run long commands in the background, or on fewer files.",
   report: "Report",
 };
