@@ -22,6 +22,14 @@ export function lastWeek(now = Date.now()): Required<Bounds> {
   return { from: day(monday - 7), to: day(monday - 1) };
 }
 
+/** The days of a named range, as of now. */
+export function boundsOf(days: Days): Bounds {
+  if (days === "all") return {};
+  if (days === "last-week") return lastWeek();
+  const today = dayOf(Date.now());
+  return { from: dayOf(dayStart(today, 1 - Number(days))), to: today };
+}
+
 export function daysWord(days: Days): string {
   if (days === "1") return t("range.today");
   if (days === "last-week") return t("range.lastWeek");
@@ -35,13 +43,10 @@ export function useRange(forget: readonly string[] = []) {
   const from = useQueryState("from", "");
   const to = useQueryState("to", "");
   const zoomed = computed(() => from.value !== "");
-  const bounds = computed((): Bounds => {
-    if (zoomed.value) return { from: from.value, ...(to.value !== "" && { to: to.value }) };
-    if (days.value === "all") return {};
-    if (days.value === "last-week") return lastWeek();
-    const today = dayOf(Date.now());
-    return { from: dayOf(dayStart(today, 1 - Number(days.value))), to: today };
-  });
+  const bounds = computed(
+    (): Bounds =>
+      zoomed.value ? { from: from.value, ...(to.value !== "" && { to: to.value }) } : boundsOf(days.value),
+  );
   const forgotten = () => Object.fromEntries(forget.map((name) => [name, undefined]));
   const set = (next: Days) =>
     write({ days: next === "30" ? undefined : next, from: undefined, to: undefined, ...forgotten() });

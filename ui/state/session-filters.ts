@@ -47,6 +47,8 @@ export function useSessionFilters(spellings: (model: string) => readonly string[
     /** The one day shown; empty for a longer range. */
     day: computed(() => (from.value === to.value ? from.value : "")),
     clear: () => write(Object.fromEntries(NAMES.map((name) => [name, undefined]))),
+    /** Shows the days from `first` to `last`; without them all. */
+    between: (first?: string, last?: string) => write({ from: first, to: last }),
     /** Shows one day, or all again. */
     only(day: string): void {
       const same = day === from.value && day === to.value;
