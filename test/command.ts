@@ -34,12 +34,17 @@ export async function runUntil(
   return { code: await run(args, home, {}, said, ending.signal, onText, columns), ...said };
 }
 
-/** `sessarc serve` in this process, for what it answers; how a process of it starts and ends is shown by `startService`. */
-export function serveHere(args: readonly string[], home: string, env: Env = {}): Promise<RunningService> {
+/** `sessarc serve` (or the command of `words`) in this process, for what it answers; how a process of it starts and ends is shown by `startService`. */
+export function serveHere(
+  args: readonly string[],
+  home: string,
+  env: Env = {},
+  words: readonly string[] = ["serve"],
+): Promise<RunningService> {
   const ending = new AbortController();
   const said: Said = { stdout: "", stderr: "" };
   return new Promise((resolve, reject) => {
-    const ended = run(["serve", "--port", "0", ...args], home, env, said, ending.signal, () => {
+    const ended = run([...words, "--port", "0", ...args], home, env, said, ending.signal, () => {
       const url = /ready at (http:\S+)/.exec(said.stdout)?.[1];
       if (!url) return;
       const stop = () => {
@@ -48,7 +53,7 @@ export function serveHere(args: readonly string[], home: string, env: Env = {}):
       };
       resolve({ url, stdout: () => said.stdout, stderr: () => said.stderr, stop });
     });
-    void ended.then((code) => reject(new Error(`sessarc serve ended with ${code}: ${said.stderr}`)));
+    void ended.then((code) => reject(new Error(`sessarc ${words.join(" ")} ended with ${code}: ${said.stderr}`)));
   });
 }
 

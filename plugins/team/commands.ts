@@ -27,7 +27,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen\nleave\nserve [--database URL] [--blobs STORE] [--address URL]",
+      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen\nleave\nserve [--database URL] [--blobs STORE] [--address URL] [--port n]",
     options: {
       server: { type: "string" },
       space: { type: "string" },
@@ -39,6 +39,8 @@ export const commands: readonly Command[] = [
       database: { type: "string" },
       blobs: { type: "string" },
       address: { type: "string" },
+      port: { type: "string", short: "p" },
+      host: { type: "string" },
     },
     help: {
       server: "a part of the server's address, where this machine is in several teams",
@@ -51,6 +53,8 @@ export const commands: readonly Command[] = [
       database: "serve: postgres://… or a folder (default: PGlite in the data directory)",
       blobs: "serve: a folder for transcripts and chunks, or a driver of unstorage as JSON",
       address: "serve: the address that people and machines use, behind a proxy",
+      port: "serve: the port (default 41730 or the next free one)",
+      host: "serve: the address to listen on (default 127.0.0.1)",
     },
     load: async () => ({ run: runTeam }),
   },

@@ -1,0 +1,118 @@
+/** `sessarc team serve` on a socket, and what an operator does with it: start, stop, back up, restore. */
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { runCommand, serveHere } from "../command.ts";
+import { invite, joinOwner, makeSession, openNode, startServer } from "./node.ts";
+import { binaries, engines, startCluster } from "./postgres.ts";
+
+const run = promisify(execFile);
+
+async function folder(name: string): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), `sessarc-${name}-`));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+describe.each(engines())("sessarc team serve on $name", (engine) => {
+  it("prints the owner's link once, serves, and keeps everything over a restart", async () => {
+    const { database, stop } = await engine.open();
+    onTestFinished(stop);
+    const home = await folder("server");
+    const laptop = await folder("laptop");
+    const args = ["--database", database, "--data-dir", join(home, "data")];
+    const first = await serveHere(args, home, {}, ["team", "serve"]);
+    const link = /team join (http:\S+#[\w-]+)/.exec(first.stdout())?.[1];
+    expect(link).toMatch(new RegExp(`^${first.url.replace(/\/$/, "")}/join#`));
+    const joined = await runCommand(["team", "join", link ?? "", "--name", "Olga"], laptop);
+    expect([joined.code, joined.stderr]).toEqual([0, expect.not.stringContaining("Error")]);
+    const metrics = await (await fetch(new URL("/metrics", first.url))).text();
+    expect(metrics).toContain('sessarc_team_requests_total{status="2xx"}');
+    expect(
+      (await fetch(new URL("/metrics", first.url), { headers: { "x-forwarded-for": "203.0.113.9" } })).status,
+    ).toBe(401);
+    const page = await fetch(first.url);
+    expect([page.status, await page.text()]).toEqual([401, expect.stringContaining("sessarc team open")]);
+    expect((await fetch(new URL("/api/sessions", first.url))).status).toBe(401);
+    expect(await first.stop()).toBe(0);
+    expect(first.stderr()).toBe("");
+
+    const port = new URL(first.url).port;
+    const second = await serveHere([...args, "--port", port], home, {}, ["team", "serve"]);
+    expect(second.stdout()).not.toContain("team join");
+    const status = await runCommand(["team", "status", "--ask", "--json"], laptop);
+    const { servers } = JSON.parse(status.stdout) as { servers: { person: { name: string }; problem: unknown }[] };
+    expect(servers.map(({ person, problem }) => [person.name, problem])).toEqual([["Olga", null]]);
+    expect(await second.stop()).toBe(0);
+  });
+});
+
+it.skipIf(!binaries())(
+  "is restored from pg_dump and the folder of bodies, on another cluster; machines bring what it lacks",
+  async () => {
+    const bin = binaries() ?? "";
+    const one = await startCluster();
+    const other = await startCluster();
+    onTestFinished(async () => {
+      await one.stop();
+      await other.stop();
+    });
+    const server = await startServer({
+      name: "one",
+      open: async () => ({ database: await one.create(), stop: async () => {} }),
+    });
+    onTestFinished(() => server.close());
+    const owner = await joinOwner(server);
+    const mika = await invite(owner, "Mika");
+    await owner.push(makeSession({ id: "codex:before", texts: ["written before the backup"], replies: [[1, 10]] }));
+    await mika.push(makeSession({ id: "codex:own", texts: ["a private ocelot"], replies: [[2, 7]] }), mika.mine);
+
+    // As docs/team.md has it.
+    const copy = await folder("backup");
+    await run(join(bin, "pg_dump"), [
+      "--format=custom",
+      "--schema=sessarc",
+      "--file",
+      join(copy, "team.dump"),
+      server.database,
+    ]);
+    await cp(join(server.folder, "blobs"), join(copy, "blobs"), { recursive: true });
+    const late = makeSession({ id: "codex:late", texts: ["written after the backup"], replies: [[3, 5]] });
+    await owner.push(late);
+
+    const database = await other.create();
+    for (const role of ["sessarc_member", "sessarc_writer"])
+      await run(join(bin, "psql"), [database, "-v", "ON_ERROR_STOP=1", "-c", `create role ${role} nologin`]);
+    await run(join(bin, "pg_restore"), [
+      "--exit-on-error",
+      "--no-owner",
+      "--dbname",
+      database,
+      join(copy, "team.dump"),
+    ]);
+    const log: string[] = [];
+    const restored = await openNode(database, copy, log);
+    onTestFinished(() => restored.close());
+    expect(await restored.ownerLink()).toBeUndefined();
+    for (const machine of [owner, mika]) {
+      machine.node = restored;
+      await machine.renew();
+    }
+    const ids = async (machine: typeof owner) => {
+      const { body } = await machine.ask<{ sessions: { id: string }[] }>("GET", "/api/sessions");
+      return body.sessions.map(({ id }) => id.replace(/.*~/, "")).sort();
+    };
+    expect(await ids(owner)).toEqual(["before"]);
+    expect(await ids(mika)).toEqual(["before", "own"]);
+    expect(JSON.stringify((await owner.ask("GET", "/api/search?q=written")).body)).toContain("before the backup");
+    expect(JSON.stringify((await owner.ask("GET", "/api/search?q=ocelot")).body)).not.toContain("private ocelot");
+    const have = { sessions: [{ id: "codex:late", digest: late.digest }] };
+    expect((await owner.ask("POST", "/team/api/have", have)).body.missing).toEqual(["codex:late"]);
+    expect((await owner.push(late)).body).toMatchObject({ outcome: "imported" });
+    expect(await ids(owner)).toEqual(["before", "late"]);
+    expect([...log, ...server.log]).toEqual([]);
+  },
+);
