@@ -116,7 +116,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
       }
     });
 
-    it("is hidden from whoever knows how a path may be spelled", async () => {
+    it("is hidden however a path is spelled", async () => {
       const encoded = encodeURIComponent(id);
       for (const path of [
         `/api//sessions/${encoded}`,

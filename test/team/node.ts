@@ -33,6 +33,8 @@ export interface TestServer {
   everywhere(id: string): Promise<string[]>;
   /** Whether the chunk's file is there. */
   blob(sha256: string): Promise<boolean>;
+  /** Files of a session's transcript that are on the disk. */
+  transcripts(id: string): Promise<number>;
   /** Another node on the same database and bodies. */
   another(): Promise<TeamNode>;
   close(): Promise<void>;
@@ -94,6 +96,11 @@ export async function startServer(engine: Engine, options: Partial<NodeOptions> 
         () => true,
         () => false,
       );
+    },
+    async transcripts(id) {
+      const { transcripts } = node;
+      const keys = new Set(await transcripts.keys());
+      return Array.from({ length: 20 }, (_, i) => transcripts.keyOf(id, i)).filter((key) => keys.has(key)).length;
     },
     async another() {
       const other = await openNode(database, folder, log, options);

@@ -1,10 +1,12 @@
 /** `sessarc team serve` on a socket, and what an operator does with it: start, stop, back up, restore. */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { commands } from "../../plugins/team/commands.ts";
 import { runCommand, serveHere } from "../command.ts";
 import { invite, joinOwner, makeSession, openNode, startServer } from "./node.ts";
 import { binaries, engines, startCluster } from "./postgres.ts";
@@ -70,7 +72,7 @@ it.skipIf(!binaries())(
     await owner.push(makeSession({ id: "codex:before", texts: ["written before the backup"], replies: [[1, 10]] }));
     await mika.push(makeSession({ id: "codex:own", texts: ["a private ocelot"], replies: [[2, 7]] }), mika.mine);
 
-    // As docs/team.md has it.
+    // As docs/guides/team.md has it.
     const copy = await folder("backup");
     await run(join(bin, "pg_dump"), [
       "--format=custom",
@@ -116,3 +118,30 @@ it.skipIf(!binaries())(
     expect([...log, ...server.log]).toEqual([]);
   },
 );
+
+describe("docs of the team server", () => {
+  const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
+
+  it.each(["guides/team.md", "team/compose.yaml", "team/sessarc-team.service"])(
+    "%s names options that there are",
+    (path) => {
+      const [team] = commands;
+      const known = new Set([...Object.keys(team?.options ?? {}), "data-dir", "help"]);
+      const lines = read(path)
+        .replace(/\n +--/g, " --")
+        .split("\n");
+      const given = lines
+        .filter((line) => /sessarc team serve/.test(line))
+        .flatMap((line) => [...line.matchAll(/ --([a-z-]+)/g)].map(([, name]) => name));
+      expect(given.length).toBeGreaterThan(0);
+      expect(
+        given.filter((name) => name !== undefined && !known.has(name) && !["help", "dry-run"].includes(name)),
+      ).toEqual([]);
+    },
+  );
+
+  it("lists every option of the server", () => {
+    for (const option of ["database", "blobs", "address", "host", "port"])
+      expect(read("guides/team.md")).toContain(`\`--${option}\``);
+  });
+});

@@ -305,7 +305,9 @@ describe.each(engines())("a team server on $name", (engine) => {
         replies: [[900, 100]],
         born: Date.parse("2026-11-21T10:00:00Z"),
       });
+      await member.push(makeSession({ id: "codex:w1", texts: ["an embarrassing quokka, as it was first"] }));
       await member.push(one);
+      expect(await server.transcripts(`codex:${member.machine}~w1`)).toBe(2);
       await owner.push(copy);
       const before = outputOf(await listed(owner));
       const answer = await member.ask<{
@@ -329,6 +331,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect(outputOf(await listed(owner))).toBe(before - 1);
       expect(await server.everywhere(id)).toEqual(["team_withdrawn", "tombstone"]);
       for (const sha256 of one.chunks.keys()) expect(await server.blob(sha256)).toBe(false);
+      expect(await server.transcripts(id)).toBe(0);
 
       const again = await member.push(one);
       expect([again.status, again.body.code]).toEqual([410, "TEAM_WITHDRAWN"]);

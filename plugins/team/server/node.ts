@@ -1,6 +1,6 @@
 /** A node of a team server. It has no state of its own: any number of them may run on one database and one store of bodies. */
 import type { H3 } from "h3";
-import { type CommandContext, SessarcError } from "sessarc";
+import { type CommandContext, SessarcError, type Storage } from "sessarc";
 import { messageOf } from "#internal";
 import { openTeamDatabase } from "../database/index.ts";
 import type { TeamDatabase } from "../types.ts";
@@ -22,6 +22,7 @@ import { createIngest } from "./ingest/ingest.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPersonKernels } from "./people/kernels.ts";
 import { serverPlugins } from "./plugins.ts";
+import { createReplaced } from "./replaced.ts";
 import { openBodies } from "./storage.ts";
 
 export interface NodeOptions {
@@ -43,6 +44,7 @@ export interface NodeOptions {
 export interface TeamNode {
   app: H3;
   readonly database: TeamDatabase;
+  readonly transcripts: Storage["transcripts"];
   /** Must be called before the first request: requests are checked against it. */
   listens(host: string, port: number): void;
   /** At the first start: the link by which the owner joins. Undefined once a machine has joined. */
@@ -71,7 +73,8 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     const directory = createDirectory(owner, TENANT);
     const blobs = createBlobStore(owner, TENANT, bodies.files);
     const parts = { database, bodies, plugins, config, log };
-    const ingest = createIngest({ ...parts, tenant: TENANT, blobs });
+    const replaced = createReplaced(owner, TENANT, bodies.transcripts);
+    const ingest = createIngest({ ...parts, tenant: TENANT, blobs, replaced });
     closers.push(() => ingest.close());
     const kernels = createPersonKernels(parts, directory);
     closers.push(() => kernels.close());
@@ -128,6 +131,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       await services.access.prune(options.accessDays ?? ACCESS_DAYS);
       await services.tokens.prune();
       await blobs.prune(UNUSED_DAYS);
+      await replaced.prune();
     };
     const timer = setInterval(() => {
       prune().catch((error: unknown) => log(`Old entries could not be deleted: ${messageOf(error)}`));
@@ -136,6 +140,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     return {
       app,
       database,
+      transcripts: bodies.transcripts,
       listens(host, port) {
         gate = createGate(host, port, address);
       },

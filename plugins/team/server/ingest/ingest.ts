@@ -6,6 +6,7 @@ import { textsOf, textsToImport } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
 import { type KernelParts, kernelConfig, NOBODY } from "../people/kernels.ts";
+import type { Replaced } from "../replaced.ts";
 import { toStorage } from "../storage.ts";
 import { type Facts, idHere, type Pushed, pushedAdapter } from "./adapters.ts";
 import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
@@ -56,8 +57,8 @@ const LOCK_MS = 60_000;
 
 export type Ingest = ReturnType<typeof createIngest>;
 
-export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobStore }) {
-  const { database, bodies, plugins, config, log, tenant, blobs } = parts;
+export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobStore; replaced: Replaced }) {
+  const { database, bodies, plugins, config, log, tenant, blobs, replaced } = parts;
   const { owner } = database;
   const connection = createSwitch();
   /** What is being imported, by id on the server. */
@@ -68,6 +69,8 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   let working: Promise<void> | undefined;
   let kernel: Kernel | undefined;
   let generation = -1;
+  let withdrawing = false;
+  const transcripts = replaced.transcripts(() => withdrawing);
 
   const hooks: Plugin = {
     name: "team-ingest",
@@ -99,7 +102,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     const pushed = { find: (id: string) => current.get(id), load: blobs.load };
     return createKernel({
       config: kernelConfig(config, bodies),
-      storage: toStorage(connection.db, bodies, false),
+      storage: toStorage(connection.db, { ...bodies, transcripts }, false),
       plugins: [
         ...[...plugins.assistants, ...unknown.values()].map((facts) => pushedAdapter(facts, pushed)),
         ...plugins.ingest,
@@ -355,7 +358,11 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
             // Before the sessions go: what is removed half is finished by the next request, and is pushed by none until then.
             await owner.batch([...before].map(([session, { digest }]) => note(session, digest)));
             const used = await kernelFor([]);
-            const gone = new Set([...here, ...(await erase(used, here))]);
+            withdrawing = true;
+            const erased = await erase(used, here).finally(() => {
+              withdrawing = false;
+            });
+            const gone = new Set([...here, ...erased]);
             const removed: Removed[] = [];
             for (const session of gone) {
               const digest = before.get(session)?.digest ?? "";
@@ -363,6 +370,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
               // Rows that an interrupted push left have no session that would be erased.
               await connection.db.run("delete from team_session where tenant = ? and session = ?", [tenant, session]);
               await blobs.release(person, session);
+              await replaced.withdraw(session);
               removed.push({ id: session.replace(`:${machine}~`, ":"), digest, at: new Date(at).toISOString() });
             }
             done(removed);
