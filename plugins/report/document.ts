@@ -49,13 +49,14 @@ function sectionsOf(report: Report): Section[] {
     {
       title: "Projects",
       text: `${formatCount(totals.sessions)} sessions, ${formatCount(totals.messages)} messages, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
-      head: ["project", "sessions", "active", "tokens", "cost", "in git"],
-      rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, unpriced, git }) => [
+      head: ["project", "sessions", "active", "tokens", "cost", "days before", "in git"],
+      rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, unpriced, previousMicrodollars, git }) => [
         name,
         formatCount(sessions),
         formatDuration(activeMs),
         formatShort(tokens),
         microdollars === 0 && unpriced.length > 0 ? "no price" : formatMoney(microdollars),
+        formatMoney(previousMicrodollars),
         git === null
           ? "no repository"
           : [

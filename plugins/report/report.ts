@@ -93,13 +93,14 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
   const archive = kernel.inject("archive");
   const now = Date.now();
   const span = insights.span({ from, to, tz });
-  const [{ usage, calls }, previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
-    insights.byProject({ from, to, tz }),
+  const { usage, calls } = await insights.byProject({ from, to, tz });
+  const failed = calls.reduce((sum, { errors }) => sum + errors, 0);
+  const [previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
     insights.byProject({ ...daysBefore(from, to), tz }),
     insights.blocks({ minutes: WINDOW, from, tz, now }),
     kernel.inject("health").all(span, WASTES),
     archive.projects(),
-    wastedIn(kernel, span, prompts),
+    wastedIn(kernel, span, { failed, prompts }),
     unfinishedIn(kernel, span, prompts),
   ]);
   const known = new Map(all.map((project) => [project.id, project]));

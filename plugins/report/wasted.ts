@@ -40,8 +40,12 @@ const EXAMPLES = 3;
 
 export const titleOf = ({ name, title, firstPrompt, id }: Session): string => name ?? title ?? firstPrompt ?? id;
 
-/** Rows without anything are left out. */
-export async function wastedIn(kernel: Kernel, span: TimeSpan, prompts: boolean): Promise<ReportWasted[]> {
+/** Rows without anything are left out. `failed`: failed calls as the service "insights" counts them, each call once. */
+export async function wastedIn(
+  kernel: Kernel,
+  span: TimeSpan,
+  { failed, prompts }: { failed: number; prompts: boolean },
+): Promise<ReportWasted[]> {
   const health = kernel.inject("health");
   const [reads, retries, failures] = await Promise.all([
     kernel.inject("causality").wasted(span),
@@ -59,7 +63,7 @@ export async function wastedIn(kernel: Kernel, span: TimeSpan, prompts: boolean)
     .filter(([, list]) => list.length > 0)
     .map(([kind, list]) => ({
       kind,
-      count: list.reduce((sum, { count }) => sum + count, 0),
+      count: kind === "failures" ? failed : list.reduce((sum, { count }) => sum + count, 0),
       sessions: list.length,
       tokens: list.reduce((sum, { tokens }) => sum + tokens, 0),
       microdollars: inputCost(kernel, list, sessions),

@@ -209,6 +209,7 @@ describe("what was wasted, and what is unfinished", () => {
         ],
       },
     ]);
+    expect(found.failing.reduce((sum, { errors }) => sum + errors, 0)).toBe(4);
     expect(found.unfinished.map(({ id, ending, command, title }) => [id, ending, command, title])).toEqual([
       [id(4), "unread", null, null],
       [id(3), "unanswered", null, null],
@@ -258,10 +259,10 @@ describe("sessarc report", () => {
 
       2 sessions, 4 messages, 0 ms active, 3.0M tokens, $15.00 estimated; $10.00 in as many days before.
 
-      | project | sessions | active | tokens | cost | in git |
-      | --- | ---: | ---: | ---: | ---: | ---: |
-      | lib | 1 | 0 ms | 2.0M | $10.00 | no repository |
-      | app | 1 | 0 ms | 1.0M | $5.00 | no repository |
+      | project | sessions | active | tokens | cost | days before | in git |
+      | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+      | lib | 1 | 0 ms | 2.0M | $10.00 | $0.00 | no repository |
+      | app | 1 | 0 ms | 1.0M | $5.00 | $10.00 | no repository |
 
       ## Windows
 

@@ -6,6 +6,7 @@ export const en = {
   noneHint: "Import the logs of your assistants, or choose a longer range above.",
   import: "Import sessions",
   change: "{delta} vs the week before",
+  changeOf: "Against the week before",
   noneBefore: "nothing the week before",
   active: "{time} active",
   worked: "Worked on",

@@ -7,6 +7,7 @@ export const words: Record<keyof typeof en, string> = {
   noneHint: "アシスタントのログを取り込むか、上でより長い期間を選びます。",
   import: "セッションを取り込む",
   change: "前の週比 {delta}",
+  changeOf: "前の週との差",
   noneBefore: "前の週はなし",
   active: "稼働 {time}",
   worked: "作業したプロジェクト",

@@ -7,6 +7,7 @@ export const words: Record<keyof typeof en, string> = {
   noneHint: "请导入助手的日志，或在上方选择更长的时间范围。",
   import: "导入会话",
   change: "较前一周 {delta}",
+  changeOf: "较前一周",
   noneBefore: "前一周没有",
   active: "活跃 {time}",
   worked: "处理的项目",
