@@ -10,6 +10,7 @@ export const NAMES = {
   path: [
     "file_path",
     "filePath",
+    "filepath",
     "path",
     "absolute_path",
     "target_file",
@@ -18,6 +19,7 @@ export const NAMES = {
     "filename",
     "file",
     "dirPath",
+    "dirpath",
     "AbsolutePath",
     "TargetFile",
     "DirectoryPath",

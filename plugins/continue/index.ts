@@ -67,11 +67,5 @@ export default defineAdapter((options: ContinueOptions | undefined) => {
       Subagent: "agent",
     },
     resume: ({ key }) => ["cn", "--fork", key],
-    guard: {
-      settings: (env) => join(folder(env), "settings.json"),
-      format: "json",
-      transport: "command",
-      onFailure: "allow",
-    },
   };
 });

@@ -1,4 +1,5 @@
 /** A session's document: its history, and its row in the list of sessions, which has the date. */
+import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import {
   contentText,
@@ -27,9 +28,10 @@ export async function readSession(ref: SessionRef) {
   // Milliseconds as text. Messages have no times, so the session starts and ends there.
   const started = toText(row?.dateCreated);
   const at = draft.saw(started === undefined ? row?.dateCreated : Number(started));
-  for (const [index, item] of toList(session.history).map(toRecord).entries()) {
+  const keyOf = createKeys(ref.key);
+  for (const item of toList(session.history).map(toRecord)) {
     addItem(draft, item);
-    pay(draft, toRecord(toRecord(item.message).usage), `${ref.key}:${index}`, at);
+    pay(draft, toRecord(toRecord(item.message).usage), keyOf(toRecord(item.message)), at);
   }
   return {
     events: draft.take(),
@@ -37,6 +39,19 @@ export async function readSession(ref: SessionRef) {
       title: toText(session.title) ?? toText(row?.title),
       cwd: uriToPath(session.workspaceDirectory) ?? uriToPath(row?.workspaceDirectory),
     }),
+  };
+}
+
+/**
+ * Replies have no ids, and a fork is a copy that names no origin. From the first call on, whose id is the provider's, a reply is the
+ * same as another when all that was said up to it is. Before that two sessions may well begin alike: those replies are the session's own.
+ */
+function createKeys(session: string): (message: JsonRecord) => string {
+  let [said, index, hasCall] = ["", 0, false];
+  return (message) => {
+    said = createHash("sha256").update(said).update(JSON.stringify(message)).digest("hex");
+    hasCall ||= toList(message.toolCalls).some((call) => toText(toRecord(call).id) !== undefined);
+    return hasCall ? said : `${session}:${index++}`;
   };
 }
 

@@ -77,5 +77,18 @@ describe("Continue", () => {
     expect([next.restarted, next.events[0]?.text, next.events.length]).toEqual([false, "Hm.", 5]);
   });
 
+  it("knows the replies of a fork again, which has no ids, from the first call on", async () => {
+    const later = { message: { role: "assistant", content: "Two files.", usage } };
+    const other = { message: { role: "assistant", content: "Another way.", usage } };
+    const early = { message: { role: "assistant", content: "Yes?", usage } };
+    await write(folder(), "s1", [early, ...HISTORY, later, later]);
+    await write(folder(), "s2", [early, ...HISTORY, later, other]);
+    const [one, two] = await readAll(continueDev().adapter);
+    const keys = (replies: readonly { key?: string | undefined }[] = []) => replies.map(({ key }) => key);
+    const [mine, theirs] = [keys(one?.summary.replies), keys(two?.summary.replies)];
+    expect(new Set(mine).size).toBe(4);
+    expect(mine.map((key, index) => key === theirs[index])).toEqual([false, true, true, false]);
+  });
+
   testRing({ fixture: "continue/generated-continue-cli-1.5.47", plugin: (dir) => continueDev({ dir }) });
 });

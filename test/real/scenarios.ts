@@ -55,6 +55,7 @@ const tools: Scenario = {
       { text: "First a look.", calls: [words.shell("ls")] },
       { calls: [words.write(stage.tool, "new.txt", "one\ntwo\n")] },
       { calls: [words.shell("cat README.md"), words.shell("cat new.txt")] },
+      ...(words.read ? [{ calls: [words.read(stage.tool, "README.md")] }] : []),
       { calls: [words.edit(stage.tool, "README.md", "# App", "# Application")] },
       { text: "Done." },
     ]);

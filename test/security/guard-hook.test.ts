@@ -54,14 +54,13 @@ const PATHS: Record<string, string> = {
   qwen: ".qwen/settings.json",
   grok: ".grok/hooks/sessarc.json",
   droid: ".factory/settings.json",
-  continue: ".continue/settings.json",
   kimi: ".kimi-code/config.toml",
   crush: ".config/crush/crush.json",
   vibe: ".vibe/hooks.toml",
 };
 const COMMANDS = [
   ...["claude-code", "codex", "cursor", "gemini-cli", "copilot"],
-  ...["qwen", "grok", "droid", "continue", "kimi", "crush", "vibe"],
+  ...["qwen", "grok", "droid", "kimi", "crush", "vibe"],
 ];
 
 async function installed(tool: string, onFailure: string, options: { flags?: object; home?: string } = {}) {

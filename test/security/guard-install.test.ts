@@ -15,7 +15,7 @@ interface Answer extends GuardStatus {
   diff: string;
 }
 
-const LATER = ["kilo", "qwen", "grok", "droid", "continue", "kimi", "crush", "vibe"] as const;
+const LATER = ["kilo", "qwen", "grok", "droid", "kimi", "crush", "vibe"] as const;
 const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot", "opencode", ...LATER] as const;
 const PATHS: Record<string, string> = {
   "claude-code": ".claude/settings.json",
@@ -28,7 +28,6 @@ const PATHS: Record<string, string> = {
   qwen: ".qwen/settings.json",
   grok: ".grok/hooks/sessarc.json",
   droid: ".factory/settings.json",
-  continue: ".continue/settings.json",
   kimi: ".kimi-code/config.toml",
   crush: ".config/crush/crush.json",
   vibe: ".vibe/hooks.toml",

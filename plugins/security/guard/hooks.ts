@@ -162,15 +162,6 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     entry: likeClaude,
   }),
   below({
-    tool: "continue",
-    label: "Continue",
-    format: "json",
-    home: (env) => folder(env, "CONTINUE_GLOBAL_DIR", ".continue"),
-    file: "settings.json",
-    list: ["hooks", "PreToolUse"],
-    entry: likeClaude,
-  }),
-  below({
     tool: "kimi",
     label: "Kimi Code",
     format: "toml",

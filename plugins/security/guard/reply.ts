@@ -10,7 +10,6 @@ export function blockFields(client: string, reason: string): Record<string, unkn
     case "qwen":
     case "grok":
     case "droid":
-    case "continue":
     case "kimi":
       return {
         hookSpecificOutput: {

@@ -2,6 +2,7 @@
 import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
 import { codex, codexCodeMode } from "./codex.ts";
+import { continueCli } from "./continue.ts";
 import { copilot } from "./copilot.ts";
 import { droid } from "./droid.ts";
 import { geminiCli } from "./gemini-cli.ts";
@@ -30,4 +31,5 @@ export const DRIVERS: readonly Driver[] = [
   grok,
   cline,
   kilo,
+  continueCli,
 ];

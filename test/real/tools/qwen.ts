@@ -29,12 +29,12 @@ export const qwen: Driver = {
   sessionId: ({ stdout }) => /"session_id":"([^"]+)"/.exec(stdout)?.[1],
   unlogged: ({ lane }) => (lane === SIDE ? "a title or a summary" : undefined),
   cannot: {
-    tools: "an edit wants that the file was read with the tool for it",
     kill: "rows are written with a delay: one that is killed at once has written none",
   },
   compaction: { prompt: "/compress", isCommand: true },
   words: {
     shell: (command) => ({ name: "run_shell_command", input: { command, is_background: false } }),
+    read: ({ cwd }, path) => ({ name: "read_file", input: { file_path: join(cwd, path) } }),
     write: ({ cwd }, path, content) => ({ name: "write_file", input: { file_path: join(cwd, path), content } }),
     edit: ({ cwd }, path, old_string, new_string) => ({
       name: "edit",

@@ -14,7 +14,8 @@ export type ToolName =
   | "droid"
   | "grok"
   | "cline"
-  | "kilo";
+  | "kilo"
+  | "continue";
 
 export interface Driver {
   /** In the table, where it is not the adapter's name alone. */
@@ -54,6 +55,8 @@ export interface Driver {
 /** The same deeds in the words of each tool. Paths are relative to the project. */
 export interface Words {
   shell(command: string): Call;
+  /** Of an assistant that edits only what it has read. */
+  read?(place: Place, path: string): Call;
   write(place: Place, path: string, text: string): Call;
   edit(place: Place, path: string, from: string, to: string): Call;
   /** Sends off a sub-agent and, where the tool wants that, waits for it: the calls of one reply each. */
