@@ -18,12 +18,18 @@ interface Case {
   driver: Driver;
   /** Arguments with which the assistant adds a server to its own settings. */
   add(url: string): string[];
+  env?: Readonly<Record<string, string>>;
   /** For models of its own catalogue Codex hides every MCP tool behind a search; another name gets them in the request. */
   model?: string;
 }
 
 const CASES: readonly Case[] = [
-  { driver: claudeCode, add: (url) => ["mcp", "add", "-s", "user", "-t", "http", "sessarc", url] },
+  {
+    driver: claudeCode,
+    add: (url) => ["mcp", "add", "-s", "user", "-t", "http", "sessarc", url],
+    // It waits five seconds, which is short on a busy machine, and here still less than the slow services take.
+    env: { MCP_CONNECT_TIMEOUT_MS: "15000" },
+  },
   { driver: codex, add: (url) => ["mcp", "add", "sessarc", "--url", url], model: "bench-model" },
   { driver: geminiCli, add: (url) => ["mcp", "add", "-s", "user", "-t", "http", "sessarc", url] },
 ];
@@ -31,24 +37,25 @@ const CASES: readonly Case[] = [
 const cases = CASES.filter(({ driver }) => isPicked(driver));
 
 interface Assistant extends Stage {
+  env?: Readonly<Record<string, string>> | undefined;
   named?: string | undefined;
 }
 
-async function assistant({ driver, add, model: named }: Case, hub: string): Promise<Assistant> {
+async function assistant({ driver, add, env, model: named }: Case, hub: string): Promise<Assistant> {
   const { model, tool } = await stage(driver);
   const added = await tool.command(add(new URL("mcp", hub).href)).ended;
   expect(added.code, added.stderr).toBe(0);
-  return { tool, model, named };
+  return { tool, model, env, named };
 }
 
 /**
  * Names of the services' tools in the first request. Claude Code lists them in a message, the others as tools; Codex writes `_`
  * for `-`.
  */
-async function firstTools({ tool, model, named }: Assistant, services: readonly string[]): Promise<string[]> {
+async function firstTools({ tool, model, env, named }: Assistant, services: readonly string[]): Promise<string[]> {
   const bodies: Record<string, unknown>[] = [];
   model.play({ main: [{ text: "done", asked: ({ body }) => void bodies.push(body) }] });
-  const { code, stderr } = await tool.run({ prompt: "Say hello", ...(named && { model: named }) });
+  const { code, stderr } = await tool.run({ prompt: "Say hello", ...(named && { model: named }) }, env);
   expect([code, bodies.length], stderr.slice(-2_000)).toEqual([0, 1]);
   const text = JSON.stringify(bodies[0]);
   const names = [...text.matchAll(new RegExp(`(?:${services.join("|")})__[\\w.-]+`, "g"))].map(([name]) => name);

@@ -1,6 +1,5 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SIDE } from "../model/script.ts";
 import type { Driver } from "./types.ts";
 
 const CONFIG = join(".continue", "config.yaml");
@@ -41,7 +40,8 @@ models:
     cancel: "a session is written when a turn ends",
     kill: "a session is written when a turn ends",
   },
-  unlogged: ({ lane }) => (lane === SIDE ? "the summary of a compaction" : undefined),
+  unlogged: ({ prompts }) =>
+    prompts.at(-1)?.startsWith("Please provide a concise summary") ? "the summary of a compaction" : undefined,
   compaction: { prompt: "/compact", isCommand: true },
   words: {
     shell: (command) => ({ name: "Bash", input: { command } }),

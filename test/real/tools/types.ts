@@ -44,7 +44,7 @@ export interface Driver {
   compaction?: Pick<Ask, "prompt" | "extra"> & { isCommand?: boolean };
   /** The same where no run can ask for it. */
   compact?(tool: Place & { command(args: readonly string[]): Started }, session: string): Promise<void>;
-  /** A session that is resumed in another minute goes on in another file. */
+  /** A session that is resumed in another minute leaves another file. */
   logsByMinute?: boolean;
   /** Why no log holds what this request spent; undefined for a request that a log must hold. */
   unlogged?(entry: Entry): string | undefined;
