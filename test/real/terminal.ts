@@ -7,7 +7,8 @@ import type { Driven } from "./drive.ts";
 import { install } from "./tools/install.ts";
 
 const [COLUMNS, ROWS] = [160, 40];
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 120_000;
+const AGAIN_MS = 5_000;
 
 /** What is used of `@xterm/headless`. */
 interface Emulator {
@@ -19,8 +20,8 @@ interface Emulator {
 
 export interface Screen {
   type(keys: string): void;
-  /** The text of the screen as soon as `wanted` accepts it; throws with what is there when it does not for long. */
-  until(wanted: (text: string) => boolean): Promise<string>;
+  /** The text of the screen as soon as `wanted` accepts it, with `keys` typed now and every few seconds; throws with what is there. */
+  until(wanted: (text: string) => boolean, keys?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -55,11 +56,14 @@ export async function inTerminal(
   };
   return {
     type: (keys) => void child.stdin.write(keys),
-    async until(wanted) {
-      const deadline = Date.now() + PATIENCE_MS;
-      while (!wanted(text())) {
-        if (Date.now() > deadline) throw new Error(`The screen shows\n${text()}`);
-        await delay(100);
+    async until(wanted, keys = "") {
+      const started = Date.now();
+      for (let typed = 0; !wanted(text()); await delay(100)) {
+        const waited = Date.now() - started;
+        if (waited > PATIENCE_MS) throw new Error(`The screen shows\n${text()}`);
+        if (keys === "" || waited < typed * AGAIN_MS) continue;
+        child.stdin.write(keys);
+        typed++;
       }
       return text();
     },
