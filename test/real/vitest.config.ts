@@ -14,13 +14,13 @@ declare module "vitest" {
   }
 }
 
-/** Those with the most runs first. */
-const FIRST = ["guard", "replay", "hub", "rescue", "takeover", "statusline"];
+/** The longest first: files, and of the scenarios the assistants that take longest to start. */
+const FIRST = ["guard", "replay", "kilo", "opencode", "hub", "rescue", "takeover", "statusline"];
 
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = FIRST.findIndex((name) => moduleId.endsWith(`/${name}.real.ts`));
+    const rank = ({ moduleId, project }: TestSpecification) => {
+      const at = FIRST.findIndex((name) => project.name === name || moduleId.endsWith(`/${name}.real.ts`));
       return at < 0 ? FIRST.length : at;
     };
     return files.sort((a, b) => rank(a) - rank(b));
