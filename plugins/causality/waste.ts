@@ -1,5 +1,6 @@
 /** Wasted reads of many sessions. Each session is analysed once and its sum stored; a session that grew is analysed again. */
 import { isSessarcError, type Kernel } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import type { Causality } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 
@@ -27,12 +28,14 @@ interface Sum {
 
 /** What a sum was made of; another number after a change of the analysis. */
 const STAMP = "'1 ' || s.generation || ' ' || s.message_count";
+/** Sums in memory. */
+const CACHED = 2_000;
 const NOTHING: Sum = { reads: 0, tokens: 0, seq: null };
 
 export function createWaste(kernel: Kernel): (filter: WasteFilter) => Promise<SessionWaste[]> {
   const { db, readOnly } = kernel.storage;
-  /** Analyses that run, so that two requests share one. */
-  const running = new Map<string, Promise<Sum>>();
+  /** Two requests share one analysis; where nothing may be stored, later requests, too. */
+  const sums = new BoundedMap<string, Promise<Sum>>(CACHED);
 
   async function sumUp(id: string, stamp: string): Promise<Sum> {
     const row = await kernel.inject("archive").find(id);
@@ -48,16 +51,15 @@ export function createWaste(kernel: Kernel): (filter: WasteFilter) => Promise<Se
 
   function once(id: string, stamp: string): Promise<Sum> {
     const key = `${id} ${stamp}`;
-    const known = running.get(key);
+    const known = sums.get(key);
     if (known) return known;
-    const sum = sumUp(id, stamp)
-      .catch((error: unknown) => {
-        // The archive reports and repairs a damaged transcript.
-        if (isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED") return NOTHING;
-        throw error;
-      })
-      .finally(() => running.delete(key));
-    running.set(key, sum);
+    const sum = sumUp(id, stamp).catch((error: unknown) => {
+      sums.delete(key);
+      // The archive reports and repairs a damaged transcript.
+      if (isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED") return NOTHING;
+      throw error;
+    });
+    sums.set(key, sum);
     return sum;
   }
 
