@@ -3,6 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Ran } from "./drive.ts";
 import type { Reply } from "./model/script.ts";
 import type { Stage } from "./stage.ts";
+import { inTerminal } from "./terminal.ts";
+import type { Ask } from "./tools/types.ts";
 
 export interface Expected {
   /** Sessions in all, sub-agents and forks included. */
@@ -30,6 +32,19 @@ async function good(running: Promise<Ran>): Promise<Ran> {
   if (ran.code !== 0)
     throw new Error(`ended with ${ran.code ?? ran.signal}: ${ran.stderr.slice(-600) || ran.stdout.slice(-600)}`);
   return ran;
+}
+
+/** By a run, or on the tool's screen until that shows `answer`. */
+async function goOn({ tool }: Stage, ask: Ask & { resume: string }, answer: string): Promise<void> {
+  const { screen: way } = tool.driver;
+  if (!way) return void (await good(tool.run(ask)));
+  const screen = await inTerminal(tool, way.args(ask.resume));
+  try {
+    await way.goOn(screen, ask, answer);
+  } finally {
+    await screen.close();
+    await good(tool.command(way.stop).ended);
+  }
 }
 
 async function begun({ model, tool }: Stage, prompt: string, replies: readonly Reply[]): Promise<string> {
@@ -97,7 +112,7 @@ const resumed = (name: string, later = false): Scenario => ({
     const id = await begun(stage, "Begin here", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
     if (later) await delay(60_500 - (Date.now() % 60_000));
     model.play({ main: [{ calls: [tool.driver.words.shell("pwd")] }, { text: "Gone on." }] });
-    await good(tool.run({ prompt: "Go on", resume: id }));
+    await goOn(stage, { prompt: "Go on", resume: id }, "Gone on.");
     return { ...NOTHING, sessions: 1, prompts: ["Begin here", "Go on"] };
   },
 });
@@ -108,7 +123,7 @@ const fork: Scenario = {
     const { model, tool } = stage;
     const id = await begun(stage, "Begin here", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
     model.play({ main: [{ text: "Another way." }] });
-    await good(tool.run({ prompt: "Try another way", resume: id, fork: true }));
+    await goOn(stage, { prompt: "Try another way", resume: id, fork: true }, "Another way.");
     return { ...NOTHING, sessions: 2, prompts: ["Begin here", "Try another way"] };
   },
 };
@@ -150,8 +165,8 @@ const compaction: Scenario = {
       return { ...NOTHING, sessions: 1, prompts: ["Begin here"] };
     }
     if (!ask) throw new Error("no way to ask for a compaction");
-    const { isCommand, ...rest } = ask;
-    await good(tool.run({ ...rest, resume: id }));
+    const { isCommand, shows = "", ...rest } = ask;
+    await goOn(stage, { ...rest, resume: id }, shows);
     const typed = isCommand ? [] : [ask.prompt];
     return { ...NOTHING, sessions: 1, prompts: ["Begin here", ...typed] };
   },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Driven } from "./drive.ts";
 import { install } from "./tools/install.ts";
+import type { Screen } from "./tools/types.ts";
 
 const [COLUMNS, ROWS] = [160, 40];
 const PATIENCE_MS = 120_000;
@@ -16,13 +17,6 @@ interface Emulator {
   /** Answers to what the tool asks its terminal. */
   onData(listener: (data: string) => void): unknown;
   buffer: { active: { baseY: number; getLine(y: number): { translateToString(trim: boolean): string } | undefined } };
-}
-
-export interface Screen {
-  type(keys: string): void;
-  /** The text of the screen as soon as `wanted` accepts it, with `keys` typed now and every few seconds; throws with what is there. */
-  until(wanted: (text: string) => boolean, keys?: string): Promise<string>;
-  close(): Promise<void>;
 }
 
 /** Starts the tool's command with `args` and without the settings that say that no person is there. */
@@ -55,6 +49,7 @@ export async function inTerminal(
     return Array.from({ length: ROWS }, (_, y) => active.getLine(active.baseY + y)?.translateToString(true)).join("\n");
   };
   return {
+    ended,
     type: (keys) => void child.stdin.write(keys),
     async until(wanted, keys = "") {
       const started = Date.now();

@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SIDE } from "../model/script.ts";
 import type { Driver } from "./types.ts";
 
 export const cline: Driver = {
@@ -26,11 +27,31 @@ export const cline: Driver = {
   ],
   // It prints no id: the only folder of a fresh home is the session.
   sessionId: async (_, { home }) => (await readdir(join(home, ".cline", "data", "sessions")))[0],
-  cannot: {
-    resume: "only its screen goes on with a session",
-    fork: "cline forks inside its screen only",
-    compaction: "without a screen cline has no command for it",
+  screen: {
+    args: (session) => ["--id", session],
+    async goOn(screen, { prompt, fork }, answer) {
+      const shows = (wanted: string) => screen.until((text) => text.includes(wanted));
+      const enter = async (line: string, wanted: string) => {
+        // Without tokens: the session is not loaded yet.
+        await screen.until((text) => text.includes("Ask anything") && !text.includes("(0)"));
+        screen.type(line);
+        await shows(`❯ ${line}`);
+        screen.type("\r");
+        await shows(wanted);
+      };
+      if (fork) {
+        await enter("/fork", "to confirm");
+        screen.type("y");
+        await shows("Forked into new session");
+      }
+      await enter(prompt, answer);
+      screen.type("\x03"); // it ends when all is written
+      await screen.ended;
+    },
+    stop: ["hub", "stop"],
   },
+  compaction: { prompt: "/compact", isCommand: true, shows: "Context compacted" },
+  unlogged: ({ lane }) => (lane === SIDE ? "the summary of a compaction" : undefined),
   words: {
     shell: (command) => ({ name: "run_commands", input: { commands: [command] } }),
     write: ({ cwd }, path, new_text) => ({ name: "editor", input: { path: join(cwd, path), new_text } }),

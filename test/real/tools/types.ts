@@ -40,10 +40,17 @@ export interface Driver {
   sessionId(ran: { stdout: string; stderr: string }, place: Place): string | undefined | Promise<string | undefined>;
   /** What the command line cannot do, by scenario, with the reason. */
   cannot?: Partial<Record<string, string>>;
-  /** How a compaction is asked for: a run's prompt (or command of the tool) and arguments in a session that has begun. */
-  compaction?: Pick<Ask, "prompt" | "extra"> & { isCommand?: boolean };
+  /** How a compaction is asked for: a run's prompt (or command of the tool) and arguments in a session that has begun; what a screen then shows. */
+  compaction?: Pick<Ask, "prompt" | "extra"> & { isCommand?: boolean; shows?: string };
   /** The same where no run can ask for it. */
   compact?(tool: Place & { command(args: readonly string[]): Started }, session: string): Promise<void>;
+  /** Goes on with a session on its screen, where no run can: the command's arguments, and what is typed to the end of the answer. */
+  screen?: {
+    args(session: string): readonly string[];
+    goOn(screen: Screen, ask: Pick<Ask, "prompt" | "fork">, answer: string): Promise<void>;
+    /** The tool's command that ends what its screen leaves running. */
+    stop: readonly string[];
+  };
   /** A session that is resumed in another minute leaves another file. */
   logsByMinute?: boolean;
   /** Why no log holds what this request spent; undefined for a request that a log must hold. */
@@ -61,6 +68,15 @@ export interface Words {
   edit(place: Place, path: string, from: string, to: string): Call;
   /** Sends off a sub-agent and, where the tool wants that, waits for it: the calls of one reply each. */
   agent(prompt: string): (readonly Call[] | ((request: ModelRequest) => readonly Call[]))[];
+}
+
+/** A tool in a terminal. */
+export interface Screen {
+  type(keys: string): void;
+  /** The text of the screen as soon as `wanted` accepts it, with `keys` typed now and every few seconds; throws with what is there. */
+  until(wanted: (text: string) => boolean, keys?: string): Promise<string>;
+  ended: Promise<void>;
+  close(): Promise<void>;
 }
 
 /** A command that was started. */
