@@ -22,13 +22,15 @@ describe.each(engines())("a team server on $name", (engine) => {
   let server: TestServer;
   let owner: Machine;
   let member: Machine;
-  const errors: string[] = [];
   beforeAll(async () => {
     server = await startServer(engine);
     owner = await joinOwner(server);
     member = await invite(owner, "Mika");
   });
-  afterAll(() => server?.close());
+  afterAll(async () => {
+    await server?.close();
+    expect(server?.log).toEqual([]);
+  });
 
   const listed = async (machine: Machine) => {
     const { status, body } = await machine.ask<Listed>("GET", "/api/sessions?limit=100");
@@ -371,6 +373,40 @@ describe.each(engines())("a team server on $name", (engine) => {
     });
   });
 
+  it("answers agents by MCP, with the rights of whose token it is", async () => {
+    const rpc = async (machine: Machine, method: string, params: object, session?: string) => {
+      const answer = await ask<string>(server.node, "POST", "/mcp", {
+        token: machine.token,
+        body: { jsonrpc: "2.0", id: 1, method, params },
+        headers: { accept: "application/json, text/event-stream", ...(session && { "mcp-session-id": session }) },
+      });
+      return { ...answer, text: typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body) };
+    };
+    await member.push(makeSession({ id: "codex:mcp", texts: ["a private axolotl"] }), member.mine);
+    const found: Record<string, string> = {};
+    for (const [name, machine] of [
+      ["member", member],
+      ["owner", owner],
+    ] as const) {
+      const begun = await rpc(machine, "initialize", {
+        protocolVersion: "2025-06-18",
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" },
+      });
+      expect(begun.status, begun.text).toBe(200);
+      const session = begun.headers.get("mcp-session-id") ?? "";
+      const tools = await rpc(machine, "tools/list", {}, session);
+      const tool = /"name":"([^"]*search_sessions)"/.exec(tools.text)?.[1];
+      expect(tool, tools.text.slice(0, 500)).toBeDefined();
+      const called = await rpc(machine, "tools/call", { name: tool, arguments: { query: "axolotl" } }, session);
+      found[name] = called.text;
+    }
+    expect(found.member).toContain("a private axolotl");
+    expect(found.owner).not.toContain("a private axolotl");
+    expect((await ask(server.node, "POST", "/mcp", { body: {} })).status).toBe(401);
+    expect((await member.ask("POST", "/mcp/other", {})).status).toBe(422);
+  });
+
   describe("the access log", () => {
     it("has every request, refused ones too, with who asked; owners see all, others themselves", async () => {
       await member.ask("GET", "/api/sessions/unknown");
@@ -396,6 +432,6 @@ describe.each(engines())("a team server on $name", (engine) => {
   });
 
   it("never failed inside", () => {
-    expect(server.log).toEqual(errors);
+    expect(server.log).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ export interface HubParts {
 export function createHub(kernel: Kernel, { registry, vault, store, local, authFor }: HubParts): Hub {
   const log = createHubLog();
   const report = (error: unknown) => void kernel.notify("listener:failed", error, { hook: "mcp" });
-  const stats = createCallStats(kernel.storage.db, report);
+  const stats = createCallStats(kernel.storage, report);
   const known = createKnownLists(kernel.storage, vault, report);
   const parking = createParking();
   const clients = createClients(registry, (service) => catalog.forget(service));

@@ -1,5 +1,5 @@
 /** Calls as they were: how many, how long, how large. The newest in memory for the figures, all of them in the catalogue. */
-import { type Database, isRecord } from "sessarc";
+import { isRecord, type Storage } from "sessarc";
 import { bytesOf } from "../upstream/large.ts";
 
 export interface CallRecord {
@@ -35,7 +35,11 @@ const INSERT = `insert into mcp_call (at, service, tool, name, client, tool_use_
   select ${Array.from({ length: 10 }, (_, i) => `json_extract(value, '$[${i}]')`).join(", ")} from json_each(?)`;
 const PRUNE = `delete from mcp_call where id <= (select max(id) from mcp_call) - ${MOST_ROWS}`;
 
-export function createCallStats(db: Database, failed: (error: unknown) => void): CallStats {
+/** Where nothing may be stored, calls are counted in memory alone. */
+export function createCallStats(
+  { db, readOnly }: Pick<Storage, "db" | "readOnly">,
+  failed: (error: unknown) => void,
+): CallStats {
   const times = new Map<string, { calls: number; ms: Float64Array }>();
   let waiting: CallRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -68,6 +72,7 @@ export function createCallStats(db: Database, failed: (error: unknown) => void):
       row.ms[row.calls % KEPT_TIMES] = record.ms;
       row.calls++;
       times.set(record.service, row);
+      if (readOnly) return;
       waiting.push(record);
       if (waiting.length >= MOST_WAITING) flush().catch(failed);
       else if (!timer) {

@@ -132,9 +132,22 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
 }
 
 /** What the kernel gets of a request: its own address, and nothing that proves who asks. */
-const PASSED = ["accept", "accept-language", "if-none-match", "if-modified-since", "range", "last-event-id"];
+const PASSED = [
+  "accept",
+  "accept-language",
+  "if-none-match",
+  "if-modified-since",
+  "range",
+  "last-event-id",
+  "mcp-session-id",
+  "mcp-protocol-version",
+  "mcp-method",
+  "mcp-name",
+];
+/** Bytes of a message to the tool protocol. */
+const MESSAGE = 2 ** 20;
 
-function passOn(kernel: Kernel, event: H3Event): Promise<Response> {
+async function passOn(kernel: Kernel, event: H3Event): Promise<Response> {
   const headers = new Headers();
   for (const name of PASSED) {
     const value = event.req.headers.get(name);
@@ -144,6 +157,7 @@ function passOn(kernel: Kernel, event: H3Event): Promise<Response> {
     method: event.req.method,
     headers,
     signal: event.req.signal,
+    ...(event.req.method === "POST" && { body: JSON.stringify(await readJson(event.req, MESSAGE)) }),
   });
 }
 

@@ -7,7 +7,7 @@ import { isRouteAllowed } from "./people/allowed.ts";
 /** What a pushed session is imported by. */
 const INGEST = ["archive", "insights", "health"];
 /** What a person asks. */
-const PERSON = ["archive", "insights", "health", "dashboard"];
+const PERSON = ["archive", "insights", "health", "causality", "security", "mcp-hub", "dashboard"];
 
 export interface ServerPlugins {
   ingest: readonly PluginEntry[];

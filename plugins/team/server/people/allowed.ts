@@ -17,6 +17,7 @@ export const READ: readonly string[] = [
   "/api/sessions/:id/figures",
   "/api/sessions/:id/context",
   "/api/sessions/:id/health",
+  "/api/sessions/:id/causality",
   "/api/search",
   "/api/search/total",
   "/api/usage",
@@ -32,14 +33,18 @@ export const READ: readonly string[] = [
   "/**",
 ];
 
+/** Agents ask by the tool protocol. Its tools read what the person may read. */
+const MCP = ["GET", "POST", "DELETE"];
+
 const isRead = (method: string) => method === "GET" || method === "HEAD";
 
 /** Whether a route of a plugin may be in a person's kernel: by its path as it was defined. */
 export const isRouteAllowed = (method: string, path: string): boolean =>
-  isRead(method) && READ.includes(path.replace(/\/\*\*:\w+$/, "/**"));
+  path === "/mcp" ? MCP.includes(method) : isRead(method) && READ.includes(path.replace(/\/\*\*:\w+$/, "/**"));
 
 /** Whether a request may reach a person's kernel. */
 export function isAllowed(method: string, path: string): boolean {
+  if (path === "/mcp") return MCP.includes(method);
   if (!isRead(method)) return false;
   if (!isApi(path)) return true;
   const segments = path.split("/");
