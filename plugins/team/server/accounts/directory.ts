@@ -1,4 +1,5 @@
 /** People, their machines, and spaces. */
+import { randomInt } from "node:crypto";
 import { type Database, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 
@@ -90,7 +91,7 @@ export function createDirectory(db: Database, tenant: number) {
     async spacesOf(person: string): Promise<Space[]> {
       const rows = await db.all<{ id: number; name: string; kind: Space["kind"]; mine: number }>(
         `select s.id, s.name, s.kind, m.mine from team_space_person m join team_space s on s.tenant = m.tenant and s.id = m.space
-         where m.tenant = ? and m.person = ? order by s.id`,
+         where m.tenant = ? and m.person = ? order by s.created_at, s.id`,
         [tenant, person],
       );
       return rows.map((row) => ({ ...row, mine: row.mine === 1 }));
@@ -98,7 +99,7 @@ export function createDirectory(db: Database, tenant: number) {
 
     async spaces(): Promise<{ id: number; name: string; kind: Space["kind"]; people: string[] }[]> {
       const rows = await db.all<{ id: number; name: string; kind: Space["kind"] }>(
-        "select id, name, kind from team_space where tenant = ? order by id",
+        "select id, name, kind from team_space where tenant = ? order by created_at, id",
         [tenant],
       );
       const members = await db.all<{ space: number; person: string }>(
@@ -113,27 +114,12 @@ export function createDirectory(db: Database, tenant: number) {
 
     async createSpace(name: string, kind: "team" | "project", people: readonly string[]): Promise<number> {
       await self.checkPeople(people);
-      // Two nodes may number a space at once: the second one's insert fails, and it counts again.
-      for (let tries = 0; ; tries++) {
-        const id = await self.nextSpace();
-        try {
-          await db.batch([
-            spaceRow(tenant, id, name, kind),
-            ...people.map((person) => memberRow(tenant, id, person, false)),
-          ]);
-          return id;
-        } catch (error) {
-          if (tries === 5) throw error;
-        }
-      }
-    },
-
-    async nextSpace(): Promise<number> {
-      const row = await db.get<{ id: number }>(
-        "select coalesce(max(id), 0) + 1 as id from team_space where tenant = ?",
-        [tenant],
-      );
-      return row?.id ?? 1;
+      const id = newSpaceId();
+      await db.batch([
+        spaceRow(tenant, id, name, kind),
+        ...people.map((person) => memberRow(tenant, id, person, false)),
+      ]);
+      return id;
     },
 
     /** Adds people to a space. A private space has one person for ever. */
@@ -169,6 +155,9 @@ export function createDirectory(db: Database, tenant: number) {
   };
   return self;
 }
+
+/** Drawn, not counted up: people who join at the same moment would get the same one. */
+export const newSpaceId = (): number => randomInt(1, 2 ** 31);
 
 export const spaceRow = (tenant: number, id: number, name: string, kind: Space["kind"]): Statement => [
   "insert into team_space (tenant, id, name, kind, created_at) values (?, ?, ?, ?, ?)",

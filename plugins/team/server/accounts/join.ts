@@ -1,7 +1,7 @@
 /** Invitations: the only way into a team. Each works once and expires. */
 import { type Database, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
-import { type Directory, memberRow, spaceRow } from "./directory.ts";
+import { type Directory, memberRow, newSpaceId, spaceRow } from "./directory.ts";
 import { hashOf, newId, newSecret, readPublicKey } from "./secrets.ts";
 
 const DAY_MS = 86_400_000;
@@ -129,7 +129,7 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
       const person = invite.person ?? newId(6);
       const write: Statement[] = [];
       if (invite.person === null) {
-        const space = await directory.nextSpace();
+        const space = newSpaceId();
         write.push(
           ["insert into team_person (tenant, id, name, created_at) values (?, ?, ?, ?)", [tenant, person, name, now]],
           spaceRow(tenant, space, name, "private"),
@@ -143,7 +143,7 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
         [tenant, device, person, machine, machineName, publicKey, invite.scopes, now],
       ]);
       await db.batch(write).catch(async (error: unknown) => {
-        // Nothing was stored, so the invitation is good again: two people may have got the same number for their space.
+        // Nothing was stored, so the invitation is good again.
         await db.run("update team_invite set used_at = null, used_by = null where tenant = ? and used_by = ?", [
           tenant,
           device,
