@@ -145,6 +145,8 @@ const ended = (name: string, signal: NodeJS.Signals): Scenario => ({
       throw new Error(`ended before it was asked: ${ran.stderr.slice(-600)}`);
     });
     await Promise.race([reached, early]);
+    const { hasWritten } = tool.driver; // fails while its folder is not there yet
+    while (hasWritten && !(await hasWritten(tool).catch(() => false))) await Promise.race([delay(50), early]);
     running.kill(signal);
     await running.ended;
     early.catch(() => {}); // it was to end

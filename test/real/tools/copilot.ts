@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Driver } from "./types.ts";
 
@@ -25,6 +25,13 @@ export const copilot: Driver = {
     ...["--prompt", prompt],
   ],
   sessionId: ({ stdout, stderr }) => /--resume=(\S+)/.exec(stdout + stderr)?.[1],
+  async hasWritten({ home }) {
+    const sessions = join(home, ".copilot", "session-state");
+    const names = await readdir(sessions, { recursive: true });
+    const logs = names.filter((name) => name.endsWith("events.jsonl"));
+    const texts = await Promise.all(logs.map((name) => readFile(join(sessions, name), "utf8")));
+    return texts.some((text) => text.includes('"type":"assistant.message"'));
+  },
   cannot: { fork: "copilot forks inside its screen only" },
   compaction: { prompt: "/compact", isCommand: true },
   agentsInside: true,

@@ -51,6 +51,8 @@ export interface Driver {
     /** The tool's command that ends what its screen leaves running. */
     stop: readonly string[];
   };
+  /** Whether the log holds a finished reply, of a tool that writes with a delay: one that is killed at once has written none. */
+  hasWritten?(place: Place): Promise<boolean>;
   /** A session that is resumed in another minute leaves another file. */
   logsByMinute?: boolean;
   /** Why no log holds what this request spent; undefined for a request that a log must hold. */
