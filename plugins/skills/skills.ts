@@ -5,7 +5,7 @@ import { type Drift, driftOf } from "./ops/drift.ts";
 import { noticeEdit, restoreSnapshot, snapshotsOf } from "./ops/history.ts";
 import { type GitImport, type GitRequest, importFolder, importGit, importPath, importSelf } from "./ops/import.ts";
 import { deleteSkill, type LinkRequest, type LinkTarget, linkSkill, unlinkSkill } from "./ops/linking.ts";
-import { detailOf, listSkills, oneSkill, scanAll, useOf } from "./ops/list.ts";
+import { detailOf, listSkills, oneSkill, scanAll, toolsHere, useOf } from "./ops/list.ts";
 import { overviewOf, type SkillsOverview } from "./ops/overview.ts";
 import { createShelf } from "./ops/shelf.ts";
 import { applyUpdate, lookUpstream, planUpdate, type UpdatePlan, type UpstreamCheck } from "./ops/update.ts";
@@ -16,6 +16,8 @@ import { createUse, type Use } from "./usage/use.ts";
 export interface Skills {
   list(): Promise<Skill[]>;
   scan(): Promise<Scan>;
+  /** Assistants of this machine that read skills: those whose folder of logs is there. */
+  tools(): Promise<string[]>;
   /** Throws SKILL_NOT_FOUND, as all that take an id. */
   get(id: string): Promise<SkillDetail>;
   importPath(path: string): Promise<Skill>;
@@ -69,6 +71,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     uses: use,
     list: () => aloneReading(() => listSkills(shelf)),
     scan: () => aloneReading(() => scanAll(shelf)),
+    tools: () => toolsHere(shelf),
     get: (id) => aloneReading(() => detailOf(shelf, id)),
     importPath: (path) => alone(() => importPath(shelf, path)),
     importSelf: () => alone(() => importSelf(shelf)),

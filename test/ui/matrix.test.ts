@@ -82,3 +82,30 @@ describeUi("dashboard: servers by assistants", () => {
     expect(stage.problems()).toEqual([]);
   });
 });
+
+describeUi("dashboard: skills by assistants", () => {
+  const get = useStage({ fill: (home) => writeDemo({ home, setup: true }) });
+
+  it("brings a skill of one assistant into another with one click, and lists only assistants of this machine", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/skills");
+    const row = page.getByRole("row", { name: /^Ledger Restore/ });
+    await row.getByText("Gemini CLI: has it in its own folder").waitFor();
+    expect(await page.getByRole("columnheader").count()).toBeLessThan(12);
+    await row.getByRole("button", { name: "Ledger Restore, Claude Code: absent. Click to import and link" }).click();
+    await row.getByRole("button", { name: "Claude Code: linked. Click to unlink" }).waitFor();
+    // Another version of it in a third assistant's folder.
+    const other = join(stage.home, ".cursor/skills/ledger-restore");
+    await mkdir(other, { recursive: true });
+    await writeFile(join(other, "SKILL.md"), "---\nname: ledger-restore\ndescription: Another one.\n---\n\nOther.\n");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visit(stage, "/skills");
+    await row.getByRole("link", { name: /Cursor: has another version/ }).click();
+    await page.waitForURL(/\/skills\/ledger-restore\?tab=links/);
+    await visit(stage, "/skills");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await sound(stage, "skills, phone");
+    expect(stage.problems()).toEqual([]);
+  });
+});

@@ -35,7 +35,7 @@ describeUi("dashboard: skills", () => {
     const stage = get();
     const { page, home } = stage;
     await visit(stage, "/skills");
-    await page.getByText("No skills in the store yet.").waitFor();
+    await page.getByRole("row", { name: /changelog.*not in the store/ }).waitFor();
     await page.getByRole("button", { name: "Add skills" }).first().click();
     await page.getByRole("region", { name: "Broken" }).getByText("odd", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Import all 2" }).click();
@@ -51,7 +51,7 @@ describeUi("dashboard: skills", () => {
     await row.getByRole("button", { name: "Codex: not linked. Click to link" }).waitFor();
     await expect(lstat(link)).rejects.toThrow();
     // What is in Claude Code's folder is the user's own.
-    await row.getByText("Claude Code: a folder of that name is there").waitFor();
+    await row.getByText("Claude Code: has it in its own folder").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

@@ -1,11 +1,12 @@
 /** Skills as the API returns them: the row, the folder as it is, links, drift and use. */
 
+import { stat } from "node:fs/promises";
 import { normalName } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";
 import { standingAt } from "../link/proof.ts";
 import { readTools, type Tools } from "../link/states.ts";
 import type { Inspected } from "../scan/inspect.ts";
-import { skillRoots } from "../scan/roots.ts";
+import { linkRoot, skillRoots } from "../scan/roots.ts";
 import { type Stored, scanSkills } from "../scan/scan.ts";
 import { type LinkRow, originOf, type SkillRow } from "../store/catalog.ts";
 import type { Origin, Scan, Skill, SkillDetail, SkillUse } from "../types.ts";
@@ -54,6 +55,18 @@ async function readText(shelf: Shelf, id: string): Promise<string | null> {
 export async function scanAll(shelf: Shelf): Promise<Scan> {
   const roots = skillRoots(shelf.adapters(), shelf.kernel.env, await shelf.projects());
   return scanSkills(roots, await storedOf(shelf), await shelf.inspector());
+}
+
+export async function toolsHere(shelf: Shelf): Promise<string[]> {
+  const { env } = shelf.kernel;
+  const asked = shelf.adapters().filter((adapter) => linkRoot(adapter, env, "user") !== undefined);
+  const here = await Promise.all(
+    asked.map(async (adapter) => {
+      const found = await Promise.all(adapter.roots(env).map((root) => stat(root).catch(() => undefined)));
+      return found.some((root) => root !== undefined) ? [adapter.name] : [];
+    }),
+  );
+  return here.flat();
 }
 
 async function storedOf({ catalog, realOf, look }: Shelf): Promise<Stored> {

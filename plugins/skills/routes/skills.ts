@@ -13,8 +13,11 @@ const rating = v.pipe(
 const list = defineRoute({
   method: "GET",
   path: "/skills",
-  summary: "Stored skills with their links, drift and use",
-  handler: async ({ kernel }) => ({ skills: await kernel.inject("skills").list() }),
+  summary: "Stored skills with their links, drift and use, and the assistants of this machine that read skills",
+  handler: async ({ kernel }) => {
+    const skills = kernel.inject("skills");
+    return { skills: await skills.list(), tools: await skills.tools() };
+  },
 });
 
 const get = defineRoute({
