@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { violations } from "./axe.ts";
-import { describeUi, useStage, visit } from "./browser.ts";
+import { describeUi, load, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: servers by assistants", () => {
@@ -65,7 +65,7 @@ describeUi("dashboard: servers by assistants", () => {
     await mkdir(join(stage.home, ".gemini"), { recursive: true });
     await writeFile(join(stage.home, ".gemini/settings.json"), JSON.stringify({ mcpServers: {} }));
     await page.setViewportSize({ width: 390, height: 844 });
-    await visit(stage, "/mcp-hub");
+    await load(stage, "/mcp-hub");
     const gemini = page.getByRole("button", { name: "harbour, Gemini CLI: Absent" });
     await gemini.click();
     await page
@@ -100,7 +100,7 @@ describeUi("dashboard: skills by assistants", () => {
     await mkdir(other, { recursive: true });
     await writeFile(join(other, "SKILL.md"), "---\nname: ledger-restore\ndescription: Another one.\n---\n\nOther.\n");
     await page.setViewportSize({ width: 390, height: 844 });
-    await visit(stage, "/skills");
+    await load(stage, "/skills");
     await row.getByRole("link", { name: /Cursor: has another version/ }).click();
     await page.waitForURL(/\/skills\/ledger-restore\?tab=links/);
     await visit(stage, "/skills");
