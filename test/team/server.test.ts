@@ -343,6 +343,23 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect(outputOf(await listed(owner))).toBe(before);
     });
 
+    it("lets a person withdraw what a lost machine of theirs pushed, and no other person", async () => {
+      const made = await member.ask<{ link: string }>("POST", "/team/api/invites", {
+        scopes: ["push"],
+        person: member.person,
+      });
+      const lost = await joinBy(server.node, made.body.link, "ignored", "lost laptop");
+      await lost.push(makeSession({ id: "codex:lost", texts: ["left behind"] }));
+      await member.ask("DELETE", `/team/api/devices/${lost.device}`);
+      const withdraw = (machine: Machine) =>
+        machine.ask<{ removed: { id: string }[]; code?: string }>("POST", "/team/api/withdraw", {
+          ids: ["codex:lost"],
+          machine: lost.machine,
+        });
+      expect((await withdraw(owner)).body.code).toBe("TEAM_NOT_FOUND");
+      expect((await withdraw(member)).body.removed.map(({ id }) => id)).toEqual(["codex:lost"]);
+    });
+
     it("keeps chunks that another session of the person needs", async () => {
       const one = makeSession({ id: "codex:s1", texts: ["shared text"] });
       const two = { ...one, manifest: { ...one.manifest, id: "codex:s2" } };

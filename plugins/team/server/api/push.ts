@@ -92,9 +92,17 @@ export const pushRoutes: readonly ApiRoute[] = [
     path: "/withdraw",
     scope: "push",
     bytes: 2 ** 20,
-    body: v.object({ ids: v.pipe(v.array(sessionId), v.minLength(1), v.maxLength(MOST)) }),
+    body: v.object({
+      ids: v.pipe(v.array(sessionId), v.minLength(1), v.maxLength(MOST)),
+      /** Another machine of the same person: one that was lost cannot withdraw anything. */
+      machine: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/, "is not a machine of this server"))),
+    }),
     handler: async ({ services, caller, body }) => {
-      const removed = await services.ingest.withdraw(caller.person.id, caller.machine, body.ids);
+      const machine = body.machine ?? caller.machine;
+      const mine = await services.directory.devices(caller.person.id);
+      if (!mine.some((device) => device.machine === machine))
+        throw new SessarcError("TEAM_NOT_FOUND", { what: "machine of yours", id: machine });
+      const removed = await services.ingest.withdraw(caller.person.id, machine, body.ids);
       services.metrics.pushes.withdrawn += removed.length;
       const { signing } = services;
       const receipt = canonicalJson({

@@ -25,6 +25,7 @@ export const READ: readonly string[] = [
   "/api/insights/calls",
   "/api/insights/sessions",
   "/api/health",
+  "/api/import/status",
   "/api/prices",
   "/api/team/people",
   "/api/team/usage",
