@@ -1,0 +1,118 @@
+/** What people come to do, from Home, in at most so many clicks. Typing counts as one. */
+
+import type { Locator } from "playwright-core";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { describeUi, load, useStage } from "./browser.ts";
+
+describeUi("dashboard: tasks in few clicks", () => {
+  const get = useStage({ fill: (home) => writeDemo({ home, setup: true }) });
+
+  /** Begins at Home; `click` and `type` do one thing and count it. */
+  async function begin() {
+    const { page } = get();
+    await load(get(), "/");
+    let count = 0;
+    const rail = page.getByRole("navigation", { name: "Main" });
+    return {
+      page,
+      clicks: () => count,
+      open: async (name: string) => {
+        count++;
+        await rail.getByRole("link", { name, exact: true }).click();
+      },
+      click: async (target: Locator) => {
+        count++;
+        await target.click({ timeout: 15_000 });
+      },
+    };
+  }
+
+  it("what last week cost, by model: 2", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("Usage");
+    await click(page.getByRole("radio", { name: "Last week" }));
+    await page.getByRole("heading", { name: "Most expensive" }).waitFor();
+    expect(await page.getByRole("radio", { name: "Model" }).isChecked()).toBe(true);
+    expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("where a secret was leaked, and whether it is still in the project: 2", async () => {
+    // The search of all messages is done.
+    await get().served.kernel.fetch("/api/security/leaks?whole=1");
+    const { page, clicks, open } = await begin();
+    await open("Security");
+    await page.getByText(/^1 secret in 1 session, 1 still in your project's files$/).waitFor({ timeout: 15_000 });
+    await page.getByRole("link", { name: "Open the place" }).first().waitFor({ timeout: 15_000 });
+    expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("a share of a session without its secrets: 4", async () => {
+    const { page, clicks, click } = await begin();
+    await click(page.getByRole("link", { name: /^Rename answer to route/ }).first());
+    await click(page.getByRole("button", { name: "Share" }));
+    await click(page.getByRole("dialog").getByRole("button", { name: "Create link" }));
+    await page.getByRole("dialog").getByText("The link is shown only this once.").waitFor();
+    expect(clicks()).toBeLessThanOrEqual(4);
+  });
+
+  it("which MCP servers each assistant has, and one of them for all: 4", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("MCP hub");
+    await page.getByRole("button", { name: "tides, Codex: In its own file" }).waitFor();
+    await click(page.getByRole("button", { name: "Enable for every assistant: harbour" }));
+    await click(page.getByRole("dialog").getByRole("button", { name: "Enable for every assistant" }));
+    await page.getByRole("button", { name: "harbour, Codex: Through the hub" }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(4);
+  });
+
+  it("a skill into another assistant: 3", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("Skills");
+    const row = page.getByRole("row", { name: /^release-notes/ });
+    await click(row.getByRole("button", { name: "release-notes, Claude Code: absent. Click to import and link" }));
+    await row.getByRole("button", { name: "Claude Code: linked. Click to unlink" }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(3);
+  });
+
+  it("compare two sessions: 4", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("Sessions");
+    const boxes = page.getByRole("checkbox", { name: /^Select / });
+    await click(boxes.nth(0));
+    await click(boxes.nth(1));
+    await click(page.getByRole("button", { name: "Compare" }));
+    await page.getByRole("heading", { level: 1, name: "Comparison" }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(4);
+  });
+
+  it("run a session again in a sandbox: 3, then one a step", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("Replay");
+    await click(page.getByRole("link", { name: /^Replay extremes answers raw/ }));
+    await click(page.getByRole("button", { name: "Start", exact: true }));
+    await page.getByRole("button", { name: "Do this step" }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(3);
+    await click(page.getByRole("button", { name: "Do this step" }));
+    await page.getByRole("status").getByText("done", { exact: true }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(4);
+  });
+
+  it("calls that fail most: 2", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("Sessions");
+    await click(page.getByRole("link", { name: "Failed and slow calls" }));
+    await page.getByRole("heading", { level: 1, name: "Failed and slow calls" }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("save everything in one file: 3", async () => {
+    const { page, clicks, open, click } = await begin();
+    await open("Settings");
+    await click(page.getByRole("link", { name: "Data", exact: true }));
+    const saved = page.waitForEvent("download", { timeout: 15_000 });
+    await click(page.getByRole("link", { name: "Download a backup" }));
+    expect((await saved).suggestedFilename()).toMatch(/\.tar$/);
+    expect(clicks()).toBeLessThanOrEqual(3);
+  });
+});
