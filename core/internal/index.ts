@@ -43,6 +43,7 @@ export type { Bounds } from "../storage/chunk-builder.ts";
 export type { Derived } from "../storage/derived.ts";
 export type { DriverConfig } from "../storage/driver.ts";
 export { openFiles } from "../storage/files.ts";
+export { acquireLock } from "../storage/lock.ts";
 export { hasArchive } from "../storage/present.ts";
 export { buildSqlite } from "../storage/sqlite-build.ts";
 export { storageFailed } from "../storage/storage-error.ts";

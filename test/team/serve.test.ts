@@ -39,6 +39,10 @@ describe.each(engines())("sessarc team serve on $name", (engine) => {
     const page = await fetch(first.url);
     expect([page.status, await page.text()]).toEqual([401, expect.stringContaining("sessarc team open")]);
     expect((await fetch(new URL("/api/sessions", first.url))).status).toBe(401);
+    if (engine.name === "PGlite") {
+      const second = serveHere([...args, "--blobs", join(home, "other")], home, {}, ["team", "serve"]);
+      await expect(second).rejects.toThrow("The archive is open in another process");
+    }
     expect(await first.stop()).toBe(0);
     expect(first.stderr()).toBe("");
 

@@ -1,7 +1,7 @@
 /** A node of a team server. It has no state of its own: any number of them may run on one database and one store of bodies. */
 import type { H3 } from "h3";
 import { type CommandContext, SessarcError, type Storage } from "sessarc";
-import { messageOf } from "#internal";
+import { acquireLock, messageOf } from "#internal";
 import { openTeamDatabase } from "../database/index.ts";
 import type { TeamDatabase } from "../types.ts";
 import { createAccessLog } from "./accounts/access-log.ts";
@@ -64,9 +64,15 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
   const address = options.address === undefined ? undefined : readAddress(options.address);
   const bodies = await openBodies(options.blobs, options.folder);
   const plugins = await serverPlugins(options.plugins);
-  const database = await openTeamDatabase({ database: options.database });
-  const closers: (() => Promise<void>)[] = [() => database.close()];
+  const closers: (() => Promise<void>)[] = [];
   try {
+    // PGlite itself does not notice a second process in its folder, which would damage it.
+    if (!/^postgres(ql)?:/.test(options.database)) {
+      const lock = await acquireLock(`${options.database}.lock`);
+      closers.push(() => lock.release());
+    }
+    const database = await openTeamDatabase({ database: options.database });
+    closers.push(() => database.close());
     for (const { plugin, steps } of plugins.migrations) await database.migrate(plugin, steps);
     await database.migrate("team", ACCOUNTS);
     const { owner } = database;
