@@ -17,6 +17,8 @@ const CHILDREN = [
   "storage/durability-child",
   "storage/lock-child",
   "storage/thread-child",
+  "team/node-child",
+  "team/push-child",
 ] as const;
 /** Below node_modules, where they find this checkout's packages. */
 const FOLDER = join(CACHE, "scripts");

@@ -11,6 +11,10 @@ const WORDS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   projects: () => import("./client/commands/projects.ts"),
   withdraw: () => import("./client/commands/withdraw.ts"),
   open: () => import("./client/commands/open.ts"),
+  invite: () => import("./client/commands/invite.ts"),
+  people: () => import("./client/commands/people.ts"),
+  spaces: () => import("./client/commands/spaces.ts"),
+  revoke: () => import("./client/commands/revoke.ts"),
   leave: () => import("./client/commands/leave.ts"),
 };
 
@@ -27,7 +31,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen\nleave\nserve [--database URL] [--blobs STORE] [--address URL] [--port n]",
+      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen | people | leave | revoke <machine>\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n]",
     options: {
       server: { type: "string" },
       space: { type: "string" },
@@ -36,6 +40,9 @@ export const commands: readonly Command[] = [
       remove: { type: "boolean" },
       ask: { type: "boolean" },
       yes: { type: "boolean" },
+      mine: { type: "boolean" },
+      scopes: { type: "string" },
+      days: { type: "string" },
       database: { type: "string" },
       blobs: { type: "string" },
       address: { type: "string" },
@@ -50,6 +57,9 @@ export const commands: readonly Command[] = [
       remove: "no longer push these projects",
       ask: "ask the servers for your spaces",
       yes: "do not ask before something is withdrawn or forgotten",
+      mine: "invite: for another machine of yours",
+      scopes: "invite: what the machine may do: push, read, own (default push,read)",
+      days: "invite: how long the link is good, 1 to 30 (default 7)",
       database: "serve: postgres://… or a folder (default: PGlite in the data directory)",
       blobs: "serve: a folder for transcripts and chunks, or a driver of unstorage as JSON",
       address: "serve: the address that people and machines use, behind a proxy",

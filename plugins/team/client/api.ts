@@ -31,12 +31,38 @@ const withdrawn = v.object({
   signature: v.string(),
   publicKey: v.string(),
 });
+const made = v.object({ id: v.string(), link: v.string(), expiresAt: v.string() });
+const people = v.object({
+  people: v.array(v.object({ id: v.string(), name: v.string(), createdAt: v.string(), spaces: v.array(v.number()) })),
+});
+const devices = v.object({
+  devices: v.array(
+    v.object({
+      id: v.string(),
+      person: v.string(),
+      machine: v.string(),
+      name: v.string(),
+      scopes: v.array(v.string()),
+      createdAt: v.string(),
+      seenAt: v.nullable(v.string()),
+      revokedAt: v.nullable(v.string()),
+    }),
+  ),
+});
+const spaces = v.object({
+  spaces: v.array(v.object({ id: v.number(), name: v.string(), kind: v.string(), people: v.array(v.string()) })),
+});
+const numbered = v.object({ id: v.number() });
 const opened = v.object({ url: v.string(), expires: v.string() });
 const refusal = v.object({ code: v.string(), message: v.string(), fix: v.optional(v.string(), "") });
 const anything = v.unknown();
 
 export type Space = v.InferOutput<typeof space>;
 export type Joined = v.InferOutput<typeof joined>;
+export type Person = v.InferOutput<typeof people>["people"][number];
+export type Device = v.InferOutput<typeof devices>["devices"][number];
+export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
+export type Invitation = v.InferOutput<typeof made>;
 export type Withdrawn = v.InferOutput<typeof withdrawn>;
 
 export interface Credentials {
@@ -63,7 +89,7 @@ const BUSY: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 export const TOGETHER = 1_000;
 
 interface Call {
-  method: "GET" | "POST" | "PUT";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   json?: unknown;
   bytes?: Uint8Array;
@@ -89,6 +115,18 @@ export class TeamApi {
 
   me = () => this.#ask({ method: "GET", path: "/me" }, me);
   open = () => this.#ask({ method: "POST", path: "/open", json: {} }, opened);
+
+  invite = (body: { scopes: readonly string[]; spaces?: readonly number[]; person?: string; days?: number }) =>
+    this.#ask({ method: "POST", path: "/invites", json: body }, made);
+  people = () => this.#ask({ method: "GET", path: "/people" }, people);
+  devices = () => this.#ask({ method: "GET", path: "/devices" }, devices);
+  spaces = () => this.#ask({ method: "GET", path: "/spaces" }, spaces);
+  createSpace = (body: { name: string; kind: "team" | "project"; people: readonly string[] }) =>
+    this.#ask({ method: "POST", path: "/spaces", json: body }, numbered);
+  addToSpace = (space: number, ids: readonly string[]) =>
+    this.#ask({ method: "POST", path: `/spaces/${space}/people`, json: { people: ids } }, anything);
+  revoke = (device: string) =>
+    this.#ask({ method: "DELETE", path: `/devices/${encodeURIComponent(device)}` }, anything);
 
   /** Of these sessions those that the server lacks as they are, and those that were withdrawn. */
   have(sessions: readonly { id: string; digest: string; space: number }[]) {

@@ -3,7 +3,16 @@ import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { debugError } from "#internal";
-import { type Space, TeamApi, TOGETHER, type Withdrawn } from "./api.ts";
+import {
+  type Device,
+  type Invitation,
+  type Person,
+  type SharedSpace,
+  type Space,
+  TeamApi,
+  TOGETHER,
+  type Withdrawn,
+} from "./api.ts";
 import { createDeviceKey, removeDeviceKey } from "./device.ts";
 import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
 import { createTeamStore, type PushedRow, type Server } from "./store.ts";
@@ -66,7 +75,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     });
   }
 
-  function spaceOf({ spaces, space }: Pick<Server, "spaces" | "space">, wanted: string | undefined): number {
+  function spaceOf(
+    { spaces, space }: { spaces: readonly Pick<Space, "id" | "name" | "kind">[]; space: number },
+    wanted: string | undefined,
+  ): number {
     if (wanted === undefined) return space;
     const lower = wanted.toLowerCase();
     const found = spaces.find(({ id, name, kind }) => [String(id), name.toLowerCase(), kind].includes(lower));
@@ -212,6 +224,63 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       }
       if (project !== undefined) await store.unchoose(server.address, project);
       return all;
+    },
+
+    /** An invitation link: for another person, or (`mine`) for another machine of this one. Spaces by name; default: the team's. */
+    async invite(wishes: {
+      server?: string | undefined;
+      scopes?: readonly string[] | undefined;
+      spaces?: readonly string[] | undefined;
+      mine?: boolean | undefined;
+      days?: number | undefined;
+    }): Promise<Invitation> {
+      const server = await serverOf(wishes.server);
+      const api = apiOf(server);
+      const all = wishes.spaces ? (await api.spaces()).spaces : [];
+      const spaces = wishes.spaces?.map((name) => spaceOf({ spaces: all, space: 0 }, name));
+      return api.invite({
+        scopes: wishes.scopes ?? ["push", "read"],
+        ...(spaces && { spaces }),
+        ...(wishes.mine && { person: server.person.id }),
+        ...(wishes.days !== undefined && { days: wishes.days }),
+      });
+    },
+
+    /** People, machines and spaces, as far as this person may see them. */
+    async people(wanted: string | undefined): Promise<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }> {
+      const api = apiOf(await serverOf(wanted));
+      return { ...(await api.people()), ...(await api.devices()), ...(await api.spaces()) };
+    },
+
+    /** Creates a space with these people in it, or adds them to the one of that name. People by id or name. */
+    async space(wishes: {
+      server?: string | undefined;
+      name: string;
+      people: readonly string[];
+    }): Promise<SharedSpace[]> {
+      const server = await serverOf(wishes.server);
+      const api = apiOf(server);
+      const { people } = await api.people();
+      const ids = wishes.people.map((wanted) => {
+        const found = people.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase());
+        const [one] = found;
+        if (one && found.length === 1) return one.id;
+        throw new SessarcError("TEAM_PERSON_UNKNOWN", {
+          person: wanted,
+          known: people.map(({ id, name }) => `${name} (${id})`),
+        });
+      });
+      const known = (await api.spaces()).spaces.find(({ name }) => name.toLowerCase() === wishes.name.toLowerCase());
+      if (!known) await api.createSpace({ name: wishes.name, kind: "project", people: ids });
+      else if (ids.length > 0) await api.addToSpace(known.id, ids);
+      await store.setSpaces(server.address, (await api.me()).spaces);
+      return (await api.spaces()).spaces;
+    },
+
+    /** Ends a machine's access at once; what it pushed stays. */
+    async revoke(wanted: string | undefined, device: string): Promise<{ revoked: true }> {
+      await apiOf(await serverOf(wanted)).revoke(device);
+      return { revoked: true };
     },
 
     /** A one-time link into the team's dashboard. */

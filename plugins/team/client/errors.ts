@@ -8,6 +8,7 @@ declare module "sessarc" {
     TEAM_JOINED: { address: string };
     TEAM_SERVER_UNKNOWN: { server: string; known: readonly string[] };
     TEAM_SPACE_UNKNOWN: { space: string; known: readonly string[] };
+    TEAM_PERSON_UNKNOWN: { person: string; known: readonly string[] };
     TEAM_NO_PROJECTS: Nothing;
     TEAM_UNREACHABLE: { address: string; reason: string };
     TEAM_REFUSED: { address: string; code: string; reason: string; remedy: string };
@@ -39,6 +40,11 @@ defineErrors({
     status: 422,
     why: ({ space, known }) => `You have no space ${space} on the server; there are ${known.join(", ")}`,
     fix: () => "Name one of them; an owner of the team can add you to another one.",
+  },
+  TEAM_PERSON_UNKNOWN: {
+    status: 422,
+    why: ({ person, known }) => `${person} means no one person of the team; there are ${known.join(", ")}`,
+    fix: () => "Name a person by the id, or by a name that only one has.",
   },
   TEAM_NO_PROJECTS: {
     status: 409,

@@ -1,6 +1,7 @@
 /** Routes of the machine that pushes. Their code is loaded with the first request. */
 import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
+import type { Device, Invitation, Person, SharedSpace } from "./api.ts";
 import type { TeamStatus, Withdrawal } from "./client.ts";
 import type { PushReport } from "./push.ts";
 
@@ -78,6 +79,44 @@ export const clientRoutes = [
     body: v.object({ server }),
     handler: async ({ kernel, body }): Promise<{ url: string; expires: string }> =>
       (await clientOf(kernel)).open(body.server),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/invites",
+    summary: "An invitation link for a person, or for another machine of this one",
+    body: v.object({
+      server,
+      scopes: v.optional(v.pipe(v.array(v.picklist(["push", "read", "own"])), v.minLength(1))),
+      spaces: v.optional(names),
+      mine: v.optional(v.boolean()),
+      days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30))),
+    }),
+    handler: async ({ kernel, body }): Promise<Invitation> => (await clientOf(kernel)).invite(body),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/team/people",
+    summary: "People, machines and spaces of the team, as far as this person may see them",
+    query: v.object({ server }),
+    handler: async ({ kernel, query }): Promise<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }> =>
+      (await clientOf(kernel)).people(query.server),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/spaces",
+    summary: "Create a space, or add people to one",
+    body: v.object({ server, name, people: v.optional(names, []) }),
+    handler: async ({ kernel, body }): Promise<{ spaces: SharedSpace[] }> => ({
+      spaces: await (await clientOf(kernel)).space(body),
+    }),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/revoke",
+    summary: "End a machine's access to the team at once; what it pushed stays",
+    body: v.object({ server, device: name }),
+    handler: async ({ kernel, body }): Promise<{ revoked: true }> =>
+      (await clientOf(kernel)).revoke(body.server, body.device),
   }),
   defineRoute({
     method: "POST",

@@ -1,0 +1,46 @@
+/** `sessarc team people`. */
+import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import type { Device, Person, SharedSpace } from "../api.ts";
+import { textFlag } from "./_ask.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  if (ctx.args.length > 0) throw new UsageError("`sessarc team people` takes no words");
+  const answer = await ctx.get<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }>("/team/people", {
+    server: textFlag(ctx, "server"),
+  });
+  if (ctx.json) {
+    ctx.out(JSON.stringify(answer));
+    return 0;
+  }
+  const { people, devices, spaces } = answer;
+  const head = createStyle(ctx.colour).dim;
+  const named = (ids: readonly number[]) => spaces.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
+  ctx.out(
+    formatTable<Person>(
+      [
+        { title: "person", value: ({ name }) => printable(name) },
+        { title: "id", value: ({ id }) => id },
+        { title: "spaces", value: (one) => printable(named(one.spaces).join(", ")) },
+      ],
+      people,
+      { head },
+    ),
+  );
+  const nameOf = (id: string) => people.find((person) => person.id === id)?.name ?? id;
+  ctx.out("");
+  ctx.out(
+    formatTable<Device>(
+      [
+        { title: "machine", value: ({ name }) => printable(name) },
+        { title: "id", value: ({ id }) => id },
+        { title: "person", value: ({ person }) => printable(nameOf(person)) },
+        { title: "may", value: ({ scopes }) => scopes.join(", ") },
+        { title: "last seen", value: ({ seenAt }) => seenAt?.slice(0, 10) ?? "" },
+        { title: "", value: ({ revokedAt }) => (revokedAt === null ? "" : "revoked") },
+      ],
+      devices,
+      { head },
+    ),
+  );
+  return 0;
+}
