@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { defineBuildConfig } from "unbuild";
 import { describeResponses } from "./core/http/build/responses.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -82,6 +82,31 @@ function removeUnreached(root: string): void {
     if (file.endsWith(".d.ts") && !reached.has(join(root, file))) rmSync(join(root, file));
 }
 
+/** The same file in two packages of the MCP SDK: the JSON Schema validator. */
+const VALIDATOR = /^\.\/ajvProvider-[\w-]+\.mjs$/;
+const mcp = (name: "client" | "server") => join("node_modules/@modelcontextprotocol", name, "dist");
+
+/**
+ * Leaves out of `dist` what is bundled in vain: node-forge makes certificates, which listhen needs for HTTPS alone, and we listen on HTTP;
+ * the validator of the MCP server's SDK is that of the client's.
+ */
+const lighter = {
+  name: "lighter",
+  async resolveId(source: string, importer: string | undefined) {
+    if (source === "node-forge") return "\0node-forge";
+    if (!VALIDATOR.test(source) || !importer?.includes(mcp("server"))) return null;
+    const name = readdirSync(mcp("client")).find((file) => VALIDATOR.test(`./${file}`));
+    return name !== undefined && validatorOf("client", name) === validatorOf("server", source)
+      ? resolve(mcp("client"), name)
+      : null;
+  },
+  load: (id: string) => (id === "\0node-forge" ? "export default undefined" : null),
+};
+
+/** Without its first and last lines, which name the package's own files. */
+const validatorOf = (name: "client" | "server", file: string) =>
+  readFileSync(join(mcp(name), file), "utf8").replace(/^import .*$|^\/\/# source.*$/gm, "");
+
 export default defineBuildConfig({
   entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
   // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
@@ -105,6 +130,7 @@ export default defineBuildConfig({
       execFileSync(process.execPath, [compiler, "-p", "core/declarations.json", "--outDir", "dist/types"]);
     },
     "rollup:options"(_context, options) {
+      options.plugins.unshift(lighter);
       options.plugins.push(notices.plugin);
     },
     "build:done"() {
