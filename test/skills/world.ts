@@ -6,16 +6,18 @@ import { defaultPlugins } from "sessarc/plugins";
 import type { Skill } from "../../plugins/index.ts";
 import { createTestKernel, type TestKernel, type TestKernelOptions } from "../kernel.ts";
 
-/** `rescue` needs `security`. */
+/** `rescue` and `team` need `security`, `report` needs `causality`. */
 const LEFT_OUT = [
   "live",
   "dashboard",
   "security",
   "rescue",
+  "team",
   "share",
   "feedback",
   "demo",
   "causality",
+  "report",
   "mcp-hub",
   "replay",
 ];
