@@ -53,7 +53,7 @@ describe("import from a repository", () => {
       imported: [],
       found: [{ path: "skills/one", name: "one", files: 2 }, { name: "two" }],
     });
-    expect(await t.json("/api/skills")).toEqual({ skills: [] });
+    expect(await t.json("/api/skills")).toEqual({ skills: [], tools: [] });
     const other = await remote.commit({ "SKILL.md": skillText("other") }, "feature/x");
     await remote.git(["tag", "-a", "v1", "-m", "one", other]);
     for (const ref of ["feature/x", "v1", "refs/heads/feature/x", other]) {
