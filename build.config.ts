@@ -49,6 +49,7 @@ const entries: Record<string, string> = {
   "plugins/security/leaks/files": "plugins/security/leaks/files.ts",
   "plugins/security/leaks/indexer": "plugins/security/leaks/indexer.ts",
   "plugins/security/leaks/value": "plugins/security/leaks/value.ts",
+  "plugins/team/database/words-indexer": "plugins/team/database/words-indexer.ts",
   "plugins/security/guard/shown": "plugins/security/guard/shown.ts",
 };
 

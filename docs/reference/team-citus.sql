@@ -24,6 +24,7 @@ select create_distributed_table('sessarc.note_tag', 'tenant');
 select create_distributed_table('sessarc.project', 'tenant');
 select create_distributed_table('sessarc.project_alias', 'tenant');
 select create_distributed_table('sessarc.reply', 'tenant');
+select create_distributed_table('sessarc.search_words', 'tenant');
 select create_distributed_table('sessarc.security_builtin', 'tenant');
 select create_distributed_table('sessarc.security_check', 'tenant');
 select create_distributed_table('sessarc.security_leak', 'tenant');

@@ -32,6 +32,9 @@ export type {
 } from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 
+/** Ids of all sessions that may contain all these texts, whatever the case; undefined where the index cannot say. */
+export type Candidates = (texts: readonly string[]) => Promise<ReadonlySet<string> | undefined>;
+
 import type { ImportReport } from "./import/report.ts";
 
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
@@ -116,6 +119,8 @@ declare module "sessarc" {
     retention: RetentionGuard;
     /** For this plugin's own routes and commands. */
     "archive/open": OpenArchive;
+    /** Optional: another plugin's index of all texts. A search then reads these sessions alone. */
+    candidates: Candidates;
   }
   interface KernelHooks {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */

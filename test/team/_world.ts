@@ -9,6 +9,7 @@ import { createDerived } from "../../core/storage/derived.ts";
 import { durableFs } from "../../core/storage/durable-fs.ts";
 import { createTranscripts } from "../../core/storage/transcripts.ts";
 import { openTeamDatabase } from "../../plugins/team/database/index.ts";
+import { teamSearch } from "../../plugins/team/database/search.ts";
 import type { TeamDatabase } from "../../plugins/team/types.ts";
 import { createTestKernel, type TestKernel, testEnv } from "../kernel.ts";
 import type { Engine } from "./postgres.ts";
@@ -36,6 +37,7 @@ export async function migrateAll(team: TeamDatabase): Promise<void> {
     const plugin = (await entry.load?.())?.default(entry.options as never);
     if (plugin?.migrations?.length) await team.migrate(plugin.name, plugin.migrations);
   }
+  await team.migrate("team-search", teamSearch().migrations ?? []);
 }
 
 /** Puts a session into a space, as a push does before it is imported. */
@@ -73,7 +75,7 @@ export async function createWorld(
       const config = await loadConfig({ cwd: home, env, flags: { dataDir } });
       const storage = await storageOver(db, dataDir, readOnly);
       const kernel = await createKernel({
-        plugins: serverPlugins(),
+        plugins: [...serverPlugins(), teamSearch()],
         config,
         env,
         storage,

@@ -1,7 +1,7 @@
 /** A kernel over PostgreSQL answers as the same kernel over SQLite. */
 import type { Kernel } from "sessarc";
 import { writeDemo } from "sessarc/plugins/demo";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createWorld, fixtures, TENANT, type World } from "./_world.ts";
 import { engines } from "./postgres.ts";
 
@@ -34,6 +34,29 @@ describe.each(engines())("over $name", (engine) => {
   });
 });
 
+describe.each(engines())("the search index over $name", (engine) => {
+  it("names the sessions that have a word, of the spaces that a member may read", async () => {
+    const world = await createWorld(engine, fill, (id) => (id.startsWith("codex:") ? 2 : 1));
+    onTestFinished(() => world.close());
+    const ofSpaces = async (spaces: readonly number[]) => {
+      const kernel = await world.kernel(world.team.member({ tenant: TENANT, person: "ada", spaces }), true);
+      const candidates = kernel.inject("candidates");
+      const all = await kernel.storage.db.all<{ id: string }>("select id from session");
+      return {
+        ids: new Set(all.map(({ id }) => id)),
+        of: async (text: string) => (await candidates([text])) ?? new Set(),
+      };
+    };
+    const [one, both] = [await ofSpaces([1]), await ofSpaces([1, 2])];
+    expect(await both.of("zyzzogeton")).toEqual(new Set());
+    const named = await both.of("tide");
+    expect(named.size).toBeGreaterThan(0);
+    expect(named.size).toBeLessThan(both.ids.size);
+    expect([...named].some((id) => !one.ids.has(id))).toBe(true);
+    expect(await one.of("tide")).toEqual(new Set([...named].filter((id) => one.ids.has(id))));
+  });
+});
+
 async function ask(kernel: Kernel, path: string): Promise<{ status: number; body: unknown }> {
   const answer = await kernel.fetch(path);
   const text = await answer.text();
@@ -47,7 +70,8 @@ function plain(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([key, one]) => (VARY.has(key) ? [] : [[key, plain(one)]])));
 }
-const VARY = new Set(["tookMs", "errorId", "createdAt", "importedAt", "dataDir", "madeAt", "now"]);
+// `stats` counts what was read, which is less with an index.
+const VARY = new Set(["stats", "tookMs", "errorId", "createdAt", "importedAt", "dataDir", "madeAt", "now"]);
 
 /** Questions of every kind, with ids of the sessions that there are. */
 async function paths({ local }: World): Promise<string[]> {
@@ -140,8 +164,31 @@ async function paths({ local }: World): Promise<string[]> {
       `${session}/health`,
     );
   }
-  for (const q of ["tide", "the", "error tool:codex", "is:error", "ü", '"const x"', "kind:tool_use"]) {
+  for (const q of SEARCHES) {
     all.push(`/api/search?q=${encodeURIComponent(q)}`, `/api/search/total?q=${encodeURIComponent(q)}`);
   }
   return all;
 }
+
+/** Words of one letter, parts of words, phrases, signs and several scripts. */
+const SEARCHES = [
+  "tide",
+  "TIDE",
+  "ide",
+  "the",
+  "zyzzogeton",
+  "error tool:codex",
+  "is:error",
+  "ü",
+  "Straße",
+  "приве",
+  "ПРИВЕТ",
+  "日本",
+  "潮",
+  "a",
+  "100%",
+  "under_score",
+  '"const x"',
+  "-tide export",
+  "kind:tool_use",
+];

@@ -40,8 +40,20 @@ function addFilters(query: Query, input: Filters): void {
   else if (input.errors === "1") query.error = true;
 }
 
-/** Sessions that have the tags and bookmarks of a query; null where it asks for none. */
+/** Sessions that a search has to read: those with the tags and bookmarks it asks for, and those that may contain its words. Null: all. */
 export async function chooseSessions(kernel: Kernel, query: Query): Promise<ReadonlySet<string> | null> {
+  const [marked, candidates] = await Promise.all([markedSessions(kernel, query), candidatesOf(kernel, query)]);
+  if (!marked || !candidates) return marked ?? candidates ?? null;
+  return new Set([...candidates].filter((id) => marked.has(id)));
+}
+
+async function candidatesOf(kernel: Kernel, { terms }: Query): Promise<ReadonlySet<string> | undefined> {
+  const wanted = terms.flatMap(({ text, negated }) => (negated ? [] : [text]));
+  return wanted.length === 0 ? undefined : kernel.find("candidates")?.(wanted);
+}
+
+/** Null where the query asks for no tag or bookmark. */
+async function markedSessions(kernel: Kernel, query: Query): Promise<ReadonlySet<string> | null> {
   if (!asksForMarks(query)) return null;
   const { tag: tags, notTag: notTags, bookmarked } = query;
   const notes = kernel.find("notes");

@@ -30,7 +30,7 @@ export interface Scope {
   query: Query;
   /** Ids of the projects that pass the query's project filters; null: all. */
   projects: ReadonlySet<string> | null;
-  /** Ids of the sessions that pass the filters of tags and bookmarks; default all. */
+  /** Ids of the sessions that the search reads; default all. */
   sessions?: ReadonlySet<string> | null | undefined;
 }
 

@@ -27,9 +27,28 @@ const SEEN: Readonly<Record<string, string>> = {
     "exists (select 1 from usage_total t where t.tenant = usage_model.tenant and t.model = usage_model.model)",
 };
 
-/** Indexes that a policy needs beside the plugins' own. */
-const FOR_POLICIES: Readonly<Record<string, string>> = {
-  usage_total: "create index team_usage_total_model on usage_total (tenant, model, space)",
+/** What a table has beside the plugin's own indexes: for a policy, and for the search. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  usage_total: ["create index team_usage_total_model on usage_total (tenant, model, space)"],
+  search_words: [
+    "create index team_search_words on search_words using gin (words gin_trgm_ops)",
+    // LIKE may show what it compares (in an error), so PostgreSQL checks a policy before it, row by row and without the index. This function asks as the
+    // owner of the table and has the condition of the policy in it.
+    `create function team_candidates(patterns text) returns table (session text) language plpgsql stable security definer
+     set search_path = sessarc, pg_temp as $$
+     declare
+       asked text := 'select w.session from search_words w where w.tenant = $1 and w.space = any ($2)';
+       pattern text;
+     begin
+       for pattern in select json_array_elements_text(patterns::json) loop
+         asked := asked || format(' and w.words like %L', pattern);
+       end loop;
+       return query execute asked using nullif(current_setting('sessarc.tenant', true), '')::bigint,
+         nullif(current_setting('sessarc.spaces', true), '')::bigint[];
+     end $$`,
+    "revoke execute on function team_candidates(text) from public",
+    "grant execute on function team_candidates(text) to sessarc_member",
+  ],
 };
 
 /** Columns that an index holds only so that a query need not read the table: an index row of PostgreSQL has 2,700 bytes at most. */
@@ -47,7 +66,7 @@ export function translateStep(step: string, schema: Schema): string[] {
     ...statements.flatMap((tokens) => translateDdl(tokens, schema)),
     ...made.flatMap((name) => {
       const condition = SEEN[name];
-      return [...(condition ? [policyOf(name, condition)] : []), ...(FOR_POLICIES[name] ? [FOR_POLICIES[name]] : [])];
+      return [...(condition ? [policyOf(name, condition)] : []), ...(BESIDE[name] ?? [])];
     }),
   ];
 }

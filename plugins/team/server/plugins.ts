@@ -1,6 +1,7 @@
 /** Which built-in plugins the kernels of a server run, and what of them. */
 import type { Plugin, PluginEntry } from "sessarc";
 import { loadPlugin } from "#internal";
+import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
 import { isRouteAllowed } from "./people/allowed.ts";
 
@@ -10,7 +11,7 @@ const INGEST = ["archive", "insights", "health"];
 const PERSON = ["archive", "insights", "health", "causality", "security", "mcp-hub", "dashboard"];
 
 export interface ServerPlugins {
-  ingest: readonly PluginEntry[];
+  ingest: readonly (Plugin | PluginEntry)[];
   person: readonly (Plugin | PluginEntry)[];
   /** Names and tool roles of the assistants that sessarc knows. */
   assistants: readonly Facts[];
@@ -36,9 +37,16 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
     if ("adapter" in plugin) assistants.push(factsOf(plugin.adapter));
     if (isUsed && plugin.migrations?.length) migrations.push({ plugin: plugin.name, steps: plugin.migrations });
   }
+  const search = teamSearch();
+  migrations.push({ plugin: search.name, steps: search.migrations ?? [] });
+  const prepared = { ...search, migrations: [] };
   return {
-    ingest: named(INGEST).map((entry) => derived(entry, (plugin) => ({ ...plugin, migrations: [], commands: [] }))),
+    ingest: [
+      ...named(INGEST).map((entry) => derived(entry, (plugin) => ({ ...plugin, migrations: [], commands: [] }))),
+      prepared,
+    ],
     person: [
+      prepared,
       ...assistants.map((facts) => pushedAdapter(facts)),
       ...named(PERSON).map((entry) =>
         derived(entry, (plugin) => ({
