@@ -139,7 +139,7 @@ const QUESTIONS: Readonly<Record<string, readonly (readonly [sql: string, ...par
   ],
 };
 
-/** Writes one after the other, each followed by all rows. */
+/** Writes in this order, each followed by all rows. */
 const WRITES: readonly (readonly [rule: string, sql: string, ...params: SqlValue[]])[] = [
   ["insert or", "insert or ignore into work (session, quarter, messages) values (?, ?, ?)", "s:a", 1, 99],
   ["insert or", "insert or replace into work (session, quarter, messages) values (?, ?, ?)", "s:a", 1, 11],

@@ -80,7 +80,6 @@ it.skipIf(!binaries())(
     const copy = await folder("backup");
     await run(join(bin, "pg_dump"), [
       "--format=custom",
-      "--schema=sessarc",
       "--file",
       join(copy, "team.dump"),
       server.database,

@@ -208,7 +208,7 @@ export const accountRoutes: readonly ApiRoute[] = [
 ];
 
 const numberOf = (text: string | undefined): number => {
-  if (text === undefined || !/^\d{1,9}$/.test(text))
+  if (text === undefined || !/^\d{1,10}$/.test(text))
     throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: text ?? "" });
   return Number(text);
 };
