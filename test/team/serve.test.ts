@@ -78,12 +78,7 @@ it.skipIf(!binaries())(
 
     // As docs/guides/team.md has it.
     const copy = await folder("backup");
-    await run(join(bin, "pg_dump"), [
-      "--format=custom",
-      "--file",
-      join(copy, "team.dump"),
-      server.database,
-    ]);
+    await run(join(bin, "pg_dump"), ["--format=custom", "--file", join(copy, "team.dump"), server.database]);
     await cp(join(server.folder, "blobs"), join(copy, "blobs"), { recursive: true });
     const late = makeSession({ id: "codex:late", texts: ["written after the backup"], replies: [[3, 5]] });
     await owner.push(late);
