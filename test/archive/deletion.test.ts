@@ -52,7 +52,7 @@ it("a session goes with its sub-agents, which sync does not bring back; imported
   await importAll(t);
   const before = await listed(t);
   expect(before).toHaveLength(3);
-  expect((await t.send("DELETE", `/api/sessions/${ID}`)).body).toEqual({ deleted: true, subagents: 2 });
+  expect((await t.send("DELETE", `/api/sessions/${ID}`)).body).toEqual({ deleted: true, subagents: 2, pushedTo: [] });
   expect(await listed(t)).toEqual([]);
   expect(await t.kernel.storage.transcripts.keys()).toEqual([]);
   expect((await t.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 0, skipped: 3 });

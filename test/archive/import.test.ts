@@ -139,7 +139,7 @@ describe("import", () => {
 
   it("D4: a deleted session stays away from sync and comes back by name", async () => {
     await call("POST", "/import", { all: true });
-    expect((await call("DELETE", `/sessions/${idA}`)).body).toEqual({ deleted: true, subagents: 0 });
+    expect((await call("DELETE", `/sessions/${idA}`)).body).toEqual({ deleted: true, subagents: 0, pushedTo: [] });
     expect((await call("POST", "/sync?wait=1")).body).toMatchObject({ imported: 0, skipped: 1 });
     expect((await call("GET", `/sessions/${idA}`)).status).toBe(404);
     expect((await call("GET", "/scan")).body.projects[0].sessions[0].state).toBe("deleted");
