@@ -238,7 +238,7 @@ describe("the built package", () => {
     expect(
       paths.filter(
         (path) =>
-          !/^(dist\/|docs\/[\w/-]+\.md$|LICENSE$|CHANGELOG\.md$|((core|plugins|ui)\/)?README\.md$|package\.json$)/.test(
+          !/^(dist\/|docs\/[\w/-]+\.(?:md|sql|yaml|service)$|LICENSE$|CHANGELOG\.md$|((core|plugins|ui)\/)?README\.md$|package\.json$)/.test(
             path,
           ),
       ),

@@ -1,6 +1,7 @@
 /** Team: many machines push their sessions to one server on PostgreSQL. Nothing of it is loaded before a team command is used. */
 import { definePlugin, type Kernel, type RoutesOf } from "sessarc";
 import "./errors.ts";
+import "./server/errors.ts";
 import "./client/errors.ts";
 import type { Background } from "./client/background.ts";
 import type { TeamClient } from "./client/client.ts";
