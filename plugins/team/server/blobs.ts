@@ -53,7 +53,7 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
       const bytes = packed && (await inflate(packed, { maxOutputLength: MOST_INFLATED }).catch(() => undefined));
       if (bytes && createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
       await db.run("delete from team_blob where tenant = ? and sha256 = ?", [tenant, sha256]);
-      throw new SessarcError("TEAM_BLOBS_MISSING", { missing: [sha256] });
+      throw new SessarcError("TEAM_BLOBS_MISSING", { missing: sha256 });
     },
 
     /** Notes which chunks a session is made of. */

@@ -14,7 +14,7 @@ declare module "sessarc" {
     TEAM_NOT_FOUND: { what: string; id: string };
     TEAM_LAST_OWNER: Nothing;
     TEAM_BLOB_WRONG: { sha256: string; reason: string };
-    TEAM_BLOBS_MISSING: { missing: readonly string[] };
+    TEAM_BLOBS_MISSING: { missing: string };
     TEAM_MANIFEST_INVALID: { reason: string };
     TEAM_PUSH_FAILED: { id: string; reason: string };
     TEAM_WITHDRAWN: { id: string };
@@ -80,7 +80,7 @@ defineErrors({
   },
   TEAM_BLOBS_MISSING: {
     status: 409,
-    why: ({ missing }) => `${missing.length} chunks of this session are not on the server: ${missing.join(", ")}`,
+    why: ({ missing }) => `Chunks of this session are not on the server: ${missing}`,
     fix: () => "Send them with PUT /team/api/blobs/<sha256>, then push the session again.",
   },
   TEAM_MANIFEST_INVALID: {

@@ -254,7 +254,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         done({ id, digest: push.digest, outcome: "imported" });
       } else if (reason === "TEAM_BLOBS_MISSING") {
         const missing = await blobs.missing(push.person, chunksOf(push.manifest));
-        job.fail(new SessarcError("TEAM_BLOBS_MISSING", { missing }));
+        job.fail(new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") }));
       } else job.fail(new SessarcError("TEAM_PUSH_FAILED", { id: push.manifest.id, reason }));
     }
   }
@@ -336,7 +336,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       if (now && now.digest === push.digest && now.space === push.space)
         return { id, digest: push.digest, outcome: "unchanged" };
       const missing = await blobs.missing(push.person, chunksOf(push.manifest));
-      if (missing.length > 0) throw new SessarcError("TEAM_BLOBS_MISSING", { missing });
+      if (missing.length > 0) throw new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") });
       return new Promise((done, fail) => enqueue({ push: { push, done }, fail, run: async () => {} }));
     },
 
