@@ -71,6 +71,8 @@ export class Seen {
     if (found !== undefined) return found >= size;
     if (isNamed(event)) return false;
     const now = this.#growing.get(event.seq);
-    return now !== undefined && now.kind === event.kind && now.text.startsWith(event.text);
+    if (now === undefined || now.kind !== event.kind) return false;
+    // The same message there is no longer one, but one of several that say the same: they are numbered.
+    return nameOf(now) !== nameOf(event) && now.text.startsWith(event.text);
   }
 }
