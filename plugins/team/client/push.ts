@@ -98,14 +98,16 @@ export async function push(parts: PushParts, options: PushOptions): Promise<Push
   };
   // What a kill left there.
   await rm(outbox, { recursive: true, force: true });
-  const open = await toPush(parts, options, report);
+  // Asked before anything is redacted: what is redacted by newer rules meanwhile is pushed again at the next time, never the other way round.
+  const version = await parts.kernel.inject("redactor").piecesVersion();
+  const open = await toPush(parts, options, report, version);
   let done = 0;
   const queue = open.values();
   const lane = async () => {
     for (const one of queue) {
       if (signal.aborted) return;
       onFrame({ type: "progress", done, total: open.length, current: one.id });
-      const session = await pushOne(parts, one, options, report.asked);
+      const session = await pushOne(parts, one, options, report.asked, version);
       if (!session) return;
       done++;
       add(report, session);
@@ -123,9 +125,13 @@ export async function push(parts: PushParts, options: PushOptions): Promise<Push
 }
 
 /** Sessions that changed, or that the server lacks. */
-async function toPush(parts: PushParts, options: PushOptions, report: PushReport): Promise<Candidate[]> {
-  const { kernel, store, server, api } = parts;
-  const version = await kernel.inject("redactor").piecesVersion();
+async function toPush(
+  parts: PushParts,
+  options: PushOptions,
+  report: PushReport,
+  version: string,
+): Promise<Candidate[]> {
+  const { store, server, api } = parts;
   const only = options.sessions && new Set(options.sessions);
   const projects = options.projects && new Set(options.projects);
   const all = await store.candidates(server.address, options.since ?? Number.MIN_SAFE_INTEGER, options.again === true);
@@ -167,6 +173,7 @@ async function pushOne(
   one: Candidate,
   options: PushOptions,
   asked: boolean,
+  version: string,
 ): Promise<PushedSession | undefined> {
   const { kernel, server, outbox, signal } = parts;
   const session: PushedSession = {
@@ -192,7 +199,7 @@ async function pushOne(
     session.unchecked = staged.unchecked;
     const missing = asked ? await parts.api.missingBlobs([...staged.pieces.keys()]) : new Set(staged.pieces.keys());
     for (const sha256 of missing) session.bytes += staged.pieces.get(sha256) ?? 0;
-    if (!options.dryRun) session.outcome = await send(parts, one, staged, missing, options.again === true);
+    if (!options.dryRun) session.outcome = await send(parts, one, staged, missing, options.again === true, version);
     return session;
   } catch (error) {
     if (signal.aborted) return undefined;
@@ -210,11 +217,12 @@ async function pushOne(
 
 /** Sends what is missing, then the manifest. A chunk that the server lost in between is sent again. */
 async function send(
-  { api, store, server, kernel }: PushParts,
+  { api, store, server }: PushParts,
   one: Candidate,
   staged: Staged,
   missing: ReadonlySet<string>,
   again: boolean,
+  version: string,
 ): Promise<PushOutcome> {
   const put = async (names: Iterable<string>) => {
     for (const sha256 of names) await api.putBlob(sha256, await staged.read(sha256));
@@ -230,7 +238,7 @@ async function send(
     session_id: one.id,
     project_id: one.project_id,
     pushed_id: staged.manifest.id,
-    stamp: stampOf(one, server.machine, await kernel.inject("redactor").piecesVersion()),
+    stamp: stampOf(one, server.machine, version),
     digest: staged.digest,
   });
   return answer.outcome === "unchanged" ? "unchanged" : "pushed";
