@@ -44,6 +44,7 @@ export type { Derived } from "../storage/derived.ts";
 export type { DriverConfig } from "../storage/driver.ts";
 export { openFiles } from "../storage/files.ts";
 export { acquireLock } from "../storage/lock.ts";
+export { stepDigest } from "../storage/migrate.ts";
 export { hasArchive } from "../storage/present.ts";
 export { buildSqlite } from "../storage/sqlite-build.ts";
 export { storageFailed } from "../storage/storage-error.ts";
@@ -51,6 +52,7 @@ export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "../stor
 export { createTranscripts, type TranscriptOptions } from "../storage/transcripts.ts";
 export { type MaybePromise, messageOf } from "../utils/async.ts";
 export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
+export { canonicalJson } from "../utils/canonical.ts";
 export { debugError } from "../utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";
 export { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "../utils/otlp.ts";

@@ -23,7 +23,7 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
   for (const [i, sql] of migrations.entries()) {
     const number = i + 1;
     const known = applied.get(number);
-    if (known === digestOf(sql)) continue;
+    if (known === stepDigest(sql)) continue;
     if (known !== undefined) throw new SessarcError("ARCHIVE_OTHER", { plugin, number });
     missing.push(stepOf(plugin, number, sql));
   }
@@ -62,7 +62,7 @@ export async function migrateFirst(db: Database, plugins: readonly Migrated[]): 
 const stepOf = (plugin: string, number: number, sql: string): Statement[] => [
   [TABLE],
   [sql],
-  [RECORD, [plugin, number, digestOf(sql), new Date().toISOString()]],
+  [RECORD, [plugin, number, stepDigest(sql), new Date().toISOString()]],
 ];
 
 const hasSteps = async (db: Database): Promise<boolean> =>
@@ -76,6 +76,6 @@ async function appliedSteps(db: Database, plugin: string): Promise<Map<number, s
   return new Map(rows.map(({ number, digest }) => [number, digest]));
 }
 
-/** White space may change. */
-const digestOf = (sql: string): string =>
+/** Of a schema step; white space may change. */
+export const stepDigest = (sql: string): string =>
   createHash("sha256").update(sql.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 32);

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { isRecord, type JsonRecord, parseRecord } from "sessarc";
+import { canonicalJson } from "#internal";
 import type { ServiceEntry } from "../entry.ts";
 import type { AcceptedTool, RegistryStore } from "../registry/store.ts";
 
@@ -31,7 +32,7 @@ export function changesOf({ before, after }: ToolChange): DefinitionChange[] {
 }
 
 function compare(before: unknown, after: unknown, field: string, changes: DefinitionChange[]): void {
-  if (canonical(before) === canonical(after)) return;
+  if (canonicalJson(before) === canonicalJson(after)) return;
   if (!isRecord(before) || !isRecord(after))
     return void changes.push({ field, before: shortened(before), after: shortened(after) });
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
@@ -51,19 +52,9 @@ export function definitionOf(tool: JsonRecord): JsonRecord {
 
 export const digestOf = (tool: JsonRecord): string =>
   createHash("sha256")
-    .update(canonical(definitionOf(tool)))
+    .update(canonicalJson(definitionOf(tool)))
     .digest("hex")
     .slice(0, 16);
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-  return `{${keys
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
-    .join(",")}}`;
-}
 
 /** Compares what a service lists with what was accepted; new tools and new pins are written down. Answers the tools that are held. */
 export async function checkDefinitions(

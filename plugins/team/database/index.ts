@@ -1,6 +1,6 @@
 /** Opens the database of a team: PostgreSQL, or PGlite in a folder. */
-import { createHash } from "node:crypto";
 import { SessarcError } from "sessarc";
+import { stepDigest } from "#internal";
 import type { Principal, TeamDatabase, TeamDatabaseOptions, TeamWriter } from "../types.ts";
 import { translateStep } from "./ddl.ts";
 import { type Connection, openEngine } from "./engine.ts";
@@ -119,7 +119,8 @@ export async function openTeamDatabase({
           throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
         for (const [i, step] of migrations.entries()) {
           const number = i + 1;
-          const digest = digestOf(step);
+          // As the local archive does: the kernel compares it when it starts.
+          const digest = stepDigest(step);
           const known = applied.get(number);
           if (known === digest) continue;
           if (known !== undefined) throw new SessarcError("ARCHIVE_OTHER", { plugin, number });
@@ -143,10 +144,6 @@ export async function openTeamDatabase({
     },
   };
 }
-
-/** White space may change. The same digest as the local archive's, because the kernel compares it when it starts. */
-const digestOf = (sql: string): string =>
-  createHash("sha256").update(sql.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 32);
 
 /** Two numbers name an advisory lock: ours, and the tenant's. */
 const key = (tenant: number): [string, string] => [String(SCHEMA_LOCK), String(tenant)];

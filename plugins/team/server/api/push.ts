@@ -1,9 +1,9 @@
 /** /team/api: receiving sessions and removing them again. */
 import { type Database, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { validate } from "#internal";
+import { canonicalJson, validate } from "#internal";
 import { marks, pages } from "#internal/adapter";
-import { canonicalJson, digestOf } from "../../manifest.ts";
+import { digestOf } from "../../manifest.ts";
 import { MOST_PACKED } from "../blobs.ts";
 import { idHere } from "../ingest/adapters.ts";
 import { manifestSchema, sessionId, sha256 } from "../ingest/manifest-schema.ts";
