@@ -15,16 +15,9 @@ export interface ReportQuery {
   /** Asks git how far the work of each project is in it. */
   git: boolean;
 }
-export interface ReportProject {
+export interface ReportProject extends ReportTotals {
   id: string;
   name: string;
-  sessions: number;
-  messages: number;
-  activeMs: number;
-  tokens: number;
-  microdollars: number;
-  /** Models without a price: not in `microdollars`. */
-  unpriced: string[];
   /** What it cost in as many days right before. */
   previousMicrodollars: number;
   git: ReportGit | null;
@@ -54,6 +47,7 @@ export interface ReportTotals {
   activeMs: number;
   tokens: number;
   microdollars: number;
+  /** Models without a price: not in `microdollars`. */
   unpriced: string[];
 }
 export interface Report {

@@ -25,27 +25,43 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+const BENCH_MODEL = {
+  name: "bench-model",
+  tool_call: true,
+  reasoning: true,
+  limit: { context: 200_000, output: 8_000 },
+};
+
+/** With the test's model and without questions. */
+export const settingsFor = (url: string) => ({
+  autoupdate: false,
+  share: "disabled",
+  model: "bench/bench-model",
+  small_model: "bench/bench-model",
+  permission: { edit: "allow", bash: "allow", webfetch: "allow", external_directory: "allow" },
+  provider: {
+    bench: {
+      npm: "@ai-sdk/openai-compatible",
+      name: "bench",
+      options: { baseURL: `${url}/v1`, apiKey: "bench" },
+      models: { "bench-model": BENCH_MODEL },
+    },
+  },
+});
+
+/** `name`: of the folder below ~/.config, and of the file in it. */
+export async function writeSettings(home: string, name: string, settings: object): Promise<void> {
+  const folder = join(home, ".config", name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${name}.json`), JSON.stringify(settings, null, 2));
+}
+
 export const opencode: Driver = {
   name: "opencode",
   package: "opencode-ai",
   command: "opencode",
   async setUp({ home, url }) {
-    const folder = join(home, ".config", "opencode");
-    await mkdir(folder, { recursive: true });
-    const model = { name: "bench-model", tool_call: true, reasoning: true, limit: { context: 200_000, output: 8_000 } };
-    const options = { baseURL: `${url}/v1`, apiKey: "bench" };
-    const settings = {
-      $schema: "https://opencode.ai/config.json",
-      autoupdate: false,
-      share: "disabled",
-      model: "bench/bench-model",
-      small_model: "bench/bench-model",
-      permission: { edit: "allow", bash: "allow", webfetch: "allow", external_directory: "allow" },
-      provider: {
-        bench: { npm: "@ai-sdk/openai-compatible", name: "bench", options, models: { "bench-model": model } },
-      },
-    };
-    await writeFile(join(folder, "opencode.json"), JSON.stringify(settings, null, 2));
+    await writeSettings(home, "opencode", { $schema: "https://opencode.ai/config.json", ...settingsFor(url) });
   },
   env: () => ({
     OPENCODE_DISABLE_AUTOUPDATE: "1",
