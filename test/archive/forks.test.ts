@@ -6,11 +6,11 @@ import archive, { type Session } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
+import { claudeTurn } from "../claude-turn.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 const start = (home?: string) =>
   createTestKernel({ ...(home && { home }), plugins: [archive(), insights(), claude()] });
-const at = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
 const PARENT = "aaaaaaaa-0000-4000-8000-000000000001";
 const FORK = "ffffffff-0000-4000-8000-000000000002";
 const pathOf = (t: TestKernel, id: string) => join(t.home, ".claude/projects/-w-app", `${id}.jsonl`);
@@ -22,35 +22,8 @@ function write(path: string, rows: readonly object[]): void {
   utimesSync(path, ++clock, clock);
 }
 
-/** A question, a reply that reads a file, and its failure. `copy`: ids of the records as a fork writes them. */
-const turn = (n: number, copy = "") => [
-  {
-    type: "user",
-    uuid: `u${n}${copy}`,
-    timestamp: at(n),
-    cwd: "/w/app",
-    message: { role: "user", content: `word${n}` },
-  },
-  {
-    type: "assistant",
-    uuid: `a${n}${copy}`,
-    timestamp: at(n),
-    requestId: `r${n}`,
-    message: {
-      id: `m${n}`,
-      role: "assistant",
-      model: "claude-sonnet-4-5",
-      content: [{ type: "tool_use", id: `t${n}`, name: "Read", input: { file_path: `/w/app/${n}.ts` } }],
-      usage: { input_tokens: 10, output_tokens: n },
-    },
-  },
-  {
-    type: "user",
-    uuid: `x${n}${copy}`,
-    timestamp: at(n),
-    message: { role: "user", content: [{ type: "tool_result", tool_use_id: `t${n}`, content: "no", is_error: true }] },
-  },
-];
+/** `copy`: ids of the records as a fork writes them. */
+const turn = (n: number, copy = "") => claudeTurn(n, { copy, failed: true });
 
 async function sessions(t: TestKernel): Promise<Record<string, Session>> {
   const { sessions: all } = await t.json<{ sessions: Session[] }>("/api/sessions");

@@ -5,6 +5,7 @@ import archive, { type EarlierText, type Session } from "../../plugins/archive/i
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
+import { minute } from "../claude-turn.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 export const start = () => createTestKernel({ plugins: [archive(), claude(), codex(), gemini()] });
@@ -27,7 +28,7 @@ export interface Page {
   total: number;
   messages: { text: string; seq: number }[];
 }
-export const at = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
+export const at = minute;
 
 /** Gemini CLI's own records. */
 export const head = {

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { SessionUsage } from "sessarc";
 import { expect, it } from "vitest";
 import type { Session } from "../../plugins/archive/index.ts";
+import { claudeTurn } from "../claude-turn.ts";
 import type { TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
 import { answered, at, type Detail, geminiId, head, type Page, read, said, start, sync, write } from "./keep-logs.ts";
@@ -22,31 +23,7 @@ const SOURCES: readonly Source[] = [
     id: "claude-code:aaaaaaaa-0000-4000-8000-000000000001",
     path: ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl",
     head: [],
-    turn: (n: number) => [
-      { type: "user", uuid: `u${n}`, timestamp: at(n), cwd: "/w/app", message: { role: "user", content: `word${n}` } },
-      {
-        type: "assistant",
-        uuid: `a${n}`,
-        timestamp: at(n),
-        requestId: `r${n}`,
-        message: {
-          id: `m${n}`,
-          role: "assistant",
-          model: "claude-sonnet-4-5",
-          content: [{ type: "tool_use", id: `t${n}`, name: "Read", input: { file_path: `/w/app/${n}.ts` } }],
-          usage: { input_tokens: 10, output_tokens: n },
-        },
-      },
-      {
-        type: "user",
-        uuid: `x${n}`,
-        timestamp: at(n),
-        message: {
-          role: "user",
-          content: [{ type: "tool_result", tool_use_id: `t${n}`, content: "no", is_error: n % 2 === 1 }],
-        },
-      },
-    ],
+    turn: (n: number) => claudeTurn(n),
   },
   {
     id: "codex:bbbbbbbb-0000-4000-8000-000000000001",

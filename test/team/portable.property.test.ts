@@ -9,6 +9,7 @@ import claude from "../../plugins/claude-code/index.ts";
 import insights, { type UsageReport } from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { create, family, type Log, tokensOf, write as writeLog } from "../archive/families.ts";
+import { claudeTurn } from "../claude-turn.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
 import { Arrivals, type Chunks, countedOf, messagesOf, type Pushed, writeAll } from "./portable.ts";
@@ -92,32 +93,7 @@ it("two machines, the home of one a copy of the other's: each reply counts once,
 });
 
 const KEYS = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
-const at = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
-const turn = (n: number) => [
-  { type: "user", uuid: `u${n}`, timestamp: at(n), cwd: "/w/app", message: { role: "user", content: `word${n}` } },
-  {
-    type: "assistant",
-    uuid: `a${n}`,
-    timestamp: at(n),
-    requestId: `r${n}`,
-    message: {
-      id: `m${n}`,
-      role: "assistant",
-      model: "claude-sonnet-4-5",
-      content: [{ type: "tool_use", id: `t${n}`, name: "Edit", input: { file_path: `/w/app/${n}.ts` } }],
-      usage: { input_tokens: 10, output_tokens: n },
-    },
-  },
-  {
-    type: "user",
-    uuid: `x${n}`,
-    timestamp: at(n),
-    message: {
-      role: "user",
-      content: [{ type: "tool_result", tool_use_id: `t${n}`, content: "no", is_error: n % 2 === 1 }],
-    },
-  },
-];
+const turn = (n: number) => claudeTurn(n, { tool: "Edit" });
 let clock = Date.now() / 1000 - 86_400;
 
 const rewriting = fc.array(

@@ -4,10 +4,17 @@ import { SessarcError } from "sessarc";
 /** Addresses remembered; the oldest window goes first. */
 const REMEMBERED = 10_000;
 
-/** At most `most` calls in `ms` for each name; throws TEAM_RATE_LIMITED. Each node counts alone. */
-export function createRateLimit(most: number, ms: number): (name: string) => void {
+export interface RateLimit {
+  /** Counts a call. Seconds until the next one is allowed; 0: this one is. */
+  count(name: string): number;
+  /** Counts a call; throws TEAM_RATE_LIMITED for one too many. */
+  check(name: string): void;
+}
+
+/** At most `most` calls in `ms` for each name. Each node counts alone. */
+export function createRateLimit(most: number, ms: number): RateLimit {
   const windows = new Map<string, { until: number; count: number }>();
-  return (name) => {
+  const count = (name: string): number => {
     const now = performance.now();
     let window = windows.get(name);
     if (!window || window.until <= now) {
@@ -17,7 +24,13 @@ export function createRateLimit(most: number, ms: number): (name: string) => voi
       for (const oldest of windows.keys()) if (windows.size > REMEMBERED) windows.delete(oldest);
     }
     window.count++;
-    if (window.count > most)
-      throw new SessarcError("TEAM_RATE_LIMITED", { seconds: Math.ceil((window.until - now) / 1000) });
+    return window.count > most ? Math.ceil((window.until - now) / 1000) : 0;
+  };
+  return {
+    count,
+    check(name) {
+      const seconds = count(name);
+      if (seconds > 0) throw new SessarcError("TEAM_RATE_LIMITED", { seconds });
+    },
   };
 }

@@ -27,7 +27,7 @@ export const accountRoutes: readonly ApiRoute[] = [
     path: "/join",
     body: v.object({ invite: secret, name, publicKey: v.pipe(v.string(), v.maxLength(100)), machine: name }),
     handler: async ({ services, body, remote }) => {
-      services.limits.join(remote);
+      services.limits.join.check(remote);
       const joined = await services.invitations.join(body.invite, body.name, body.machine, body.publicKey);
       return { ...joined, address: addressOf(services) };
     },
@@ -42,7 +42,7 @@ export const accountRoutes: readonly ApiRoute[] = [
       signature: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{86}$/, "is not an Ed25519 signature in base64url")),
     }),
     handler: ({ services, body, remote }) => {
-      services.limits.token(remote);
+      services.limits.token.check(remote);
       return services.tokens.forSignature(body, services.gate().addresses);
     },
   }),

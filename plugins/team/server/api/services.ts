@@ -4,6 +4,7 @@ import type { TeamDatabase } from "../../types.ts";
 import type { AccessLog } from "../accounts/access-log.ts";
 import type { Directory } from "../accounts/directory.ts";
 import type { Invitations } from "../accounts/join.ts";
+import type { RateLimit } from "../accounts/rate.ts";
 import type { SigningKey } from "../accounts/secrets.ts";
 import type { Tokens } from "../accounts/tokens.ts";
 import type { BlobStore } from "../blobs.ts";
@@ -23,7 +24,7 @@ export interface Services {
   metrics: Metrics;
   signing: SigningKey;
   /** Throw TEAM_RATE_LIMITED. */
-  limits: { join(remote: string): void; token(remote: string): void };
+  limits: { join: RateLimit; token: RateLimit };
   /** Known once the node listens. */
   gate(): Gate;
 }

@@ -138,10 +138,9 @@ export function teamView(directory: Directory): Plugin {
       const { person, machine, project, tool, q, limit, cursor } = query;
       const projects = project === undefined ? undefined : await archive.projectIds(project);
       if (projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project ?? "" });
-      const conditions = ["person", "machine"].flatMap((column) => {
-        const value = column === "person" ? person : machine;
-        return value === undefined ? [] : ([[column, value]] as const);
-      });
+      const conditions = Object.entries({ person, machine }).flatMap(([column, value]) =>
+        value === undefined ? [] : [[column, value] as const],
+      );
       const condition = conditions.length > 0 && {
         sql: `id in (select t.session from team_session t where ${conditions.map(([column]) => `t.${column} = ?`).join(" and ")})`,
         params: conditions.map(([, value]) => value),
