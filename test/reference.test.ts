@@ -71,7 +71,7 @@ describe("docs/reference", () => {
 
   it("error codes", async () => {
     const rows = Object.entries(ERRORS)
-      // Another test of the same process may have registered codes of its own.
+      // Another test of the same process may have registered more codes.
       .filter(([code]) => !code.startsWith("TEST_"))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([code, { status, why, fix }]) => [`\`${code}\``, String(status), shown(why), fix ? shown(fix) : ""]);

@@ -1,4 +1,4 @@
-/** Servers by assistants: unified by what they start, compared field by field, and given to an assistant without any of its own. */
+/** Servers by assistants: unified by what they start, compared field by field, and given to an assistant that has none. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { WireMatrix } from "../../plugins/mcp-hub/index.ts";
 import { type Configs, claude, json, startConfigs } from "./_configs.ts";

@@ -1,4 +1,4 @@
-/** Nodes and machines as processes of their own, for tests that kill them. */
+/** Nodes and machines as separate processes, for tests that kill them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";

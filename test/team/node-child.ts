@@ -1,4 +1,4 @@
-/** A node of a team server as a process of its own, which a test may kill. */
+/** A node of a team server as a separate process, which a test may kill. */
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";

@@ -119,7 +119,7 @@ it("logs that shrink and are rewritten: earlier texts arrive as they are here", 
         for (const manifest of await writeAll(t, chunks)) await arrivals.take(there, { machine: "", manifest });
       };
       for (const { log, turns, keeps, push: now } of steps) {
-        // Each log has turns of its own.
+        // No two logs share a turn.
         const own = turns.map((n) => n + 10 * log);
         logs[log] = keeps ? [...(logs[log] ?? []), ...own] : own;
         const path = join(home, ".claude/projects/-w-app", `${KEYS[log]}.jsonl`);

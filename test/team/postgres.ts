@@ -19,7 +19,7 @@ export interface Opened {
 
 export interface Engine {
   name: string;
-  /** A database of its own, empty. */
+  /** A new, empty database. */
   open(): Promise<Opened>;
 }
 

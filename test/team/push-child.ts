@@ -1,4 +1,4 @@
-/** A machine that imports and pushes as a process of its own, which a test may kill. */
+/** A machine that imports and pushes as a separate process, which a test may kill. */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { createKernel, loadConfig } from "sessarc";

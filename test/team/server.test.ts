@@ -43,7 +43,7 @@ describe.each(engines())("a team server on $name", (engine) => {
   it("answers health, readiness and metrics", async () => {
     expect((await ask(server.node, "GET", "/healthz", { headers: { host: "10.0.0.7:8080" } })).body).toBe("ok\n");
     expect((await ask(server.node, "GET", "/readyz")).body).toBe("ready\n");
-    // A request without a socket comes from no address of the own network.
+    // A request without a socket has no address, so it is not from the local network.
     expect((await ask(server.node, "GET", "/metrics")).status).toBe(401);
   });
 

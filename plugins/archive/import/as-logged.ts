@@ -90,7 +90,7 @@ function evidenceOf(stored: string, entries: readonly Entry[]): NonNullable<Figu
   return { ...evidence, requests: evidence.requests + lost, inheritedExcluded: excluded };
 }
 
-/** Tokens with another than the standard price; undefined where there are none. */
+/** Tokens at other than the standard price; undefined if all are at it. */
 function byClass(sums: Loose): Record<string, SessionUsage> | undefined {
   const classes: Record<string, SessionUsage> = {};
   for (const [slot, usage] of Object.entries(sums))

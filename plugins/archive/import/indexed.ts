@@ -132,7 +132,7 @@ export async function indexBehind(
   }
 }
 
-/** Indexes the next sessions after an id. Answers the last one's id; undefined when there is none left. */
+/** Indexes the next sessions after an id. Answers the last one's id; undefined when all are indexed. */
 async function indexSome(
   kernel: Kernel,
   { name, version, module, tables }: IndexerDefinition,

@@ -61,7 +61,7 @@ export async function planTakeover(
   return { steps, files };
 }
 
-/** Where an assistant's entry for the hub goes: an older one of its own file, else beside its first server there. Nothing where it has one. */
+/** Where an assistant's entry for the hub is written: over an older one in the user's file, else beside the first server there. Nothing if the entry exists. */
 function connectionOf({ entries, managed }: ConfigScan, tool: string): (FoundEntry | ManagedEntry)[] {
   if (managed.some(({ source, current }) => current && source.place.tools.includes(tool))) return [];
   const first = [...managed, ...entries].find(({ source }) => isOwnFile(source.place, tool));

@@ -19,7 +19,7 @@ import {
 /** Columns that name the session of a row, and the function that looks up its space. */
 const OF_SESSION = ["session", "session_id"] as const;
 
-/** Tables without a session of their own: what a member sees of them. All others of that kind are for the writer alone. */
+/** Tables without a session column: what a member sees of them. Only the writer sees other tables of that kind. */
 const SEEN: Readonly<Record<string, string>> = {
   // Where a visible session is in it.
   project: "exists (select 1 from session s where s.tenant = project.tenant and s.project_id = project.id)",

@@ -145,7 +145,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "like ignores case",
-    why: "SQLite's LIKE ignores the case of ASCII letters and has no escape sign of its own",
+    why: "SQLite's LIKE ignores the case of ASCII letters and has no default escape character",
     apply: (tokens) =>
       rewrite(tokens, (at) => {
         if (!isWord(tokens[at], "like")) return undefined;

@@ -1,4 +1,4 @@
-/** A node of a team server. It has no state of its own: any number of them may run on one database and one store of bodies. */
+/** A node of a team server. It keeps no state: any number of nodes may run on one database and one store of bodies. */
 import type { H3 } from "h3";
 import { type CommandContext, SessarcError, type Storage } from "sessarc";
 import { acquireLock, messageOf } from "#internal";

@@ -1,4 +1,4 @@
-/** Short tokens of machines, and sign-ins of browsers. Stored as hashes; revoking a machine ends all of its own. */
+/** Short tokens of machines, and sign-ins of browsers. Stored as hashes; revoking a machine deletes all that belong to it. */
 import { type Database, SessarcError } from "sessarc";
 import { type Caller, readScopes, type Scope } from "./caller.ts";
 import type { Directory } from "./directory.ts";
