@@ -1,5 +1,5 @@
-/** How full a session's context was at its last prompt, from GET /sessions/:id/context, which reads the log. */
-import { type Kernel, toList, toNumber, toRecord, toText } from "sessarc";
+/** How full a session's context was at its last prompt, by the service "insights", which reads the log. */
+import type { Kernel } from "sessarc";
 import type { Finding } from "./state.ts";
 
 /** A share of the model's context window from which on the context is near its limit. */
@@ -15,16 +15,13 @@ export interface Fullness {
 
 /** Undefined where the log has no tokens of single replies, or the price table no window of the model that fits what was sent. */
 async function fullnessOf(kernel: Kernel, id: string): Promise<Fullness | undefined> {
-  const response = await kernel.fetch(`/api/sessions/${encodeURIComponent(id)}/context`);
-  if (!response.ok) return undefined;
-  const replies = toList(toRecord(await response.json()).replies).map(toRecord);
-  const last = replies.at(-1);
-  const model = toText(last?.model);
-  const tokens = toNumber(last?.tokens);
-  if (model === undefined || tokens === undefined) return undefined;
+  const context = await kernel.find("insights")?.context(id);
+  const last = context?.replies.at(-1);
+  if (!context || !last) return undefined;
+  const { model, tokens } = last;
   const window = kernel.find("pricing")?.windowOf(model);
   // A model with a longer window than the table has: nothing is known of its limit.
-  const fits = (most: number) => replies.every((one) => one.model !== model || (toNumber(one.tokens) ?? 0) <= most);
+  const fits = (most: number) => context.replies.every((one) => one.model !== model || one.tokens <= most);
   return window !== undefined && fits(window) ? { model, tokens, window } : undefined;
 }
 

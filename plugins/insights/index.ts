@@ -20,6 +20,7 @@ import { usageRoutes } from "./routes/usage.ts";
 import { createInsights, type Insights } from "./service.ts";
 
 export type { BlockReport, BlockRow, Burn, Reported } from "./figures/blocks.ts";
+export type { SessionContext } from "./figures/context.ts";
 export type { ModelUsage } from "./figures/models.ts";
 export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
 export type { Spending } from "./figures/spending.ts";
@@ -33,7 +34,7 @@ export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/i
 export type { Ledger } from "./routes/ledger.ts";
 export type { PriceList } from "./routes/prices.ts";
 export type { PromptCosts } from "./routes/prompts.ts";
-export type { SessionContext, SessionFigures } from "./routes/session.ts";
+export type { SessionFigures } from "./routes/session.ts";
 export type { Insights } from "./service.ts";
 
 /** A service has the price table ready before a question needs it; a command is done before that. */

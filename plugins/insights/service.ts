@@ -5,6 +5,7 @@ import { type Answers, createAnswers } from "./answers.ts";
 import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
 import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
+import { contextOf, type SessionContext } from "./figures/context.ts";
 import { writeReadings } from "./figures/limits.ts";
 import { type Asked, callsOf, type Known, readKnown, type Calls as ToolCalls, tokensOf } from "./figures/questions.ts";
 import { toRange } from "./figures/range.ts";
@@ -64,6 +65,8 @@ export interface Insights {
   span(query: { from: string; to: string; tz?: string | undefined }): { since: number; until: number };
   /** What each session of a project cost, by quarter-hour. */
   spending(project: string): Promise<Spending[]>;
+  /** How full a session's context was, read from its log. Throws SESSION_NOT_FOUND. */
+  context(id: string): Promise<SessionContext>;
   /** The report of GET /usage straight from the logs. */
   stateless(query: StatelessQuery): Promise<StatelessReport>;
 }
@@ -138,6 +141,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       const question = ["blocks", minutes, service.readings];
       return blocksAt(await service.answer(question, scope, (asked) => blocks(db, asked, minutes)), now);
     },
+    context: (id) => contextOf(kernel, pricing, id),
     span({ from, to, tz }) {
       const { fromMaybe, toMaybe } = edgesOf(zoneOf(tz), toRange(from, to));
       return { since: fromMaybe * QUARTER_MS, until: toMaybe * QUARTER_MS };
