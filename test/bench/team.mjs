@@ -1,7 +1,9 @@
 /**
  * p95 of a team server's search at N sessions, with clients that push and search at once:
- *   node test/bench/team.mjs [sessions] [postgres://… | folder for PGlite] [clients]
- * Starts `dist/cli.mjs team serve` on an empty database.
+ *   node test/bench/team.mjs [sessions] [postgres://… | folder for PGlite] [clients] [nodes]
+ * Starts `dist/cli.mjs team serve` on an empty database, as many nodes on it as asked (PGlite: one); clients take the nodes by turns.
+ * Ten devices join at most, because a server lets no more join in a minute; further clients use a device together with another.
+ * Exits 1 when a session is lost or counted twice, never for a slow answer.
  */
 import { spawn } from "node:child_process";
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
@@ -15,40 +17,42 @@ const COUNT = Number(process.argv[2] ?? 2_000);
 const folder = mkdtempSync(join(tmpdir(), "sessarc-bench-team-"));
 const database = process.argv[3] ?? join(folder, "database");
 const CLIENTS = Number(process.argv[4] ?? 8);
+const NODES = Number(process.argv[5] ?? 1);
+/** What people see of both nodes; machines sign it. */
+const ADDRESS = "http://team.bench";
 const WORDS =
   "cache parser retry socket index token ledger window stream branch commit replay sandbox widget border".split(" ");
 const cli = fileURLToPath(new URL("../../dist/cli.mjs", import.meta.url));
 
-const server = spawn(
-  process.execPath,
-  [
-    cli,
-    "team",
-    "serve",
-    "--port",
-    "0",
-    "--database",
-    database,
-    "--blobs",
-    join(folder, "blobs"),
-    "--data-dir",
-    join(folder, "data"),
-  ],
-  { stdio: ["ignore", "pipe", "inherit"] },
-);
-const link = await new Promise((resolve, reject) => {
-  let text = "";
-  server.stdout.on("data", (chunk) => {
-    text += chunk;
-    const found = /team join (\S+#\S+)/.exec(text)?.[1];
-    if (found) resolve(found);
-  });
-  server.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-});
-const address = new URL(link).origin;
+const servers = [];
 
+/** Starts a node; answers its address and, for the first of a database, the owner's link. */
+async function startNode(name) {
+  const folders = ["--blobs", join(folder, "blobs"), "--data-dir", join(folder, name)];
+  const server = spawn(
+    process.execPath,
+    [cli, "team", "serve", "--port", "0", "--database", database, "--address", ADDRESS, ...folders],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  servers.push(server);
+  return new Promise((resolve, reject) => {
+    let text = "";
+    server.stdout.on("data", (chunk) => {
+      text += chunk;
+      const listening = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
+      const link = /team join (\S+#\S+)/.exec(text)?.[1];
+      if (listening && (link || servers.length > 1)) resolve({ address: listening, link });
+    });
+    server.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+}
+
+const nodes = [];
+let turn = 0;
+
+/** Every request goes to the next node, as a balancer sends it. */
 async function ask(method, path, { token, json, bytes } = {}) {
-  const answer = await fetch(`${address}${path}`, {
+  const answer = await fetch(`${nodes[turn++ % nodes.length]}${path}`, {
     method,
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
@@ -71,7 +75,7 @@ async function joinBy(invitation) {
   });
   const at = new Date().toISOString();
   const nonce = randomBytes(16).toString("base64url");
-  const text = ["sessarc-team-token", address, joined.device, at, nonce].join("\n");
+  const text = ["sessarc-team-token", ADDRESS, joined.device, at, nonce].join("\n");
   const signature = sign(null, Buffer.from(text), privateKey).toString("base64url");
   const { token } = await ask("POST", "/team/api/token", { json: { device: joined.device, at, nonce, signature } });
   return { token, space: joined.spaces.find(({ kind }) => kind === "team").id };
@@ -118,15 +122,19 @@ async function search(client, times, n) {
 }
 
 try {
-  const owner = await joinBy(link);
-  const clients = [owner];
-  while (clients.length < CLIENTS && clients.length < 10) {
+  const first = await startNode("node-0");
+  nodes.push(first.address);
+  const owner = await joinBy(first.link);
+  for (let n = 1; n < NODES; n++) nodes.push((await startNode(`node-${n}`)).address);
+  const devices = [owner];
+  while (devices.length < CLIENTS && devices.length < 10) {
     const { link: next } = await ask("POST", "/team/api/invites", {
       token: owner.token,
       json: { scopes: ["push", "read"] },
     });
-    clients.push(await joinBy(next));
+    devices.push(await joinBy(next));
   }
+  const clients = Array.from({ length: CLIENTS }, (_, n) => devices[n % devices.length]);
   const began = performance.now();
   const meanwhile = [];
   let next = 0;
@@ -143,7 +151,7 @@ try {
   for (let n = 0; n < 100; n++) await search(owner, quiet, n * 3);
   const { total } = await ask("GET", "/api/sessions?limit=1", owner);
   console.log(
-    `${total} of ${COUNT} sessions in ${seconds.toFixed(0)} s (${(COUNT / seconds).toFixed(0)} a second), ${clients.length} clients`,
+    `${total} of ${COUNT} sessions in ${seconds.toFixed(0)} s (${(COUNT / seconds).toFixed(0)} a second), ${clients.length} clients, ${NODES} nodes`,
   );
   console.log(
     `search while pushing: p50 ${p(meanwhile, 0.5).toFixed(0)} ms, p95 ${p(meanwhile, 0.95).toFixed(0)} ms (${meanwhile.length})`,
@@ -151,7 +159,8 @@ try {
   console.log(
     `search afterwards:    p50 ${p(quiet, 0.5).toFixed(0)} ms, p95 ${p(quiet, 0.95).toFixed(0)} ms (${quiet.length})`,
   );
+  if (total !== COUNT) process.exitCode = 1;
 } finally {
-  server.kill("SIGTERM");
+  for (const server of servers) server.kill("SIGTERM");
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
