@@ -41,6 +41,7 @@ select create_distributed_table('sessarc.skill_snapshot', 'tenant');
 select create_distributed_table('sessarc.skill_use', 'tenant');
 select create_distributed_table('sessarc.team_access', 'tenant');
 select create_distributed_table('sessarc.team_blob', 'tenant');
+select create_distributed_table('sessarc.team_change', 'tenant');
 select create_distributed_table('sessarc.team_device', 'tenant');
 select create_distributed_table('sessarc.team_generation', 'tenant');
 select create_distributed_table('sessarc.team_invite', 'tenant');

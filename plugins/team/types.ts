@@ -22,6 +22,8 @@ export interface TeamDatabase {
   write(tenant: number, waitMs: number): Promise<TeamWriter>;
   /** Grows with every committed batch of `write`, on every node. One small query. */
   generation(tenant: number): Promise<number>;
+  /** Ids of all sessions whose rows changed after `generation`, in any space; undefined where they are too many to name. */
+  changesSince(tenant: number, generation: number): Promise<readonly string[] | undefined>;
   /** Applies the missing schema steps of a plugin under a lock, forward only. Throws ARCHIVE_OTHER and ARCHIVE_NEWER as the local archive does. */
   migrate(plugin: string, migrations: readonly string[]): Promise<void>;
   close(): Promise<void>;

@@ -212,8 +212,24 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect(outputOf(await listed(owner))).toBe(52);
     });
 
+    it("names the sessions that a push or a withdrawal changed, so that others read those again and no more", async () => {
+      const { database } = server.node;
+      const id = (session: string) => `${session.replace(":", `:${member.machine}~`)}`;
+      const before = await database.generation(1);
+      await member.push(makeSession({ id: "codex:ch1", texts: ["one"], replies: [[700, 3]] }));
+      expect(await database.changesSince(1, before)).toEqual([id("codex:ch1")]);
+      const between = await database.generation(1);
+      // It claims a reply, and the copy is written again without it.
+      await member.push(makeSession({ id: "codex:ch0", texts: ["two"], replies: [[700, 3]], born: 1 }));
+      expect([...((await database.changesSince(1, between)) ?? [])].sort()).toEqual([id("codex:ch0"), id("codex:ch1")]);
+      const last = await database.generation(1);
+      await member.ask("POST", "/team/api/withdraw", { ids: ["codex:ch0", "codex:ch1"] });
+      expect(await database.changesSince(1, last)).toEqual(expect.arrayContaining([id("codex:ch0"), id("codex:ch1")]));
+      expect(await database.changesSince(1, await database.generation(1))).toEqual([]);
+    });
+
     it("says which chunks are missing, and takes the session once they are there", async () => {
-      const one = makeSession({ id: "codex:c1", texts: ["chunked"] });
+      const one = makeSession({ id: "codex:ch1", texts: ["chunked"] });
       const early = await member.ask<{ code: string; message: string }>("POST", "/team/api/sessions", {
         space: member.team,
         manifest: one.manifest,
@@ -331,7 +347,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect(JSON.stringify((await owner.ask("GET", "/api/search?q=quokka")).body)).not.toContain("embarrassing");
       // The copy counts the reply that both had.
       expect(outputOf(await listed(owner))).toBe(before - 1);
-      expect(await server.everywhere(id)).toEqual(["team_withdrawn", "tombstone"]);
+      expect(await server.everywhere(id)).toEqual(["team_change", "team_withdrawn", "tombstone"]);
       for (const sha256 of one.chunks.keys()) expect(await server.blob(sha256)).toBe(false);
       expect(await server.transcripts(id)).toBe(0);
 

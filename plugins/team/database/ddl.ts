@@ -27,8 +27,11 @@ const SEEN: Readonly<Record<string, string>> = {
     "exists (select 1 from usage_total t where t.tenant = usage_model.tenant and t.model = usage_model.model)",
 };
 
-/** What a table has beside the plugin's own indexes: for a policy, and for the search. */
+/** What a table has beside the plugin's own indexes: for a policy, for the search, and for kernels that follow changes. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  session: [
+    "create trigger team_change after insert or update or delete on session for each row execute function team_note_change()",
+  ],
   usage_total: ["create index team_usage_total_model on usage_total (tenant, model, space)"],
   search_words: [
     "create index team_search_words on search_words using gin (words gin_trgm_ops)",

@@ -13,6 +13,8 @@ import { createView, type Source, type View } from "./view.ts";
 const CONNECTIONS = 10;
 /** Time between two tries to get the tenant's lock. */
 const TRY_MS = 100;
+/** Changed sessions named at most; who is further behind reads all again. */
+const MOST_CHANGES = 1_000;
 
 /**
  * Opens the database and brings what it needs up to date: schema, roles, functions. Throws TEAM_DRIVER_MISSING, TEAM_DATABASE_UNREACHABLE,
@@ -83,6 +85,13 @@ export async function openTeamDatabase({
         generation: () => generations.get(tenant) ?? 0,
       }),
     generation,
+    async changesSince(tenant, since) {
+      const rows = await owner.all<{ session: string }>(
+        "select session from team_change where tenant = ? and generation > ? limit ?",
+        [tenant, since, MOST_CHANGES + 1],
+      );
+      return rows.length > MOST_CHANGES ? undefined : rows.map(({ session }) => session);
+    },
     async write(tenant, waitMs): Promise<TeamWriter> {
       const viewer = { role: "sessarc_writer", tenant } as const;
       const raise = async (connection: Connection) => {

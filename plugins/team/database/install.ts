@@ -21,6 +21,16 @@ const spaceOf = (
   return new;
 end $$`;
 
+/** The batch under way raises the generation by one when it is committed. */
+const NOTE_CHANGE = `create or replace function team_note_change() returns trigger language plpgsql as $$
+  declare changed record := case when tg_op = 'DELETE' then old else new end;
+  begin
+    insert into sessarc.team_change (tenant, session, generation)
+      values (changed.tenant, changed.id, 1 + coalesce((select g.generation from sessarc.team_generation g where g.tenant = changed.tenant), 0))
+      on conflict (tenant, session) do update set generation = excluded.generation where team_change.generation <> excluded.generation;
+    return null;
+  end $$`;
+
 /** Written as a list so that a later version adds to it; each statement may run at every start. */
 const TABLES = [
   `create table if not exists migration (plugin text, number bigint, digest text, at text, primary key (plugin, number))`,
@@ -42,9 +52,15 @@ const TABLES = [
   "create table if not exists team_generation (tenant bigint primary key, generation bigint not null)",
   "grant select on team_generation to sessarc_member",
   "grant select, insert, update on team_generation to sessarc_writer",
+  // The generation in which a session's row last changed, so that a kernel reads again only what did.
+  `create table if not exists team_change (
+     tenant bigint not null, session text collate "C" not null, generation bigint not null, primary key (tenant, session)
+   )`,
+  "create index if not exists team_change_generation on team_change (tenant, generation)",
+  "grant select, insert, update on team_change to sessarc_writer",
   "grant select on team_session to sessarc_member",
   "grant select, insert, update, delete on team_session to sessarc_writer",
-  ...["team_session", "team_generation"].flatMap((table) => [
+  ...["team_session", "team_generation", "team_change"].flatMap((table) => [
     `alter table ${table} enable row level security`,
     `alter table ${table} force row level security`,
     ...["owner", "writer", "member"].map((name) => `drop policy if exists team_${name} on ${table}`),
@@ -55,6 +71,7 @@ const TABLES = [
     })`,
   ]),
   ...["id", "session", "session_id"].map(spaceOf),
+  NOTE_CHANGE,
   "grant usage on schema sessarc to sessarc_member, sessarc_writer",
   "grant execute on all functions in schema sessarc to sessarc_member, sessarc_writer",
   `create or replace view sqlite_master as select case relkind when 'i' then 'index' else 'table' end as type, relname::text as name

@@ -23,8 +23,10 @@ interface Entry {
   /** Spaces it was made for. */
   spaces: string;
   kernel: Promise<Kernel>;
-  /** Of the tenant, when the kernel last knew of all changes. */
+  /** Of the tenant: the kernel knows of all changes up to it. */
   generation: number;
+  /** Requests that find a newer generation wait for each other. */
+  catchingUp: Promise<void>;
   usedAt: number;
 }
 
@@ -57,6 +59,18 @@ export function createPersonKernels({ database, bodies, plugins, config, log }: 
     closing.add(done);
   }
 
+  /** Names to the kernel the sessions that changed until `generation`: it reads those again, not all. */
+  function catchUp(entry: Entry, kernel: Kernel, tenant: number, generation: number): Promise<void> {
+    const next = async () => {
+      if (entry.generation >= generation) return;
+      kernel.inject("archive/open").changed(await database.changesSince(tenant, entry.generation));
+      entry.generation = generation;
+    };
+    // After a failure the next request tries again.
+    entry.catchingUp = entry.catchingUp.then(next, next);
+    return entry.catchingUp;
+  }
+
   function sweep(): void {
     const since = Date.now() - IDLE_MS;
     for (const [person, entry] of entries) if (entry.usedAt < since || entries.size > MOST) drop(person, entry);
@@ -79,7 +93,7 @@ export function createPersonKernels({ database, bodies, plugins, config, log }: 
         entry = undefined;
       }
       if (!entry) {
-        entry = { spaces, kernel: open(caller), generation, usedAt: 0 };
+        entry = { spaces, kernel: open(caller), generation, catchingUp: Promise.resolve(), usedAt: 0 };
         const made = entry;
         made.kernel.catch(() => entries.get(person) === made && entries.delete(person));
       }
@@ -89,10 +103,7 @@ export function createPersonKernels({ database, bodies, plugins, config, log }: 
       entry.usedAt = Date.now();
       if (entries.size > MOST) sweep();
       const kernel = await entry.kernel;
-      if (entry.generation !== generation) {
-        entry.generation = generation;
-        kernel.inject("archive/open").changed();
-      }
+      await catchUp(entry, kernel, caller.tenant, generation);
       return kernel;
     },
 
