@@ -229,7 +229,7 @@ describe.each(engines())("a team server on $name", (engine) => {
     });
 
     it("says which chunks are missing, and takes the session once they are there", async () => {
-      const one = makeSession({ id: "codex:ch1", texts: ["chunked"] });
+      const one = makeSession({ id: "codex:c1", texts: ["chunked"] });
       const early = await member.ask<{ code: string; message: string }>("POST", "/team/api/sessions", {
         space: member.team,
         manifest: one.manifest,
