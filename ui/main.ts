@@ -7,6 +7,7 @@ import { loadLanguage } from "./i18n/index.ts";
 import { loadPlugins } from "./plugin.ts";
 import { createAppRouter } from "./route.ts";
 import { listenForKeys } from "./state/keys.ts";
+import { offers } from "./state/offers.ts";
 import { keepSettings, readStored } from "./state/settings.ts";
 
 async function start(): Promise<void> {
@@ -25,8 +26,9 @@ async function start(): Promise<void> {
   app.mount("#app");
   await loadPlugins(router);
   // Last of all. Over plain HTTP a browser has it for this machine alone; without it nothing is lost but the page of a service that is away.
-  if (readStored("sessarc:followed", null)) void import("./state/turns.ts").then((turns) => turns.startTurns(router));
-  void import("./state/budgets.ts").then((budgets) => budgets.startBudgetNews());
+  if (offers("GET /live/turns") && readStored("sessarc:followed", null))
+    void import("./state/turns.ts").then((turns) => turns.startTurns(router));
+  if (offers("GET /budgets")) void import("./state/budgets.ts").then((budgets) => budgets.startBudgetNews());
   if (!import.meta.hot) await navigator.serviceWorker?.register("/sw.js").catch(() => {});
 }
 

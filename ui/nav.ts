@@ -1,5 +1,6 @@
 /** The rail. Plugins add their entries behind those of the second list. */
 import type { Key } from "./i18n/index.ts";
+import { hasScreen } from "./state/offers.ts";
 
 export interface RailEntry {
   path: string;
@@ -10,7 +11,7 @@ export interface RailEntry {
   sheet?: boolean;
 }
 
-export const primary: RailEntry[] = [
+const first: RailEntry[] = [
   { path: "/", label: "nav.home", icon: "house", keys: "g h" },
   { path: "/projects", label: "nav.projects", icon: "folder-git-2", keys: "g p" },
   { path: "/sessions", label: "nav.sessions", icon: "list", keys: "g e", sheet: true },
@@ -19,8 +20,7 @@ export const primary: RailEntry[] = [
   { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
 ];
 
-/** Behind the rule. */
-export const secondary: RailEntry[] = [
+const second: RailEntry[] = [
   { path: "/security", label: "nav.security", icon: "shield-check", keys: "g x" },
   { path: "/rescue", label: "nav.rescue", icon: "archive", keys: "g b" },
   { path: "/shares", label: "nav.shares", icon: "share-2", keys: "g c" },
@@ -28,3 +28,7 @@ export const secondary: RailEntry[] = [
   { path: "/mcp-hub", label: "nav.hub", icon: "plug", keys: "g m" },
   { path: "/replay", label: "nav.replay", icon: "play", keys: "g r" },
 ];
+
+export const primary = first.filter(hasScreen);
+/** Behind the rule. */
+export const secondary = second.filter(hasScreen);

@@ -1,6 +1,7 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
 import { wordsReady } from "./i18n/words.ts";
 import { watchLeaving } from "./state/leaving.ts";
+import { hasScreen } from "./state/offers.ts";
 import { watchRoutes } from "./state/route-failure.ts";
 
 const home = () => import("./pages/home.vue");
@@ -42,7 +43,7 @@ export function createAppRouter(): Router {
   if (location.pathname === "/") void home();
   const router = createRouter({
     history: createWebHistory(),
-    routes,
+    routes: routes.filter(hasScreen),
     scrollBehavior: (to, from, saved) => saved ?? (to.path === from.path ? false : { top: 0 }),
   });
   router.beforeResolve(wordsReady);

@@ -4,18 +4,18 @@ import "./errors.ts";
 import { guides } from "./guides.ts";
 import { images } from "./images.ts";
 import { outlineRoutes } from "./outline.ts";
-import { createPage } from "./page.ts";
+import { createPage, type DashboardOptions } from "./page.ts";
 
 export type { MessageImages } from "./images.ts";
 export type { Outline } from "./outline.ts";
+export type { DashboardOptions } from "./page.ts";
 
 export const routes = [...outlineRoutes, images] as const;
 
-/** `dir`: folder of the built dashboard, for tests and for one of your own. */
-export default definePlugin((options: { dir?: string } | undefined) => ({
+export default definePlugin((options: DashboardOptions | undefined) => ({
   name: "dashboard",
   dependsOn: ["archive"],
-  routes: [...routes, guides, createPage(options?.dir)],
+  routes: [...routes, guides, createPage(options)],
 }));
 
 declare module "sessarc" {

@@ -39,8 +39,15 @@ const TYPES: Record<string, string> = {
 /** Addresses of other plugins, or of none: the page is never served there. */
 const FOREIGN = /^(api|mcp|share|plugins|auth)(\/|$)/;
 
+export interface DashboardOptions {
+  /** Folder of the built dashboard, for tests and for a custom one. */
+  dir?: string;
+  /** Where the service answers some routes only: those that the dashboard may ask (`GET /sessions`). It leaves out what needs others. */
+  offers?: readonly string[];
+}
+
 /** `dir` holds the build; by default `dist/ui` of this package. */
-export function createPage(dir?: string) {
+export function createPage({ dir, offers }: DashboardOptions = {}) {
   const read = assetsOf(dir);
   return defineRoute({
     method: "GET",
@@ -53,14 +60,21 @@ export function createPage(dir?: string) {
       const file = path === "" ? undefined : await read(path);
       if (file) return answer(file, path);
       if (path.startsWith("assets/")) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
-      const index = await read("index.html");
-      if (!index) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
+      const built = await read("index.html");
+      if (!built) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
+      const index = offers === undefined ? built : naming(built, offers);
       const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
       if (event.req.headers.get("if-none-match") === tag)
         return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
       return new Response(index, { headers: headersOf("index.html", tag) });
     },
   });
+}
+
+/** The page, with the routes of the service in its head: it knows them before it asks anything. */
+function naming(page: Uint8Array, routes: readonly string[]): Uint8Array<ArrayBuffer> {
+  const tag = `<meta name="sessarc-routes" content="${routes.join(", ")}">`;
+  return new TextEncoder().encode(new TextDecoder().decode(page).replace("<head>", () => `<head>${tag}`));
 }
 
 function answer(file: Uint8Array<ArrayBuffer>, path: string): Response {

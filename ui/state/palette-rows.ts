@@ -1,6 +1,6 @@
 /** Contents of the palette: rows of actions, projects, tools and sessions, and what can be done with each. */
 import type { Router } from "vue-router";
-import { api } from "../client.ts";
+import { api, type RouteKey } from "../client.ts";
 import { TOOLS, toolLabel } from "../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../format.ts";
 import { d } from "../i18n/daily/index.ts";
@@ -14,6 +14,7 @@ import { extensions } from "../plugin.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
 import { pageCommands } from "./commands.ts";
 import type { SavedSearch } from "./notes.ts";
+import { hasScreen, isLocal, offered } from "./offers.ts";
 import { overlay } from "./overlay.ts";
 import { copyLink } from "./page.ts";
 import { isLine, linkOf, nameOf, type Place } from "./places.ts";
@@ -38,6 +39,7 @@ export interface PaletteRow {
   ask?(text: string): Promise<unknown>;
   /** What → offers; the first is what Enter does. */
   actions?(): PaletteRow[];
+  needs?: RouteKey;
 }
 
 /** Open, open in a new tab, copy the link: for every row that leads somewhere. */
@@ -55,7 +57,7 @@ function linkActions(row: PaletteRow, more: Omit<PaletteRow, "section">[] = []):
       run: () => window.open(href, "_blank", "noopener"),
     },
     { id: `${row.id}:link`, section, label: t("action.copyLink"), icon: "link", run: () => copyLink(href) },
-    ...more.map((one) => ({ ...one, section })),
+    ...offered(more).map((one) => ({ ...one, section })),
   ];
 }
 const linked = (row: PaletteRow, more?: () => Omit<PaletteRow, "section">[]): PaletteRow => ({
@@ -71,11 +73,25 @@ export function actionRows(): PaletteRow[] {
     ...pageCommands().map((one) => ({ ...one, section: t("palette.page"), icon: one.icon ?? "chevron-right" })),
     ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...extensions.nav.map((one) => go(one.path, one.label, one.icon, one.keys)),
-    go("/import", t("nav.import"), "download", "g i"),
-    go("/help", t("nav.help"), "info", "g d"),
-    go("/feedback", t("nav.feedback"), "message-square", "g f"),
-    go("/settings", t("nav.settings"), "settings", "g ,"),
-    { id: "sync", section, label: t("sync.now"), icon: "refresh-cw", keys: "g y", run: () => useService().sync() },
+    ...[
+      { path: "/import", label: t("nav.import"), icon: "download", keys: "g i" },
+      { path: "/help", label: t("nav.help"), icon: "info", keys: "g d" },
+      { path: "/feedback", label: t("nav.feedback"), icon: "message-square", keys: "g f" },
+      { path: "/settings", label: t("nav.settings"), icon: "settings", keys: "g ," },
+    ]
+      .filter(hasScreen)
+      .map(({ path, label, icon, keys }) => go(path, label, icon, keys)),
+    ...offered<PaletteRow>([
+      {
+        id: "sync",
+        section,
+        label: t("sync.now"),
+        icon: "refresh-cw",
+        keys: "g y",
+        needs: "POST /sync",
+        run: () => useService().sync(),
+      },
+    ]),
     { id: "theme", section, label: t("keys.theme"), icon: "moon", keys: "t", run: nextTheme },
     {
       id: "rail",
@@ -93,14 +109,15 @@ export function actionRows(): PaletteRow[] {
 /** Screens without a key: only shown when they match what was typed. */
 export function screenRows(): PaletteRow[] {
   const section = w("screens");
-  return [
+  const rows: Omit<PaletteRow, "section">[] = [
     { id: "go:/compare", label: s("compareTitle"), icon: "file-diff", href: "/compare", also: synonymsOf("/compare") },
     { id: "go:/calls", label: s("callsTitle"), icon: "wrench", href: "/calls", also: synonymsOf("/calls") },
     {
       ...{ id: "why", label: w("action"), hint: w("how"), icon: "git-commit-horizontal" },
-      ...{ href: "/search", also: synonymsOf("why") },
+      ...{ href: "/search", also: synonymsOf("why"), needs: "GET /git/find" },
     },
-  ].map((row) => linked({ section, ...row }));
+  ];
+  return offered(rows).map((row) => linked({ section, ...row }));
 }
 
 /** Models of the archive, by what people call them. */
@@ -171,6 +188,7 @@ export function projectRows(projects: readonly Project[]): PaletteRow[] {
           id: `${id}:rename`,
           label: t("action.rename"),
           icon: "pencil",
+          needs: "PATCH /projects/:id",
           ask: async (text) => {
             await api("PATCH /projects/:id", { params: { id }, body: { name: text } });
             renamed(text);
@@ -180,6 +198,7 @@ export function projectRows(projects: readonly Project[]): PaletteRow[] {
           id: `${id}:sync`,
           label: t("action.sync"),
           icon: "refresh-cw",
+          needs: "POST /projects/:id/sync",
           run: async () => {
             const { imported } = await api("POST /projects/:id/sync", { params: { id } });
             toast(t("project.synced", { n: imported }));
@@ -220,11 +239,14 @@ export function sessionRows(found: SearchAnswer | undefined, typed: string): Pal
       },
       () => [
         { id: `${id}:project`, label: project.name, icon: "folder-git-2", href: `/projects/${project.id}` },
-        { id: `${id}:resume`, label: t("action.resume"), icon: "terminal", run: () => copyResume(id) },
+        ...(isLocal
+          ? [{ id: `${id}:resume`, label: t("action.resume"), icon: "terminal", run: () => copyResume(id) }]
+          : []),
         {
           id: `${id}:rename`,
           label: t("action.rename"),
           icon: "pencil",
+          needs: "PATCH /sessions/:id",
           ask: async (text) => {
             await api("PATCH /sessions/:id", { params: { id }, body: { name: text } });
             renamed(text);
@@ -234,6 +256,7 @@ export function sessionRows(found: SearchAnswer | undefined, typed: string): Pal
           id: `${id}:sync`,
           label: t("action.sync"),
           icon: "refresh-cw",
+          needs: "POST /sessions/:id/sync",
           run: async () => {
             const { outcome } = await api("POST /sessions/:id/sync", { params: { id } });
             toast(t(outcome === "imported" ? "session.synced" : "session.unchanged"));

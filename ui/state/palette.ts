@@ -6,6 +6,7 @@ import { api } from "../client.ts";
 import { t } from "../i18n/index.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
 import type { SavedSearch } from "./notes.ts";
+import { offers } from "./offers.ts";
 import {
   actionRows,
   inSession,
@@ -113,13 +114,14 @@ export function usePalette() {
   );
   onScopeDispose(() => stop.abort());
   onMounted(async () => {
-    void api("GET /searches").then(
-      (all) => {
-        searches.value = all;
-      },
-      // Without the plugin that saves them there are none.
-      () => {},
-    );
+    if (offers("GET /searches"))
+      void api("GET /searches").then(
+        (all) => {
+          searches.value = all;
+        },
+        // Without the plugin that saves them there are none.
+        () => {},
+      );
     void api("GET /usage", { query: { by: "model" } }).then(
       ({ rows }) => {
         models.value = rows.map(({ key }) => key);

@@ -1,5 +1,6 @@
 /** Files and lines that sessions wrote, as `GET /git/find` answers them: where each leads. */
 import { type Answer, api } from "../client.ts";
+import { offers } from "./offers.ts";
 
 export type Place = Answer<"GET /git/find">["places"][number];
 
@@ -22,7 +23,7 @@ const LONGEST = 1_000;
 
 /** None where the plugin that knows them is not loaded. */
 export async function findPlaces(q: string, signal: AbortSignal, limit: number): Promise<Place[]> {
-  if (q.length > LONGEST) return [];
+  if (q.length > LONGEST || !offers("GET /git/find")) return [];
   const answer = await api("GET /git/find", { query: { q, limit: String(limit) }, signal }).catch(() => undefined);
   return answer?.places ?? [];
 }

@@ -1,9 +1,10 @@
 /** What can be done with a project, on the list and on its own page. */
 import { nextTick, type Ref, reactive, ref } from "vue";
-import { api } from "../client.ts";
+import { api, type RouteKey } from "../client.ts";
 import type { MenuItem } from "../components/base/MenuButton.vue";
 import { t } from "../i18n/index.ts";
 import type { Project } from "../wire.ts";
+import { offered } from "./offers.ts";
 import { useRefresh } from "./refresh.ts";
 import { failed, toast } from "./toast.ts";
 
@@ -95,25 +96,52 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
   function open(dialog: Ref<Project | null>, project: Project): void {
     dialog.value = project;
   }
-  const menu = (project: Project): MenuItem[] => [
-    { label: t("action.rename"), icon: "pencil", keys: "r", run: () => rename(project) },
-    {
-      label: t("action.sync"),
-      icon: "refresh-cw",
-      keys: "y",
-      disabled: syncing.has(project.id),
-      run: () => sync(project),
-    },
-    ...(project.virtual ? [{ label: t("project.associate"), icon: "link", run: () => open(linking, project) }] : []),
-    ...(project.associatedFrom ? [{ label: t("project.unlink"), icon: "unlink", run: () => unlink(project) }] : []),
-    {
-      label: t("action.delete"),
-      icon: "trash",
-      danger: true,
-      split: true,
-      run: () => open(removing, project),
-    },
-  ];
+  const menu = (project: Project): MenuItem[] =>
+    offered<MenuItem & { needs: RouteKey }>([
+      {
+        label: t("action.rename"),
+        icon: "pencil",
+        keys: "r",
+        needs: "PATCH /projects/:id",
+        run: () => rename(project),
+      },
+      {
+        needs: "POST /projects/:id/sync",
+        label: t("action.sync"),
+        icon: "refresh-cw",
+        keys: "y",
+        disabled: syncing.has(project.id),
+        run: () => sync(project),
+      },
+      ...(project.virtual
+        ? [
+            {
+              label: t("project.associate"),
+              icon: "link",
+              needs: "POST /projects/:id/associate" as const,
+              run: () => open(linking, project),
+            },
+          ]
+        : []),
+      ...(project.associatedFrom
+        ? [
+            {
+              label: t("project.unlink"),
+              icon: "unlink",
+              needs: "POST /projects/:id/unlink" as const,
+              run: () => unlink(project),
+            },
+          ]
+        : []),
+      {
+        needs: "DELETE /projects/:id",
+        label: t("action.delete"),
+        icon: "trash",
+        danger: true,
+        split: true,
+        run: () => open(removing, project),
+      },
+    ]);
   return { renaming, draft, removing, linking, syncing, refresh, rename, leave, save, sync, remove, menu };
 }
 export type ProjectActions = ReturnType<typeof useProjectActions>;

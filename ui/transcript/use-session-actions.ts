@@ -1,18 +1,24 @@
 /** What can be done with a session as a whole: the entries of its menu, and the dialogs they open. */
 import { computed, ref } from "vue";
 import { useRouter } from "vue-router";
-import { api, urlOf } from "../client.ts";
+import { api, type RouteKey, urlOf } from "../client.ts";
 import type { MenuItem } from "../components/base/MenuButton.vue";
 import { d } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
 import { w } from "../i18n/session/index.ts";
 import { useCommands } from "../state/commands.ts";
 import { editing } from "../state/notes.ts";
+import { isLocal, offered } from "../state/offers.ts";
 import { copyLink, copyText } from "../state/page.ts";
 import { useRefresh } from "../state/refresh.ts";
 import { saveFrom } from "../state/save.ts";
 import { failed, toast } from "../state/toast.ts";
 import type { useSession } from "./use-session.ts";
+
+interface Action extends MenuItem {
+  id: string;
+  needs?: RouteKey;
+}
 
 export function useSessionActions(
   session: ReturnType<typeof useSession>,
@@ -65,79 +71,109 @@ export function useSessionActions(
     void router.push({ name: "project", params: { id: detail.value?.project.id ?? "" } });
   }
 
-  const actions = computed((): (MenuItem & { id: string })[] => [
-    { id: "copy", label: t("action.copyLink"), icon: "link", run: () => copyLink() },
-    ...(detail.value?.resume
-      ? [
-          {
-            id: "resume",
-            label: w("resume"),
-            icon: "terminal",
-            run: () => copyText(detail.value?.resume?.command ?? ""),
-          },
-        ]
-      : []),
-    { id: "handoff", label: w("handoff"), icon: "corner-down-right", run: handOver },
-    {
-      id: "log",
-      label: w("logPath"),
-      icon: "file-text",
-      run: () => copyText(detail.value?.session.source.path ?? ""),
-    },
-    {
-      id: "note",
-      label: d("notes.edit"),
-      icon: "bookmark",
-      run: () => {
-        editing.value = { session: id };
+  const actions = computed(() =>
+    offered<Action>([
+      { id: "copy", label: t("action.copyLink"), icon: "link", run: () => copyLink() },
+      ...(detail.value?.resume
+        ? [
+            {
+              id: "resume",
+              label: w("resume"),
+              icon: "terminal",
+              run: () => copyText(detail.value?.resume?.command ?? ""),
+            },
+          ]
+        : []),
+      {
+        id: "handoff",
+        label: w("handoff"),
+        icon: "corner-down-right",
+        needs: "GET /sessions/:id/handoff",
+        run: handOver,
       },
-    },
-    { id: "sync", label: t("action.sync"), icon: "refresh-cw", run: sync },
-    {
-      id: "tail",
-      label: t(session.tail.value === "1" ? "live.stop" : "live.follow"),
-      icon: "radio",
-      run: () => {
-        session.tail.value = session.tail.value === "1" ? "" : "1";
+      ...(isLocal
+        ? [
+            {
+              id: "log",
+              label: w("logPath"),
+              icon: "file-text",
+              run: () => copyText(detail.value?.session.source.path ?? ""),
+            },
+          ]
+        : []),
+      {
+        id: "note",
+        needs: "PATCH /sessions/:id/notes",
+        label: d("notes.edit"),
+        icon: "bookmark",
+        run: () => {
+          editing.value = { session: id };
+        },
       },
-    },
-    {
-      id: "share",
-      label: t("share.share"),
-      icon: "share-2",
-      run: () => {
-        sharing.value = true;
+      {
+        id: "sync",
+        label: t("action.sync"),
+        icon: "refresh-cw",
+        needs: "POST /sessions/:id/sync",
+        run: sync,
       },
-    },
-    {
-      id: "export",
-      label: t("session.export"),
-      icon: "download",
-      run: () => saveFrom(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
-    },
-    { id: "replay", label: t("nav.replay"), icon: "play", run: () => router.push({ name: "replay", params: { id } }) },
-    { id: "print", label: t("action.print"), icon: "file-text", keys: "mod+p", run: options.print },
-    {
-      id: "delete",
-      label: t("session.deleteCopy"),
-      icon: "trash",
-      danger: true,
-      split: true,
-      run: () => {
-        removing.value = "copy";
+      {
+        id: "tail",
+        needs: "GET /sessions/:id/live",
+        label: t(session.tail.value === "1" ? "live.stop" : "live.follow"),
+        icon: "radio",
+        run: () => {
+          session.tail.value = session.tail.value === "1" ? "" : "1";
+        },
       },
-    },
-    {
-      id: "source",
-      label: t("session.deleteSource"),
-      icon: "trash",
-      danger: true,
-      disabled: detail.value?.session.source.exclusive !== true || detail.value.session.source.missing,
-      run: () => {
-        removing.value = "source";
+      {
+        id: "share",
+        needs: "POST /sessions/:id/share",
+        label: t("share.share"),
+        icon: "share-2",
+        run: () => {
+          sharing.value = true;
+        },
       },
-    },
-  ]);
+      {
+        id: "export",
+        needs: "GET /sessions/:id/export-redacted",
+        label: t("session.export"),
+        icon: "download",
+        run: () => saveFrom(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
+      },
+      {
+        id: "replay",
+        label: t("nav.replay"),
+        icon: "play",
+        needs: "GET /sessions/:id/replay-plan",
+        run: () => router.push({ name: "replay", params: { id } }),
+      },
+      { id: "print", label: t("action.print"), icon: "file-text", keys: "mod+p", run: options.print },
+      {
+        id: "delete",
+        needs: "DELETE /sessions/:id",
+        label: t("session.deleteCopy"),
+        icon: "trash",
+        danger: true,
+        split: true,
+        run: () => {
+          removing.value = "copy";
+        },
+      },
+      {
+        id: "source",
+        needs: "DELETE /sessions/:id/source-file",
+        label: t("session.deleteSource"),
+        icon: "trash",
+        danger: true,
+        disabled: detail.value?.session.source.exclusive !== true || detail.value.session.source.missing,
+        run: () => {
+          removing.value = "source";
+        },
+      },
+    ]),
+  );
   useCommands(() => actions.value.map((one) => ({ ...one, id: `session:${one.id}` })));
   return { actions, removing, linking, sharing, rename, remove };
 }

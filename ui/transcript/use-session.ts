@@ -6,6 +6,7 @@ import { useRouter } from "vue-router";
 import { ApiError, api } from "../client.ts";
 import { KINDS, type Kind } from "../components/base/tools.ts";
 import { useLive } from "../live.ts";
+import { offers } from "../state/offers.ts";
 import { usePoll } from "../state/poll.ts";
 import { useQueryState, useWriteQuery } from "../state/query-state.ts";
 import { useThrottle } from "../state/throttle.ts";
@@ -145,7 +146,8 @@ export function useSession(id: string, openFile: (path: string) => void) {
       );
       if (links) causality.value = toCausality(links);
       const { session, project: owner } = detail.value ?? {};
-      if (!session?.startedAt || !session.endedAt || owner?.identity.kind !== "repository") return;
+      if (!offers("GET /git/at") || !session?.startedAt || !session.endedAt || owner?.identity.kind !== "repository")
+        return;
       commits.value = await commitsDuring(project, session.startedAt, session.endedAt, stop.signal).catch(
         (failure: unknown) => {
           if (failure instanceof ApiError || stop.signal.aborted) return [];
@@ -159,7 +161,10 @@ export function useSession(id: string, openFile: (path: string) => void) {
   /** A commit changes what became of an edit: the query runs again when the window gets the focus. */
   const fates = useQuery({
     key: ["session", id, "edits"],
-    enabled: () => transcript.value !== undefined && detail.value?.project.identity.kind === "repository",
+    enabled: () =>
+      offers("GET /sessions/:id/edits") &&
+      transcript.value !== undefined &&
+      detail.value?.project.identity.kind === "repository",
     query: ({ signal }) => api("GET /sessions/:id/edits", { params: { id }, signal }),
   });
   const edits = computed(
@@ -209,6 +214,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
   watch(
     () => [transcript.value !== undefined, tail.value === "1" || isRecent.value] as const,
     ([ready, wanted]) => {
+      if (!offers("GET /sessions/:id/live")) return;
       if (ready && wanted) live.open((transcript.value?.total ?? 0) - 1);
       else if (live.state.value !== "off" && !wanted) live.close();
     },

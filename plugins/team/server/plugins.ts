@@ -3,7 +3,7 @@ import type { Plugin, PluginEntry } from "sessarc";
 import { loadPlugin } from "#internal";
 import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
-import { isRouteAllowed } from "./people/allowed.ts";
+import { isRouteAllowed, offeredRoutes } from "./people/allowed.ts";
 
 /** What a pushed session is imported by. */
 const INGEST = ["archive", "insights", "health"];
@@ -49,7 +49,7 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
       prepared,
       ...assistants.map((facts) => pushedAdapter(facts)),
       ...named(PERSON).map((entry) =>
-        derived(entry, (plugin) => ({
+        derived(withOffers(entry), (plugin) => ({
           ...plugin,
           migrations: [],
           commands: [],
@@ -64,6 +64,12 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
     migrations,
   };
 }
+
+/** The dashboard leaves out what the server refuses. */
+const withOffers = (entry: PluginEntry): PluginEntry =>
+  entry.specifier === "sessarc/plugins/dashboard"
+    ? { ...entry, options: Object.assign({}, entry.options, { offers: offeredRoutes() }) }
+    : entry;
 
 function factsOf(adapter: unknown): Facts {
   const { name, label, tools } = adapter as Facts;

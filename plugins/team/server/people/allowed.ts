@@ -37,6 +37,10 @@ export const READ: readonly string[] = [
 /** Agents ask by the tool protocol. Its tools read what the person may read. */
 const MCP = ["GET", "POST", "DELETE"];
 
+/** For the dashboard: the same routes, as it names them. */
+export const offeredRoutes = (): string[] =>
+  READ.filter((path) => path.startsWith("/api/")).map((path) => `GET ${path.slice("/api".length)}`);
+
 const isRead = (method: string) => method === "GET" || method === "HEAD";
 
 /** Whether a route of a plugin may be in a person's kernel: by its path as it was defined. */

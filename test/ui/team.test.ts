@@ -1,0 +1,166 @@
+/** What a signed-in person sees of a team's server: every screen that it offers answers, and nothing leads to what it refuses. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { defaultPlugins } from "../../plugins/index.ts";
+import { builtDashboard, DASHBOARD } from "../built.ts";
+import { LONG } from "../rounds.ts";
+import { engines } from "../team/postgres.ts";
+import { joinWithSamples, type Person, type Served, serveTeam } from "../team/served.ts";
+import { describeUi, settled } from "./browser.ts";
+import { openBrowser } from "./chromium.ts";
+import { watchTraffic } from "./traffic.ts";
+
+/** The dashboard of the tests. */
+const plugins = defaultPlugins().map((entry) =>
+  entry.specifier === "sessarc/plugins/dashboard" ? { ...entry, options: { dir: DASHBOARD } } : entry,
+);
+
+describeUi("a team's dashboard", () => {
+  let server: Served;
+  let olga: Person;
+  let page: Page;
+  /** Requests that failed, and errors of the page. */
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    await builtDashboard();
+    const [engine] = engines();
+    if (!engine) throw new Error("no engine");
+    server = await serveTeam(engine, { plugins });
+    olga = await joinWithSamples(server.ownerLink, "Olga", { projects: ["tidepool"] });
+    const browser = await openBrowser();
+    const context = await browser.newContext({ locale: "en-GB", reducedMotion: "reduce", serviceWorkers: "block" });
+    await watchTraffic(context);
+    page = await context.newPage();
+    page.on("pageerror", (error) => void problems.push(`page: ${error.message}`));
+    page.on("response", (answer) => {
+      // The example of a search for a project names one that is not there.
+      if (answer.status() < 400 || answer.url().includes("project%3Aname")) return;
+      problems.push(
+        `${answer.status()} ${answer.request().method()} ${new URL(answer.url()).pathname} on ${page.url()}`,
+      );
+    });
+    await page.goto(await olga.signIn());
+    await page.waitForURL(`${server.url}/`);
+    await settled(page);
+  });
+  afterAll(async () => {
+    await page?.context().close();
+    await olga?.close();
+    await server?.close();
+  });
+
+  const visit = async (path: string) => {
+    await page.goto(server.url + path);
+    await settled(page);
+  };
+  const rail = () => page.getByRole("navigation", { name: "Main" });
+
+  it("lists in its menu what the server has", async () => {
+    await visit("/");
+    const links = rail().getByRole("link");
+    const listed = await links.evaluateAll((all) =>
+      all.map((one) => one.getAttribute("aria-label") ?? one.textContent),
+    );
+    expect(listed).toEqual(["sessarc, home", "Home", "Projects", "Sessions", "Usage", "Search", "Settings"]);
+    expect(problems).toEqual([]);
+  });
+
+  it("opens no screen that it lacks, by key or by address", async () => {
+    await visit("/usage");
+    for (const key of ["n", "x", "b", "c", "k", "m", "r", "i", "f", "y"]) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+    }
+    await settled(page);
+    expect(new URL(page.url()).pathname).toBe("/usage");
+    for (const path of ["/notes", "/security", "/rescue", "/import", "/replay", "/mcp-hub", "/skills/scan"]) {
+      await visit(path);
+      await page.getByRole("heading", { level: 1, name: "Nothing here" }).waitFor({ timeout: 5_000 });
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it("presses everything that is shown, and is refused nothing", async () => {
+    const session = encodeURIComponent(await firstSession());
+    const project = await firstProject();
+    const screens = [
+      "/",
+      `/projects/${project}?days=all`,
+      "/sessions",
+      `/sessions/${session}?pane=diff&m=11`,
+      "/usage?days=all",
+      "/search?q=tide",
+      "/settings",
+      "/settings/prices",
+    ];
+    if (LONG)
+      screens.push(
+        "/projects",
+        `/projects/${project}?days=all&tab=sessions`,
+        `/projects/${project}?days=all&tab=files`,
+        "/calls?days=all&show=both",
+        `/sessions/${session}`,
+        `/sessions/${session}?view=overview`,
+        "/settings/plugins",
+        "/settings/about",
+        "/help",
+      );
+    for (const screen of screens) await pressAll(screen);
+    expect([...pressed]).toEqual(
+      expect.arrayContaining(["Session actions", "Copy link", "Clear selection", "Show chart"]),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  /** What was pressed on any screen, by its name without figures. */
+  const pressed = new Set<string>();
+  const CONTROLS = "button:enabled, summary, [role=radio], [role=menuitem], [role=option], input[type=checkbox]";
+
+  const namesOf = () =>
+    page.locator(CONTROLS).evaluateAll((all) =>
+      all.map((one) => {
+        if (!one.checkVisibility()) return "";
+        const text = one.getAttribute("aria-label") ?? one.textContent ?? "";
+        // Of days and sessions one is pressed: the others have the same name without figures and what follows.
+        return text
+          .replace(/\d[\d.,]*/g, "#")
+          .replace(/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun).*|(?<=^Days shown|^Select |^\w+Claude Code|^\w+Codex|^#+~).*/, "…")
+          .trim();
+      }),
+    );
+  const press = async (name: string) => {
+    const at = (await namesOf()).indexOf(name);
+    if (at < 0) return false;
+    pressed.add(name);
+    const control = page.locator(CONTROLS).nth(at);
+    // Some are outside of what can be scrolled to.
+    await control.click({ timeout: 2_000, force: true }).catch(() => control.dispatchEvent("click"));
+    await settled(page);
+    return true;
+  };
+
+  async function pressAll(screen: string): Promise<void> {
+    await visit(screen);
+    const first = await namesOf();
+    for (const name of new Set(first)) {
+      if (name === "" || pressed.has(name) || !(await press(name))) continue;
+      // What a press opens: a menu, a dialog, more of the screen.
+      for (const inner of new Set(await namesOf())) {
+        if (first.includes(inner) || pressed.has(inner)) continue;
+        if (!(await press(inner))) {
+          await visit(screen);
+          await press(name);
+          await press(inner);
+        }
+      }
+      await visit(screen);
+    }
+  }
+
+  const get = async <T>(path: string): Promise<T> =>
+    page.evaluate(async (address) => (await fetch(address)).json() as Promise<T>, path);
+  const firstSession = async () =>
+    (await get<{ sessions: { id: string }[] }>("/api/sessions?q=High and low water")).sessions[0]?.id ?? "";
+  const firstProject = async () => (await get<{ id: string }[]>("/api/projects?git=0"))[0]?.id ?? "";
+});

@@ -1,0 +1,32 @@
+/** What the service answers. A team's server has some routes of a local one: its page lists them. A local service has all. */
+import type { RouteKey } from "../client.ts";
+
+const listed = document.querySelector<HTMLMetaElement>("meta[name=sessarc-routes]")?.content.split(", ");
+const routes = listed && new Set(listed);
+
+/** The service runs where the assistants run. */
+export const isLocal = routes === undefined;
+
+export const offers = (route: RouteKey): boolean => routes?.has(route) ?? true;
+
+/** Entries whose route the service has. */
+export const offered = <T extends { needs?: RouteKey }>(entries: readonly T[]): T[] =>
+  entries.filter(({ needs }) => needs === undefined || offers(needs));
+
+/** By the first step of an address: the route without which its screen shows nothing. */
+const NEEDS: Record<string, RouteKey> = {
+  notes: "GET /notes",
+  import: "GET /scan",
+  security: "GET /security/leaks",
+  rescue: "GET /rescue",
+  shares: "GET /shares",
+  feedback: "POST /feedback",
+  skills: "GET /skills",
+  "mcp-hub": "GET /mcp/matrix",
+  replay: "GET /sessions/:id/replay-plan",
+};
+
+export function hasScreen({ path }: { path: string }): boolean {
+  const needs = NEEDS[path.split("/")[1] ?? ""];
+  return needs === undefined || offers(needs);
+}
