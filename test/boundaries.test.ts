@@ -53,6 +53,7 @@ describe("who may import what", () => {
       return (
         i.target.startsWith(`${own}/`) ||
         /^sessarc(\/adapter|\/terminal)?$/.test(i.target) ||
+        (i.typeOnly && i.target === "sessarc/dashboard") ||
         (isPackage(i) && !i.target.startsWith("sessarc/"))
       );
     };

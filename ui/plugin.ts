@@ -27,6 +27,7 @@ import type {
   SessionPane,
 } from "../plugins/dashboard/ui.ts";
 import { api } from "./client.ts";
+import { language } from "./i18n/index.ts";
 import { kit } from "./kit.ts";
 import type { Command } from "./state/commands.ts";
 import { useService } from "./state/service.ts";
@@ -105,6 +106,7 @@ const hostOf = (router: Router): DashboardHost => ({
   api,
   toast,
   router,
+  language: language.value,
   icons: Object.keys(icons),
   css(rules) {
     const sheet = new CSSStyleSheet();

@@ -147,7 +147,15 @@ export interface DashboardHost {
   api: Api;
   /** A short notice at the bottom. */
   toast(text: string, options?: { bad?: boolean; action?: { label: string; run(): unknown } }): void;
-  router: { push(path: string): Promise<unknown> };
+  /** `currentRoute` follows the address. */
+  router: {
+    push(path: string): Promise<unknown>;
+    readonly currentRoute: {
+      readonly value: { readonly path: string; readonly query: Readonly<Record<string, unknown>> };
+    };
+  };
+  /** Of the page when the module is loaded: `en`, `zh-CN` or `ja`. */
+  language: string;
   /** Adds rules of CSS to the page; colours are `var(--ink)` and the like, see `DashboardToken`. */
   css(rules: string): void;
   /** Names of the icons there are. */

@@ -10,6 +10,9 @@ import { describeUi, settled } from "./browser.ts";
 import { openBrowser } from "./chromium.ts";
 import { watchTraffic } from "./traffic.ts";
 
+/** A project of the sample data that the second person pushes. */
+const OTHER = "ledger";
+
 /** The dashboard of the tests. */
 const plugins = defaultPlugins().map((entry) =>
   entry.specifier === "sessarc/plugins/dashboard" ? { ...entry, options: { dir: DASHBOARD } } : entry,
@@ -18,6 +21,7 @@ const plugins = defaultPlugins().map((entry) =>
 describeUi("a team's dashboard", () => {
   let server: Served;
   let olga: Person;
+  let mika: Person;
   let page: Page;
   /** Requests that failed, and errors of the page. */
   const problems: string[] = [];
@@ -28,6 +32,7 @@ describeUi("a team's dashboard", () => {
     if (!engine) throw new Error("no engine");
     server = await serveTeam(engine, { plugins });
     olga = await joinWithSamples(server.ownerLink, "Olga", { projects: ["tidepool"] });
+    mika = await joinWithSamples(await olga.invite(), "Mika", { projects: [OTHER] });
     const browser = await openBrowser();
     const context = await browser.newContext({ locale: "en-GB", reducedMotion: "reduce", serviceWorkers: "block" });
     await watchTraffic(context);
@@ -46,6 +51,7 @@ describeUi("a team's dashboard", () => {
   });
   afterAll(async () => {
     await page?.context().close();
+    await mika?.close();
     await olga?.close();
     await server?.close();
   });
@@ -62,7 +68,46 @@ describeUi("a team's dashboard", () => {
     const listed = await links.evaluateAll((all) =>
       all.map((one) => one.getAttribute("aria-label") ?? one.textContent),
     );
-    expect(listed).toEqual(["sessarc, home", "Home", "Projects", "Sessions", "Usage", "Search", "Settings"]);
+    expect(listed).toEqual(["sessarc, home", "Home", "Projects", "Sessions", "Usage", "Search", "People", "Settings"]);
+    expect(problems).toEqual([]);
+  });
+
+  it("shows usage and sessions of a person, a machine, a project or a model", async () => {
+    await visit("/people");
+    const table = (name: string) => page.getByRole("region", { name });
+    const first = (name: string) =>
+      table(name)
+        .locator("tbody th")
+        .evaluateAll((all) => all.map((one) => one.textContent));
+    await table("Usage").getByText("Mika").waitFor();
+    expect((await first("Usage")).sort()).toEqual(["Mika", "Olga"]);
+    const both = (await first("Sessions")).length;
+
+    const filters = page.getByRole("search", { name: "Filters" });
+    await filters.getByLabel("Person").selectOption({ label: "Mika" });
+    await expect.poll(() => first("Usage")).toEqual(["Mika"]);
+    await expect
+      .poll(async () => new Set(await table("Sessions").locator("tbody td:nth-child(2)").allInnerTexts()))
+      .toEqual(new Set(["Mika"]));
+    const his = (await first("Sessions")).length;
+    expect([his > 0, his < both]).toEqual([true, true]);
+    expect(await filters.getByLabel("Machine").locator("option").allInnerTexts()).toEqual([
+      "All machines",
+      "Mika's laptop",
+    ]);
+
+    await page.getByLabel("By", { exact: true }).selectOption({ label: "Project" });
+    await expect.poll(() => first("Usage")).toEqual([OTHER]);
+    await page.getByLabel("By", { exact: true }).selectOption({ label: "Model" });
+    await expect.poll(async () => (await first("Usage")).includes(OTHER)).toBe(false);
+    expect((await first("Usage")).length).toBeGreaterThan(0);
+    await page.goBack();
+    await expect.poll(() => first("Usage")).toEqual([OTHER]);
+    await filters.getByLabel("Person").selectOption({ label: "Everyone" });
+    await expect.poll(async () => (await first("Sessions")).length).toBe(both);
+
+    await table("Sessions").getByRole("link").first().click();
+    await page.waitForURL(/\/sessions\//);
     expect(problems).toEqual([]);
   });
 
@@ -90,6 +135,7 @@ describeUi("a team's dashboard", () => {
       "/sessions",
       `/sessions/${session}?pane=diff&m=11`,
       "/usage?days=all",
+      "/people",
       "/search?q=tide",
       "/settings",
       "/settings/prices",

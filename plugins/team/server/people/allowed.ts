@@ -30,6 +30,7 @@ export const READ: readonly string[] = [
   "/api/team/people",
   "/api/team/usage",
   "/api/team/sessions",
+  "/plugins/team-view/ui.js",
   "/docs/**",
   "/**",
 ];
@@ -53,7 +54,7 @@ export function isAllowed(method: string, path: string): boolean {
   if (!isRead(method)) return false;
   if (!isApi(path)) return true;
   const segments = path.split("/");
-  return READ.some((pattern) => pattern.startsWith("/api/") && fits(pattern.split("/"), segments));
+  return READ.some((pattern) => !pattern.endsWith("/**") && fits(pattern.split("/"), segments));
 }
 
 /** Paths that are no page of the dashboard. */

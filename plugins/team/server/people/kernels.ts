@@ -5,7 +5,7 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";
 import type { ServerPlugins } from "../plugins.ts";
 import { type Bodies, toStorage } from "../storage.ts";
-import { teamView } from "./view.ts";
+import { teamView } from "./plugin.ts";
 
 export interface KernelParts {
   database: TeamDatabase;

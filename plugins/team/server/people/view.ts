@@ -1,5 +1,5 @@
 /** What a person's kernel answers beyond a local one: whose sessions are whose. Row-level security keeps it to what the person may read. */
-import { defineRoute, type Kernel, type Plugin, type Services, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, type Services, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { marks, pages } from "#internal/adapter";
 import type { Directory } from "../accounts/directory.ts";
@@ -13,18 +13,26 @@ export interface PersonOf {
   machines: { machine: string; name: string; sessions: number }[];
 }
 
+const GROUPS = ["person", "machine", "project", "model"] as const;
+const TOKENS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+
 export interface TeamUsageRow {
-  /** Id of the person, or of the machine. */
+  /** Id of the person, machine or project, or the model's name. */
   key: string;
   name: string;
   sessions: number;
   messages: number;
-  activeMs: number;
+  /** Null for a model: time belongs to none. */
+  activeMs: number | null;
   tokens: Record<(typeof TOKENS)[number], number>;
   cost: { microdollars: number };
 }
 
-const TOKENS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+/** A session of the list, and whose it is. */
+export interface TeamSession extends Listed {
+  person: string | null;
+  machine: string | null;
+}
 
 const id = v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{8,32}$/, "is not an id of this server")));
 const text = v.optional(v.pipe(v.string(), v.maxLength(500)));
@@ -37,7 +45,7 @@ const count = v.pipe(
 );
 
 /** Names of people and machines are not in what a person's kernel may read. */
-export function teamView(directory: Directory): Plugin {
+export function viewRoutes(directory: Directory) {
   async function names(): Promise<{ people: Map<string, string>; machines: Map<string, string> }> {
     const [people, devices] = await Promise.all([directory.people(), directory.devices(null)]);
     return {
@@ -74,17 +82,19 @@ export function teamView(directory: Directory): Plugin {
   const usage = defineRoute({
     method: "GET",
     path: "/team/usage",
-    summary: "Tokens and estimated cost by person or machine",
+    summary: "Tokens and estimated cost by person, machine, project or model",
     query: v.object({
-      by: v.optional(v.picklist(["person", "machine"]), "person"),
+      by: v.optional(v.picklist(GROUPS), "person"),
+      person: id,
+      machine: id,
       from: text,
       to: text,
       tz: text,
       tool: text,
       project: text,
     }),
-    handler: async ({ kernel, query, signal }): Promise<{ by: "person" | "machine"; rows: TeamUsageRow[] }> => {
-      const { by, ...range } = query;
+    handler: async ({ kernel, query, signal }): Promise<{ by: (typeof GROUPS)[number]; rows: TeamUsageRow[] }> => {
+      const { by, person, machine, ...range } = query;
       // The report by session, added up: the same figures, prices and days as everywhere else.
       const report = await bySession(kernel, range, signal);
       const owners = await ownersOf(
@@ -92,26 +102,40 @@ export function teamView(directory: Directory): Plugin {
         report.map(({ key }) => key),
       );
       const known = await names();
+      const projects =
+        by === "project"
+          ? new Map((await kernel.inject("archive").projects()).map((one) => [one.id, one.name]))
+          : new Map<string, string>();
+      const nameOf = {
+        person: (key: string) => known.people.get(key),
+        machine: (key: string) => known.machines.get(key),
+        project: (key: string) => projects.get(key),
+        model: (key: string) => key,
+      }[by];
       const rows = new Map<string, TeamUsageRow>();
-      for (const { key: session, sessions, messages, activeMs, tokens, cost } of report) {
-        const owner = owners.get(session);
-        if (!owner) continue;
-        const key = owner[by];
-        const row = rows.get(key) ?? {
-          key,
-          name: (by === "person" ? known.people : known.machines).get(key) ?? key,
-          sessions: 0,
-          messages: 0,
-          activeMs: 0,
-          tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
-          cost: { microdollars: 0 },
-        };
-        row.sessions += sessions;
-        row.messages += messages ?? 0;
-        row.activeMs += activeMs ?? 0;
-        for (const name of TOKENS) row.tokens[name] += tokens[name];
-        row.cost.microdollars += cost.microdollars;
-        rows.set(key, row);
+      for (const session of report) {
+        const owner = owners.get(session.key);
+        if (!owner || (person ?? owner.person) !== owner.person || (machine ?? owner.machine) !== owner.machine)
+          continue;
+        for (const part of by === "model" ? session.models : [undefined]) {
+          const key = part?.model ?? owner[by === "model" ? "person" : by];
+          const row = rows.get(key) ?? {
+            key,
+            name: nameOf(key) ?? key,
+            sessions: 0,
+            messages: 0,
+            activeMs: part ? null : 0,
+            tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
+            cost: { microdollars: 0 },
+          };
+          row.sessions += session.sessions;
+          row.messages += session.messages ?? 0;
+          if (row.activeMs !== null) row.activeMs += session.activeMs ?? 0;
+          const { tokens, microdollars } = part ?? { tokens: session.tokens, microdollars: session.cost.microdollars };
+          for (const name of TOKENS) row.tokens[name] += tokens[name];
+          row.cost.microdollars += microdollars ?? 0;
+          rows.set(key, row);
+        }
       }
       return {
         by,
@@ -153,7 +177,7 @@ export function teamView(directory: Directory): Plugin {
       );
       return {
         ...page,
-        sessions: page.sessions.map((session): Listed & { person: string | null; machine: string | null } => {
+        sessions: page.sessions.map((session): TeamSession => {
           const owner = owners.get(session.id);
           return { ...session, person: owner?.person ?? null, machine: owner?.machine ?? null };
         }),
@@ -161,17 +185,21 @@ export function teamView(directory: Directory): Plugin {
     },
   });
 
-  return { name: "team-view", dependsOn: ["archive", "insights"], routes: [people, usage, sessions] };
+  return [people, usage, sessions] as const;
 }
 
-async function ownersOf(
-  kernel: Kernel,
-  sessions: readonly string[],
-): Promise<Map<string, { person: string; machine: string }>> {
-  const owners = new Map<string, { person: string; machine: string }>();
+interface Owner {
+  person: string;
+  machine: string;
+  project: string;
+}
+
+async function ownersOf(kernel: Kernel, sessions: readonly string[]): Promise<Map<string, Owner>> {
+  const owners = new Map<string, Owner>();
   for (const page of pages(sessions, 500)) {
-    const rows = await kernel.storage.db.all<{ session: string; person: string; machine: string }>(
-      `select session, person, machine from team_session where session in (${marks(page)})`,
+    const rows = await kernel.storage.db.all<Owner & { session: string }>(
+      `select t.session, t.person, t.machine, s.project_id as project from team_session t
+       join session s on s.id = t.session where t.session in (${marks(page)})`,
       page,
     );
     for (const { session, ...owner } of rows) owners.set(session, owner);

@@ -1,0 +1,274 @@
+/** The screen People of a server's dashboard, which a local one does not have: usage by person, and whose sessions are whose. */
+import { defineRoute, type RoutesOf } from "sessarc";
+import type { DashboardHost, DashboardUi, TableColumn } from "sessarc/dashboard";
+import type { TeamSession, TeamUsageRow, viewRoutes } from "./view.ts";
+import { type ScreenWords, WORDS } from "./words.ts";
+
+type Routes = RoutesOf<ReturnType<typeof viewRoutes>>;
+type Key = keyof Routes & string;
+type Host = Omit<DashboardHost, "api"> & {
+  api<K extends Key>(
+    key: K,
+    init: { query: Readonly<Record<string, string | undefined>> },
+  ): Promise<Routes[K]["response"]>;
+};
+type People = Routes["GET /team/people"]["response"]["people"];
+
+/** Sent to the page as text, so it uses nothing but its arguments. Its functions are methods: the build adds a helper to other ones. */
+const screen = (
+  { vue: { h, ref, computed, watch }, kit, api, css, router, language }: Host,
+  all: Record<string, ScreenWords>,
+): DashboardUi => {
+  const path = "/people";
+  const words = all[language] ?? (all.en as ScreenWords);
+  css(
+    `.team-filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin-block: 0.75rem; }
+     .team-filters label { display: grid; gap: 0.25rem; color: var(--ink-2); }
+     .team-filters select { min-height: 2rem; max-width: 16rem; padding-inline: 0.5rem; color: var(--ink); background: var(--surface); border: 1px solid var(--line-strong); border-radius: 6px; }
+     .team-link { color: var(--accent); overflow-wrap: anywhere; }`,
+  );
+  const number = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+  const money = new Intl.NumberFormat(language, { style: "currency", currency: "USD" });
+  const date = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const NAMES = ["by", "person", "machine", "project", "days"] as const;
+  const People = {
+    setup() {
+      const query = computed(() => {
+        const given = router.currentRoute.value.query;
+        return Object.fromEntries(NAMES.map((name) => [name, typeof given[name] === "string" ? given[name] : ""]));
+      });
+      const people = ref<People>([]);
+      const projects = ref<readonly TeamUsageRow[]>([]);
+      const rows = ref<readonly TeamUsageRow[]>([]);
+      const sessions = ref<readonly TeamSession[]>([]);
+      const next = ref<string | null>(null);
+      const error = ref<unknown>();
+      let asked = 0;
+
+      const own = {
+        async load(): Promise<void> {
+          const mine = ++asked;
+          const { by = "", person = "", machine = "", project = "", days = "" } = query.value;
+          const whose = {
+            ...(person !== "" && { person }),
+            ...(machine !== "" && { machine }),
+            ...(project !== "" && { project }),
+          };
+          const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+          const from = new Date(Date.now() - (Number(days) - 1) * 86_400_000).toLocaleDateString("sv-SE");
+          const range = { tz, ...(days !== "" && { from }) };
+          try {
+            const [everyone, everything, usage, list] = await Promise.all([
+              api("GET /team/people", { query: {} }),
+              api("GET /team/usage", { query: { by: "project", tz } }),
+              api("GET /team/usage", { query: { by: by || "person", ...whose, ...range } }),
+              api("GET /team/sessions", { query: whose }),
+            ]);
+            // A later question was asked.
+            if (mine !== asked) return;
+            error.value = undefined;
+            people.value = everyone.people;
+            projects.value = everything.rows;
+            rows.value = usage.rows;
+            sessions.value = list.sessions;
+            next.value = list.nextCursor;
+          } catch (reason) {
+            if (mine === asked) error.value = reason;
+          }
+        },
+        async more(): Promise<void> {
+          const mine = asked;
+          const { person = "", machine = "", project = "" } = query.value;
+          const whose = Object.fromEntries(
+            Object.entries({ person, machine, project, cursor: next.value ?? "" }).filter(([, one]) => one !== ""),
+          );
+          try {
+            const list = await api("GET /team/sessions", { query: whose });
+            if (mine !== asked) return;
+            sessions.value = [...sessions.value, ...list.sessions];
+            next.value = list.nextCursor;
+          } catch (reason) {
+            error.value = reason;
+          }
+        },
+        set(name: string, value: string) {
+          const next = { ...query.value, [name]: value, ...(name === "person" && { machine: "" }) };
+          return router.push(`${path}?${new URLSearchParams(Object.entries(next).filter(([, one]) => one !== ""))}`);
+        },
+        nameOf(id: string | null) {
+          return people.value.find((one) => one.id === id)?.name ?? id ?? "";
+        },
+        machineOf(id: string | null) {
+          return people.value.flatMap((one) => one.machines).find((one) => one.machine === id)?.name ?? id ?? "";
+        },
+        select(name: string, label: string, options: readonly (readonly [value: string, text: string])[]) {
+          return h("label", [
+            label,
+            h(
+              "select",
+              {
+                "aria-label": label,
+                onChange(event: { target: { value: string } }) {
+                  return own.set(name, event.target.value);
+                },
+              },
+              options.map(([value, text]) => h("option", { value, selected: value === query.value[name] }, text)),
+            ),
+          ]);
+        },
+        open(to: string, text: string) {
+          return h(
+            "a",
+            {
+              class: "team-link",
+              href: to,
+              onClick(event: { ctrlKey: boolean; metaKey: boolean; shiftKey: boolean; preventDefault(): void }) {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                void router.push(to);
+              },
+            },
+            text,
+          );
+        },
+        tokensOf({ tokens }: TeamUsageRow) {
+          return Object.values(tokens).reduce((sum, one) => sum + one, 0);
+        },
+        usage(by: string): TableColumn<TeamUsageRow>[] {
+          return [
+            {
+              title: by,
+              value({ name }) {
+                return name;
+              },
+            },
+            {
+              title: words.sessions,
+              align: "end",
+              value(row) {
+                return number.format(row.sessions);
+              },
+            },
+            {
+              title: words.tokens,
+              align: "end",
+              value(row) {
+                return number.format(own.tokensOf(row));
+              },
+            },
+            {
+              title: words.cost,
+              align: "end",
+              value({ cost }) {
+                return money.format(cost.microdollars / 1e6);
+              },
+            },
+          ];
+        },
+      };
+      watch(
+        () => router.currentRoute.value,
+        (route) => void (route.path === path && own.load()),
+        { immediate: true },
+      );
+
+      const machines = computed(() =>
+        people.value
+          .filter(({ id }) => query.value.person === "" || id === query.value.person)
+          .flatMap((one) => one.machines),
+      );
+      const list: TableColumn<TeamSession>[] = [
+        {
+          title: words.session,
+          value({ id, name, title }) {
+            return own.open(`/sessions/${encodeURIComponent(id)}`, name ?? title ?? id);
+          },
+        },
+        {
+          title: words.person,
+          value({ person }) {
+            return own.nameOf(person);
+          },
+        },
+        {
+          title: words.machine,
+          value({ machine }) {
+            return own.machineOf(machine);
+          },
+        },
+        {
+          title: words.last,
+          align: "end",
+          value({ endedAt, importedAt }) {
+            return date.format(new Date(endedAt ?? importedAt));
+          },
+        },
+      ];
+      return () => {
+        const by = query.value.by || "person";
+        const kinds = [
+          ["", words.person],
+          ["machine", words.machine],
+          ["project", words.project],
+          ["model", words.model],
+        ] as const;
+        const byWord = kinds.find(([kind]) => kind === query.value.by)?.[1] ?? words.person;
+        return h(kit.Page, { title: words.title, text: words.text }, () => [
+          h("div", { class: "team-filters", role: "search", "aria-label": words.filters }, [
+            own.select("person", words.person, [
+              ["", words.everyone],
+              ...people.value.map(({ id, name }) => [id, name] as const),
+            ]),
+            own.select("machine", words.machine, [
+              ["", words.everyMachine],
+              ...machines.value.map(({ machine, name }) => [machine, name] as const),
+            ]),
+            own.select("project", words.project, [
+              ["", words.everyProject],
+              ...projects.value.map(({ key, name }) => [key, name] as const),
+            ]),
+          ]),
+          error.value === undefined ? null : h(kit.Failure, { error: error.value, onRetry: own.load }),
+          h(kit.Section, { title: words.usage }, () => [
+            h("div", { class: "team-filters" }, [
+              own.select("by", words.by, kinds),
+              own.select("days", words.days, [
+                ["", words.allDays],
+                ["7", words.days7],
+                ["30", words.days30],
+                ["90", words.days90],
+              ]),
+            ]),
+            rows.value.length === 0
+              ? h(kit.Empty, { title: words.none })
+              : h(kit.Table, { key: by, caption: words.usage, columns: own.usage(byWord), rows: rows.value }),
+          ]),
+          h(kit.Section, { title: words.sessions }, () => [
+            sessions.value.length === 0
+              ? h(kit.Empty, { title: words.none })
+              : h(kit.Table, { caption: words.sessions, columns: list, rows: sessions.value }),
+            next.value === null ? null : h(kit.Button, { onClick: own.more }, () => words.more),
+          ]),
+        ]);
+      };
+    },
+  };
+  return {
+    nav: [{ path, label: words.title, icon: "users-round" }],
+    routes: [{ path, component: People }],
+  };
+};
+
+export const peopleScreen = defineRoute({
+  method: "GET",
+  path: "/plugins/team-view/ui.js",
+  mount: "/",
+  summary: "The screen People of the dashboard",
+  handler: () =>
+    new Response(
+      `const screen = ${screen.toString()};\nexport default (host) => screen(host, ${JSON.stringify(WORDS)});\n`,
+      {
+        headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "no-cache" },
+      },
+    ),
+});
