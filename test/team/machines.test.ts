@@ -1,5 +1,8 @@
-/** Three machines, five people, two spaces: the totals of the server are those of the logs, in every order of arrival, whatever is killed on the way. */
-import { cpSync, mkdirSync } from "node:fs";
+/**
+ * Three machines, five people, two spaces: the totals of the server are those of the logs, in every order of arrival, whatever is killed on the way,
+ * and after a backup is restored.
+ */
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { SessionUsage } from "sessarc";
@@ -91,6 +94,7 @@ class Fleet {
   readonly #port: number;
   #node: Process | undefined;
   #database = "";
+  #backup: string | undefined;
   #stop: () => Promise<void> = async () => {};
   cluster: Cluster | undefined;
 
@@ -130,6 +134,25 @@ class Fleet {
     await this.#node?.kill();
     this.#node = undefined;
   };
+
+  /** Takes a backup the first time; restores that one later. The node is killed for it. */
+  async backUpOrRestore(): Promise<void> {
+    await this.killNode();
+    const isThere = this.#backup !== undefined;
+    this.#backup ??= await makeTempDir();
+    const [bodies, copy] = [join(this.#folder, "blobs"), join(this.#backup, "blobs")];
+    const rows = join(this.#backup, "rows");
+    if (isThere) {
+      if (this.cluster) await this.cluster.restore(rows);
+      else replace(rows, this.#database);
+      replace(copy, bodies);
+    } else {
+      if (this.cluster) await this.cluster.save(rows);
+      else cpSync(this.#database, rows, { recursive: true });
+      cpSync(bodies, copy, { recursive: true });
+    }
+    await this.startNode();
+  }
 
   get nodeErrors(): string {
     return this.#node?.errors.join("") ?? "no node";
@@ -176,6 +199,11 @@ class Fleet {
   }
 }
 
+function replace(from: string, to: string): void {
+  rmSync(to, { recursive: true });
+  cpSync(from, to, { recursive: true });
+}
+
 /** None of the chosen projects has sessions on that machine. */
 const isEmpty = ({ machine, projects }: Fleet["people"][number]) =>
   !machine.logs.some((log) => Object.hasOwn(projects, log.project) && log.rows.length > 0);
@@ -208,13 +236,10 @@ async function totals(fleet: Fleet, cookie: string) {
   };
 }
 
-const engine = engines().find(({ name }) => name === "PostgreSQL");
-
-describe.skipIf(!engine)("three machines, five people, two spaces on PostgreSQL", () => {
+describe.each(engines())("three machines, five people, two spaces on $name", (engine) => {
   it.each(Array.from({ length: LONG ? 50 : 2 }, (_, i) => i + 1))(
     "totals are those of the logs, seed %i",
     async (seed) => {
-      if (!engine) return;
       const draw = createDraw(seed);
       const machines = await machinesOf(seed);
       const fleet = new Fleet(engine, machines, await makeTempDir(), await freePort());
@@ -230,7 +255,7 @@ describe.skipIf(!engine)("three machines, five people, two spaces on PostgreSQL"
         for (let step = 0; step < 6; step++) {
           const person = fleet.people[draw(fleet.people.length)];
           if (!person) continue;
-          const kills = draw(4);
+          const kills = draw(5);
           const pushing = fleet.push(person);
           if (kills === 1) {
             await new Promise((resolve) => setTimeout(resolve, draw(700)));
@@ -248,7 +273,10 @@ describe.skipIf(!engine)("three machines, five people, two spaces on PostgreSQL"
             const child = await startPush({ home: person.machine.home, data: person.data, user: person.name });
             await new Promise((resolve) => setTimeout(resolve, draw(1_500)));
             await child.kill();
-          } else await pushing;
+          } else {
+            await pushing;
+            if (kills === 4) await fleet.backUpOrRestore();
+          }
         }
         for (const { logs, home } of machines)
           for (const [n, log] of logs.entries()) write(home, logs, n, log.rows.length);

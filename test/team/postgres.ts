@@ -31,6 +31,10 @@ export interface Cluster {
   kill(): Promise<void>;
   /** Starts it again after `kill`. */
   start(): Promise<void>;
+  /** Copies its files into a folder while it is stopped. */
+  save(folder: string): Promise<void>;
+  /** Replaces its files by those of such a folder. */
+  restore(folder: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -145,6 +149,17 @@ export async function startCluster(): Promise<Cluster> {
     },
     kill: () => end("immediate"),
     start,
+    async save(to) {
+      await end("immediate");
+      await run("cp", ["-a", data, to]);
+      await start();
+    },
+    async restore(from) {
+      await end("immediate");
+      await rm(data, { recursive: true });
+      await run("cp", ["-a", from, data]);
+      await start();
+    },
     async stop() {
       await end("immediate");
       await rm(folder, { recursive: true, force: true });
