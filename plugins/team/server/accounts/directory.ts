@@ -122,6 +122,33 @@ export function createDirectory(db: Database, tenant: number) {
       return id;
     },
 
+    /** The team's space. Of nodes that start on an empty database at the same time, one creates it. */
+    async teamSpace(): Promise<number> {
+      const find = () =>
+        db.get<{ id: number }>("select id from team_space where tenant = ? and kind = 'team' order by created_at, id", [
+          tenant,
+        ]);
+      const known = await find();
+      if (known) return known.id;
+      const id = newSpaceId();
+      const name = "team-space";
+      // The setting has a unique key, so a second node waits for the first one, and then finds another id in it.
+      await db.batch([
+        [
+          "insert into team_setting (tenant, name, value) values (?, ?, ?) on conflict do nothing",
+          [tenant, name, String(id)],
+        ],
+        [
+          `insert into team_space (tenant, id, name, kind, created_at)
+           select tenant, ?, 'Team', 'team', ? from team_setting where tenant = ? and name = ? and value = ?`,
+          [id, Date.now(), tenant, name, String(id)],
+        ],
+      ]);
+      const created = await find();
+      if (!created) throw new Error("the team's space is missing");
+      return created.id;
+    },
+
     /** Adds people to a space. A private space has one person for ever. */
     async addToSpace(id: number, people: readonly string[]): Promise<void> {
       await self.checkPeople(people);

@@ -114,16 +114,21 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
         throw new SessarcError("TEAM_KEY_KNOWN", {});
       const now = Date.now();
       const [device, machine] = [newId(), newId(4)];
-      // One statement: of two that use it at once, one finds it used.
+      // One statement: if two requests use an invitation at the same time, one of them finds it used. The server's own invitations, one for each start
+      // before the first join, are all used up by the first one.
       const { changes } = await db.run(
         `update team_invite set used_at = ?, used_by = ?
-         where tenant = ? and code = ? and used_at is null and revoked_at is null and expires_at > ?`,
-        [now, device, tenant, hashOf(code), now],
+         where tenant = ? and used_at is null and revoked_at is null and expires_at > ?
+           and (made_by is not null or not exists (select 1 from team_device where tenant = ?))
+           and (code = ? or made_by is null and exists (
+             select 1 from team_invite mine
+             where mine.tenant = ? and mine.code = ? and mine.made_by is null and mine.revoked_at is null and mine.expires_at > ?))`,
+        [now, device, tenant, now, tenant, hashOf(code), tenant, hashOf(code), now],
       );
       if (changes === 0) throw new SessarcError("TEAM_INVITE_INVALID", {});
       const invite = await db.get<{ person: string | null; scopes: string; spaces: string }>(
-        "select person, scopes, spaces from team_invite where tenant = ? and used_by = ?",
-        [tenant, device],
+        "select person, scopes, spaces from team_invite where tenant = ? and used_by = ? and code = ?",
+        [tenant, device, hashOf(code)],
       );
       if (!invite) throw new SessarcError("TEAM_INVITE_INVALID", {});
       const person = invite.person ?? newId(6);
@@ -163,17 +168,15 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
       };
     },
 
-    /** At the first start: the team's space, and an invitation for its owner. Undefined once a machine has joined. */
+    /**
+     * Before the first join: the team's space, and an invitation for its owner. Each start makes another one, and all of them work until a machine
+     * joins. Undefined once a machine has joined.
+     */
     async first(): Promise<string | undefined> {
-      if (!(await db.get("select 1 from team_space where tenant = ? limit 1", [tenant])))
-        await directory.createSpace("Team", "team", []);
+      const space = await directory.teamSpace();
       if (await db.get("select 1 from team_device where tenant = ? limit 1", [tenant])) return undefined;
-      await db.run(
-        "update team_invite set revoked_at = ? where tenant = ? and used_at is null and revoked_at is null",
-        [Date.now(), tenant],
-      );
-      const spaces = (await directory.spaces()).flatMap(({ id, kind }) => (kind === "team" ? id : []));
-      return (await self.create({ scopes: ["push", "read", "own"], spaces, person: null, days: 7 }, null)).code;
+      return (await self.create({ scopes: ["push", "read", "own"], spaces: [space], person: null, days: 7 }, null))
+        .code;
     },
   };
   return self;
