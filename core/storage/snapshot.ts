@@ -1,6 +1,6 @@
 /**
  * The snapshot `catalog.db`: an ordinary SQLite file. Two header fields that SQLite leaves to applications contain what recovery needs:
- * `user_version` the number of the last batch in it, `application_id` a checksum of the whole file.
+ * `user_version` the number of the last batch in it, `application_id` a checksum of the whole file, made of the checksums of its pages.
  */
 import { closeSync, fstatSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
@@ -35,20 +35,15 @@ export function openSnapshot(path: string): { source: Source; head: SnapshotHead
     const { size } = fstatSync(fd);
     const sums = new Uint32Array(Math.ceil(size / PAGE));
     const piece = Buffer.allocUnsafe(Math.min(size, AT_ONCE * PAGE));
-    let head: SnapshotHead | undefined;
-    let checksum = 0;
+    const first = Buffer.alloc(Math.min(size, PAGE));
     for (let at = 0; at < size; at += piece.length) {
       const bytes = piece.subarray(0, Math.min(piece.length, size - at));
       readWhole(fd, bytes, at);
       for (let i = 0; i < bytes.length; i += PAGE) sums[(at + i) / PAGE] = crc32(bytes.subarray(i, i + PAGE));
-      if (at === 0) {
-        head = headOf(bytes);
-        // The field counts as zero in its own checksum.
-        if (head) bytes.writeUInt32BE(0, CHECKSUM);
-      }
-      checksum = crc32(bytes, checksum);
+      if (at === 0) bytes.copy(first);
     }
-    if (!head || head.checksum !== checksum) {
+    const head = headOf(first);
+    if (!head || head.checksum !== checksumOf(sums, first)) {
       const reason = `${path}: it does not fit its checksum, or another program has written to it`;
       throw new SessarcError("CATALOG_DAMAGED", { reason });
     }
@@ -57,6 +52,12 @@ export function openSnapshot(path: string): { source: Source; head: SnapshotHead
     closeSync(fd);
     throw error;
   }
+}
+
+/** The checksum of the whole file: of its pages' checksums, where the field counts as zero in the first page. Zeroes it in `first`. */
+function checksumOf(sums: Uint32Array, first: Buffer): number {
+  first.writeUInt32BE(0, CHECKSUM);
+  return crc32([crc32(first), ...sums.subarray(1)].join());
 }
 
 const headOf = (bytes: Buffer): SnapshotHead | undefined =>
@@ -92,7 +93,6 @@ export async function writeSnapshot(
       done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
   };
   const sums = new Uint32Array(count);
-  let checksum = 0;
   let first = Buffer.alloc(0);
   for (let i = 0; i < count; i += AT_ONCE) {
     signal?.throwIfAborted();
@@ -103,16 +103,14 @@ export async function writeSnapshot(
       piece.set(page, (n - i) * PAGE);
       sums[n] = crc32(page);
     }
-    if (i === 0) {
-      piece.writeUInt32BE(batch, USER_VERSION);
-      piece.writeUInt32BE(0, CHECKSUM);
-      first = piece;
-    }
-    checksum = crc32(piece, checksum);
-    if (i > 0) await write(piece, i * PAGE);
+    if (i === 0) first = piece;
+    else await write(piece, i * PAGE);
   }
-  first.writeUInt32BE(checksum, CHECKSUM);
-  sums[0] = crc32(first.subarray(0, PAGE));
+  const page = first.subarray(0, PAGE);
+  page.writeUInt32BE(batch, USER_VERSION);
+  const checksum = checksumOf(sums, page);
+  page.writeUInt32BE(checksum, CHECKSUM);
+  sums[0] = crc32(page);
   await write(first, 0);
   return { batch, checksum, size, sums };
 }

@@ -42,7 +42,9 @@ beforeAll(async () => {
 async function store(bytes: Uint8Array): Promise<void> {
   const copy = Buffer.from(bytes);
   copy.writeUInt32BE(0, 68);
-  copy.writeUInt32BE(crc32(copy), 68);
+  const sums: number[] = [];
+  for (let at = 0; at < copy.length; at += PAGE) sums.push(crc32(copy.subarray(at, at + PAGE)));
+  copy.writeUInt32BE(crc32(sums.join()), 68);
   await writeFile(join(dir, "catalog.db"), copy);
 }
 
