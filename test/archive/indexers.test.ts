@@ -19,16 +19,15 @@ const uuid = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0
 const id = (n: number) => `claude-code:${uuid(n)}`;
 const log = (n: number) => join(home, ".claude/projects/-w", `${uuid(n)}.jsonl`);
 let rows = 0;
-const read = (path: string) => {
+const read = (path: string, at = new Date(Date.now() - 60_000).toISOString()) => {
   rows++;
   const content = [{ type: "tool_use", id: `t${rows}`, name: "Read", input: { file_path: path } }];
   const message = { id: `m${rows}`, role: "assistant", model: "claude-haiku-4-5", content };
-  const at = new Date(Date.now() - 60_000).toISOString();
   return `${JSON.stringify({ type: "assistant", uuid: `u${rows}`, requestId: `r${rows}`, timestamp: at, cwd: "/w", message })}\n`;
 };
 async function write(n: number, ...paths: string[]) {
   await mkdir(dirname(log(n)), { recursive: true });
-  await writeFile(log(n), paths.map(read).join(""));
+  await writeFile(log(n), paths.map((path) => read(path)).join(""));
 }
 
 /** A plugin whose indexer counts events, with a table. `body`: what else its module does with an event. */
@@ -139,6 +138,57 @@ it("another version, or a plugin that comes later, indexes what is stored, also 
   await write(1, "/w/a");
   await importAll(t);
   expect(await rowsOf(t, "count")).toMatchObject([{ version: 2, events: 1, seqs: "0" }]);
+});
+
+const DAY_MS = 86_400_000;
+const statesOf = (t: TestKernel) =>
+  t.kernel.storage.db.all("select session from indexed where indexer = 'count' and state is not null");
+
+it("a session that has ended stores no state, and goes on all the same", async () => {
+  const t = await start(await counting("count"));
+  await write(1, "/w/a");
+  await mkdir(dirname(log(2)), { recursive: true });
+  await writeFile(log(2), read("/w/a", new Date(Date.now() - 8 * DAY_MS).toISOString()));
+  await importAll(t);
+  expect(await statesOf(t)).toEqual([{ session: id(1) }]);
+  // A week later.
+  await t.kernel.storage.db.run("update session set sort_at = ?", [Date.now() - 8 * DAY_MS]);
+  await t.kernel.inject("archive/open").importer.prepare();
+  expect(await statesOf(t)).toEqual([]);
+  for (const n of [1, 2]) await appendFile(log(n), read("/w/b"));
+  await importAll(t);
+  expect(await rowsOf(t, "count")).toMatchObject([{ seqs: "0,1" }, { seqs: "0,1" }]);
+});
+
+it("one that comes later reads a session together with another's next version, and stores a state only where it may go on", async () => {
+  let t = await start(await counting("count"));
+  await write(1, "/w/a");
+  await mkdir(dirname(log(2)), { recursive: true });
+  await writeFile(log(2), read("/w/a", new Date(Date.now() - 8 * DAY_MS).toISOString()));
+  await importAll(t);
+  await t.close();
+  t = await start(await counting("count", { version: 2 }), await counting("late"));
+  await t.kernel.inject("archive/open").importer.prepare();
+  expect(await rowsOf(t, "count")).toMatchObject([{ version: 2 }, { version: 2 }]);
+  expect(await rowsOf(t, "late")).toMatchObject([{ seqs: "0" }, { seqs: "0" }]);
+  expect(await statesOf(t)).toEqual([{ session: id(1) }]);
+});
+
+it("rows of a session that is deleted while the plugin is not there go when it is back", async () => {
+  let t = await start(await counting("count"));
+  for (const n of [1, 2]) await write(n, "/w/a");
+  await importAll(t);
+  await t.close();
+  t = await start();
+  await t.send("DELETE", `/api/sessions/${encodeURIComponent(id(1))}`);
+  await t.close();
+  t = await start(await counting("count"));
+  expect(await rowsOf(t, "count")).toMatchObject([{ session: id(1) }, { session: id(2) }]);
+  await t.kernel.inject("archive/open").importer.prepare();
+  expect(await rowsOf(t, "count")).toMatchObject([{ session: id(2) }]);
+  expect(await t.kernel.storage.db.all("select session from indexed where indexer = 'count'")).toEqual([
+    { session: id(2) },
+  ]);
 });
 
 it("which files are read again and again (playground/plugins/reread)", async () => {

@@ -7,7 +7,7 @@ import { rescan } from "../places/rescan.ts";
 import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
-import { indexBehind } from "./indexed.ts";
+import { indexBehind, tidyIndexed } from "./indexed.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
@@ -48,6 +48,7 @@ export class Importer {
   /** Those of the run under way and of those that wait. */
   readonly #cancels = new Set<AbortController>();
   #swept = false;
+  #tidied = false;
   /** Who owns which reply, from run to run. */
   #settler: Settler | undefined;
   /** Replies held in memory between two runs. */
@@ -299,7 +300,11 @@ export class Importer {
 
   /** Has the indexers read the sessions that they have not read yet. */
   async prepare(): Promise<void> {
-    if (!this.#kernel.storage.readOnly) await indexBehind(this.#kernel, (work) => this.alone(work));
+    if (this.#kernel.storage.readOnly) return;
+    // Plugins come and go between two starts.
+    if (!this.#tidied) await this.alone(() => tidyIndexed(this.#kernel));
+    this.#tidied = true;
+    await indexBehind(this.#kernel, (work) => this.alone(work));
   }
 
   /** No run comes after it. */

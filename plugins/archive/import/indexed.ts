@@ -1,7 +1,6 @@
 /** Stores what indexers made of sessions, and has sessions indexed that were read without them or by another version. */
 import {
   type DoctorCheck,
-  type IndexerDefinition,
   isSessarcError,
   type Kernel,
   type PoolTask,
@@ -10,9 +9,10 @@ import {
   type Statement,
 } from "sessarc";
 import { messageOf } from "#internal";
-import { partsOf } from "../catalogue/types.ts";
+import { marks } from "#internal/adapter";
+import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { indexSessions, indexStored } from "./job.ts";
-import type { Indexed, IndexJob, JobIndexer } from "./types.ts";
+import { IN_USE_MS, type Indexed, type IndexJob, type JobIndexer } from "./types.ts";
 
 interface IndexedOf {
   id: string;
@@ -108,55 +108,79 @@ const TASK: PoolTask<[IndexJob], IndexedOf[]> = {
 const TOGETHER = 24;
 
 /**
- * Indexes stored sessions that an indexer has not read, or read in another version; one query per indexer if no session is behind. `alone`
- * runs between two imports, so that no session changes while it is read.
+ * Deletes what indexers need no longer: rows of sessions that were deleted while the plugin was not there, of which `erasedWith` left the rows
+ * in `indexed`, and states of sessions that have ended.
+ */
+export async function tidyIndexed({ registry, storage: { db } }: Kernel): Promise<void> {
+  const gone = "not exists (select 1 from session s where s.id = indexed.session)";
+  const left = await db.all<{ indexer: string }>(`select distinct indexer from indexed where ${gone}`);
+  for (const { name, tables } of registry.indexers)
+    if (left.some(({ indexer }) => indexer === name))
+      await db.batch([
+        ...tables.map((table): Statement => [`delete from ${table} where session not in (select id from session)`]),
+        [`delete from indexed where indexer = ? and ${gone}`, [name]],
+      ]);
+  await db.run(
+    `update indexed set state = null where state is not null
+       and session in (select id from session where sort_at < ?)`,
+    [Date.now() - IN_USE_MS],
+  );
+}
+
+/**
+ * Indexes stored sessions that an indexer has not read, or has read in another version. `alone` runs between two imports, so that no session
+ * changes while it is read.
  */
 export async function indexBehind(
   kernel: Kernel,
   alone: (work: () => Promise<boolean>) => Promise<boolean>,
 ): Promise<void> {
-  const { db } = kernel.storage;
-  for (const indexer of kernel.registry.indexers) {
-    // Rows of sessions that were deleted while the plugin was not there.
-    await db.batch(
-      indexer.tables.map((table) => [`delete from ${table} where session not in (select id from session)`] as const),
-    );
-    // By id, so that sessions that are indexed already are read once. A session that arrives behind that place starts another preparation.
-    let after = "";
-    const next = async () => {
-      const last = await indexSome(kernel, indexer, after);
-      after = last ?? after;
-      return last !== undefined;
-    };
-    for (let more = true; more && !kernel.closing.aborted; ) more = await alone(next);
-  }
+  if (kernel.registry.indexers.length === 0) return;
+  // By id, so that sessions that are indexed already are read once. A session that arrives behind that place starts another preparation.
+  let after = "";
+  const next = async () => {
+    const last = await indexSome(kernel, after);
+    after = last ?? after;
+    return last !== undefined;
+  };
+  for (let more = true; more && !kernel.closing.aborted; ) more = await alone(next);
 }
 
-/** Indexes the next sessions after an id. Answers the last one's id; undefined when all are indexed. */
-async function indexSome(
-  kernel: Kernel,
-  { name, version, module, tables }: IndexerDefinition,
-  after: string,
-): Promise<string | undefined> {
-  const { pool, config, storage } = kernel;
-  const rows = await storage.db.all<{ id: string; tool: string; parts: string }>(
-    `select id, tool, parts from session where id > ? and not exists (
-       select 1 from indexed i where i.session = session.id and i.indexer = ? and i.version = ?) order by id limit ${TOGETHER}`,
-    [after, name, version],
+type Behind = Pick<SessionRow, "id" | "tool" | "parts" | "has_cursor" | "sort_at">;
+
+/** Indexes the next sessions after an id, each in one pass for all indexers. Answers the last one's id; undefined when all are indexed. */
+async function indexSome(kernel: Kernel, after: string): Promise<string | undefined> {
+  const { pool, config, storage, registry } = kernel;
+  const isCurrent = `(${registry.indexers.map(() => "indexer = ? and version = ?").join(" or ")})`;
+  const versions = registry.indexers.flatMap(({ name, version }) => [name, version]);
+  const rows = await storage.db.all<Behind>(
+    `select id, tool, parts, has_cursor, sort_at from session s where id > ? and (
+       select count(*) from indexed i where i.session = s.id and ${isCurrent}) < ? order by id limit ${TOGETHER}`,
+    [after, ...versions, registry.indexers.length],
   );
   if (rows.length === 0) return undefined;
+  const ids = rows.map(({ id }) => id);
+  const current = await storage.db.all<{ session: string; indexer: string }>(
+    `select session, indexer from indexed where session in (${marks(ids)}) and ${isCurrent}`,
+    [...ids, ...versions],
+  );
+  const isRead = new Set(current.map(({ session, indexer }) => `${indexer} ${session}`));
   const job: IndexJob = {
     store: { dir: storage.dataDir },
-    indexers: [{ name, version, module, tables, later: false }],
-    roles: Object.fromEntries(
-      rows.map(({ tool }) => [tool, { ...kernel.registry.adapters.get(tool)?.tools }] as const),
-    ),
-    sessions: rows.map((row) => ({ id: row.id, tool: row.tool, parts: partsOf(row) })),
+    indexers: toJobIndexers(registry).map((indexer) => ({ ...indexer, later: false })),
+    roles: Object.fromEntries(rows.map(({ tool }) => [tool, { ...registry.adapters.get(tool)?.tools }] as const)),
+    sessions: rows.map((row) => ({
+      id: row.id,
+      tool: row.tool,
+      parts: partsOf(row),
+      indexers: registry.indexers.flatMap(({ name }) => (isRead.has(`${name} ${row.id}`) ? [] : [name])),
+      goesOn: row.has_cursor > 0 && row.sort_at > Date.now() - IN_USE_MS,
+    })),
   };
   const inPool = pool.threaded && config.storage.driver === undefined;
   const found = inPool ? await pool.run(TASK, job) : await indexStored(job, storage.transcripts);
   await commitIndexed(kernel, [], found);
-  return rows.at(-1)?.id;
+  return ids.at(-1);
 }
 
 /** What the doctor says about indexers; undefined where no plugin has one. */

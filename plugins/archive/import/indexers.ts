@@ -55,7 +55,8 @@ export interface SessionIndexers {
   add(event: SessionEvent): void;
   /** All of them fail: the session cannot be read. */
   fail(error: unknown): void;
-  finish(): Indexed[];
+  /** `goesOn`: the session may grow, so that states are taken. */
+  finish(goesOn: boolean): Indexed[];
 }
 
 /** `states`: of a session that is gone on with, the states of its indexers; undefined: it is read from its first event. */
@@ -91,7 +92,7 @@ export function startIndexers(
     fail(error) {
       for (const one of running) one.error ??= messageOf(error);
     },
-    finish: () => running.map(finishOne),
+    finish: (goesOn) => running.map((one) => finishOne(one, goesOn)),
   };
 }
 
@@ -106,7 +107,7 @@ function attempt(one: Running, work: () => void): void {
 /** The version of what an indexer has not read: none has it, so that the session counts as behind. */
 const PUT_OFF = -1;
 
-function finishOne(one: Running): Indexed {
+function finishOne(one: Running, goesOn: boolean): Indexed {
   const { name, tables, reader } = one;
   const version = one.isPutOff ? PUT_OFF : one.version;
   let rows: IndexRows = {};
@@ -114,7 +115,7 @@ function finishOne(one: Running): Indexed {
   if (one.error === null)
     attempt(one, () => {
       rows = checked(reader?.finish() ?? {}, tables);
-      const snapshot = reader?.snapshot?.();
+      const snapshot = goesOn ? reader?.snapshot?.() : undefined;
       state = snapshot === undefined ? null : JSON.stringify(snapshot);
     });
   const failed = one.error !== null;

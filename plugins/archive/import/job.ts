@@ -54,16 +54,21 @@ export async function indexStored(
   job: IndexJob,
   transcripts: Transcripts,
 ): Promise<{ id: string; indexed: Indexed[] }[]> {
-  const indexers = await loadIndexers(job.indexers, []);
+  const wanted = new Set(job.sessions.flatMap((session) => session.indexers));
+  const loaded = await loadIndexers(
+    job.indexers.filter(({ name }) => wanted.has(name)),
+    [],
+  );
   const results: { id: string; indexed: Indexed[] }[] = [];
-  for (const { id, tool, parts } of job.sessions) {
-    const index = startIndexers(indexers, { id, tool, tools: job.roles[tool] ?? {} }, undefined);
+  for (const { id, tool, parts, indexers, goesOn } of job.sessions) {
+    const missing = loaded.filter(({ name }) => indexers.includes(name));
+    const index = startIndexers(missing, { id, tool, tools: job.roles[tool] ?? {} }, undefined);
     try {
       for await (const events of transcripts.events(id, parts)) for (const event of events) index.add(event);
     } catch (error) {
       index.fail(error);
     }
-    results.push({ id, indexed: index.finish() });
+    results.push({ id, indexed: index.finish(goesOn) });
   }
   return results;
 }

@@ -11,7 +11,7 @@ import { collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
 import { type LoadedIndexer, startIndexers } from "./indexers.ts";
 import { keepEarlier } from "./keep.ts";
-import type { ImportedSession, JobSession } from "./types.ts";
+import { type ImportedSession, IN_USE_MS, type JobSession } from "./types.ts";
 
 /** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
 const TEXT_CAP = 16 * 1024 * 1024;
@@ -141,7 +141,7 @@ export async function importOne(
     appended,
     folded: appended ? (past?.fold.length ?? 0) : 0,
     hasCursor: cursor !== undefined,
-    indexed: target.index.finish(),
+    indexed: target.index.finish(cursor !== undefined),
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),
   };
@@ -157,9 +157,6 @@ const classedSlots = (slots: Slots, classes: Slots): Slots =>
   Object.fromEntries(Object.entries(slots).map(([name, usage]) => [name, classedUsage(usage, classes[name])]));
 
 type Slots = Record<string, SessionUsage>;
-
-/** A conversation of the last week may go on: its cursor is kept, so that only the new part is read then. */
-const IN_USE_MS = 7 * 86_400_000;
 
 function isInUse(endedAt: string | null | undefined, ref: SessionRef): boolean {
   const last = endedAt ? Date.parse(endedAt) : (ref.mtime ?? 0);

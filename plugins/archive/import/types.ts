@@ -5,6 +5,9 @@ import type { AdapterFolders, TranscriptOptions, TranscriptPart } from "#interna
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
 
+/** A session of the last week may go on: its cursor and its indexers' states are stored, so that only the new part is read then. */
+export const IN_USE_MS = 7 * 86_400_000;
+
 export interface ImportJob {
   /** Module of the adapter's factory and its options; unused when the adapter is passed directly. */
   adapter: AdapterSource | null;
@@ -22,7 +25,17 @@ export interface IndexJob {
   indexers: JobIndexer[];
   /** Roles of the tools of each assistant in `sessions`. */
   roles: Readonly<Record<string, Readonly<Record<string, ToolRole>>>>;
-  sessions: { id: string; tool: string; parts: TranscriptPart[] }[];
+  sessions: IndexedStored[];
+}
+
+export interface IndexedStored {
+  id: string;
+  tool: string;
+  parts: TranscriptPart[];
+  /** Names of the indexers that have not read it. */
+  indexers: string[];
+  /** It may grow, so that states are stored. */
+  goesOn: boolean;
 }
 
 export interface AdapterSource {
@@ -47,7 +60,7 @@ export interface Indexed {
   indexer: string;
   version: number;
   rows: IndexRows;
-  /** JSON to go on from; null without. */
+  /** JSON to go on from; null without, and where the session has ended. */
   state: string | null;
   /** Why there are no rows; null where it worked. */
   error: string | null;

@@ -12,9 +12,11 @@ export async function writtenWith(kernel: Kernel, session: SessionFigures): Prom
 
 /** Statements to commit with those that delete the sessions. */
 export async function erasedWith(kernel: Kernel, ids: readonly string[]): Promise<Statement[]> {
-  const write: Statement[] = ["indexed", ...kernel.registry.indexers.flatMap(({ tables }) => tables)].map(
-    (table): Statement => [`delete from ${table} where session in (${marks(ids)})`, ids],
-  );
+  const write = kernel.registry.indexers.flatMap(({ name, tables }): Statement[] => [
+    ...tables.map((table): Statement => [`delete from ${table} where session in (${marks(ids)})`, ids]),
+    // Those of plugins that are not there remain, and with their rows: `tidyIndexed`.
+    [`delete from indexed where indexer = ? and session in (${marks(ids)})`, [name, ...ids]],
+  ]);
   await kernel.hooks.callHook("session:erase", { ids, write });
   return write;
 }
