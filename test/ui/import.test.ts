@@ -16,7 +16,7 @@ describeUi("dashboard: a home without logs", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/");
-    await page.getByText("npx sessarc demo", { exact: true }).waitFor();
+    await page.getByText("npx sessarc --demo", { exact: true }).waitFor();
     expect(await page.getByRole("button", { name: /^Import/ }).count()).toBe(0);
     await page.getByRole("link", { name: "Choose a folder" }).click();
     const nothing = page.getByRole("button", { name: "Nothing to import" });

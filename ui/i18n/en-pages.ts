@@ -5,7 +5,6 @@ export const pages = {
   "project.tools": "Tools",
   "project.last": "Last active",
   "project.filter": "Filter projects",
-  "project.none": "No projects yet.",
   "project.noMatch": "No project matches “{q}”.",
   "project.virtual": "Not linked to a folder",
   "project.menu": "Actions for {name}",

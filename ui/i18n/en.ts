@@ -184,6 +184,10 @@ export const en = {
   "cost.logged": "Stated by the assistant; no token data in its log",
   "first.nothing":
     "No logs of a coding assistant were found on this machine. Logs kept elsewhere can be read from a folder of yours.",
+  "nothing.archived": "Nothing is archived yet.",
+  "nothing.fill":
+    "sessarc reads the logs that coding assistants leave on this machine. Logs kept elsewhere can be read from a folder.",
+  "nothing.without": "Without “{name}”",
   "first.sample": "To look around with sample data:",
   "first.folder": "Choose a folder",
   "nav.notes": "Notes",

@@ -6,7 +6,6 @@ export const pages: Record<keyof typeof en, string> = {
   "project.tools": "ツール",
   "project.last": "最終活動",
   "project.filter": "プロジェクトを絞り込む",
-  "project.none": "まだプロジェクトがありません。",
   "project.noMatch": "「{q}」に一致するプロジェクトはありません。",
   "project.virtual": "フォルダーに未関連付け",
   "project.menu": "{name} の操作",

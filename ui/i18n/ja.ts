@@ -185,6 +185,10 @@ const shell: Record<keyof typeof en, string> = {
   "cost.logged": "アシスタントの記録によるコスト（ログにトークンのデータなし）",
   "first.nothing":
     "このマシンにコーディングアシスタントのログは見つかりませんでした。別の場所のログはフォルダーを指定して読み込めます。",
+  "nothing.archived": "アーカイブはまだ空です。",
+  "nothing.fill":
+    "sessarc は、このマシンにコーディングアシスタントが残したログを読み取ります。別の場所のログはフォルダーから読み取れます。",
+  "nothing.without": "「{name}」を外す",
   "first.sample": "サンプルデータで試す:",
   "first.folder": "フォルダーを選ぶ",
   "nav.notes": "ノート",

@@ -6,7 +6,6 @@ export const pages: Record<keyof typeof en, string> = {
   "project.tools": "工具",
   "project.last": "最近活动",
   "project.filter": "筛选项目",
-  "project.none": "还没有项目。",
   "project.noMatch": "没有项目匹配“{q}”。",
   "project.virtual": "未关联文件夹",
   "project.menu": "{name} 的操作",

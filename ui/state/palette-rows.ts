@@ -1,7 +1,7 @@
 /** Contents of the palette: rows of actions, projects, tools and sessions, and what can be done with each. */
 import type { Router } from "vue-router";
 import { api, type RouteKey } from "../client.ts";
-import { TOOLS, toolLabel } from "../components/base/tools.ts";
+import { inOrder, toolLabel } from "../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../format.ts";
 import { d } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
@@ -209,8 +209,8 @@ export function projectRows(projects: readonly Project[]): PaletteRow[] {
   );
 }
 
-export function toolRows(): PaletteRow[] {
-  return TOOLS.map((tool) =>
+export function toolRows(projects: readonly Project[]): PaletteRow[] {
+  return inOrder(projects.flatMap((one) => one.tools)).map((tool) =>
     linked({
       id: `tool:${tool}`,
       section: t("palette.tools"),

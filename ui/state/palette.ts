@@ -56,7 +56,7 @@ export function usePalette() {
     if (within.value) return rank(within.value.row.actions?.() ?? [], typed, { kept: typed === "" });
     if (kind === ">") return rank([...actionRows(), ...(rest === "" ? [] : screenRows())], rest);
     if (kind === "#") return rank(projectRows(projects.value ?? []), rest);
-    if (kind === "@") return rank(toolRows(), rest);
+    if (kind === "@") return rank(toolRows(projects.value ?? []), rest);
     if (kind === "/") return inSession(router, rest);
     const sessions = sessionRows(found.value, typed);
     if (typed === "") {

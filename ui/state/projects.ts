@@ -1,6 +1,7 @@
 import { useQuery } from "@pinia/colada";
-import { computed } from "vue";
+import { computed, type Ref } from "vue";
 import { api } from "../client.ts";
+import { inOrder } from "../components/base/tools.ts";
 
 /** All projects at once, without git: a screen that needs it streams it (`useGitStates`). */
 export const useProjects = () =>
@@ -10,4 +11,12 @@ export const useProjects = () =>
 export function useProjectNames() {
   const projects = useProjects();
   return computed(() => new Map((projects.data.value ?? []).map((one) => [one.id, one.name])));
+}
+
+/** Assistants that any project has sessions of, in their order. `chosen` is among them, whatever the archive has. */
+export function useTools(chosen: Readonly<Ref<string>>) {
+  const projects = useProjects();
+  return computed(() =>
+    inOrder([...(projects.data.value ?? []).flatMap((one) => one.tools), ...(chosen.value ? [chosen.value] : [])]),
+  );
 }

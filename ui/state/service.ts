@@ -88,6 +88,8 @@ function createService() {
     /** The screen that shows it in place of the shell. */
     shownBy,
     progress,
+    /** Nothing is archived, and no import runs that would fill it. */
+    empty: computed(() => status.data.value?.storage.sessions === 0 && progress.value === undefined),
     sync,
     refresh: () => Promise.all([status.now(), running.now()]),
   };

@@ -1,15 +1,23 @@
 /** Filters and order of the list of sessions, in the address, and how the service is asked for them. */
-import { computed } from "vue";
+import { computed, type Ref } from "vue";
+import { toolLabel } from "../components/base/tools.ts";
 import type { Sort } from "../components/sessions/columns.ts";
 import { dayStart } from "../format.ts";
+import { t } from "../i18n/index.ts";
+import { s } from "../i18n/sessions/index.ts";
+import { type Condition, conditionOf } from "./conditions.ts";
 import { useQueryState, useWriteQuery } from "./query-state.ts";
 import type { SessionQuery } from "./session-list.ts";
 
 const NAMES = ["q", "tool", "project", "model", "kind", "errors", "from", "to"] as const;
 const KINDS = ["main", "subagent", "fork"] as const;
+const kindOf = (value: string) => KINDS.find((one) => one === value) ?? "all";
 
-/** `spellings`: of a model's name, as the logs spell it. */
-export function useSessionFilters(spellings: (model: string) => readonly string[]) {
+/** `spellings`: of a model's name, as the logs spell it. `projects`: names by id. */
+export function useSessionFilters(
+  spellings: (model: string) => readonly string[],
+  projects: Readonly<Ref<ReadonlyMap<string, string>>>,
+) {
   const write = useWriteQuery();
   const q = useQueryState("q", "", { replace: true });
   const [tool, project, model, kind, errors, from, to] = [
@@ -43,6 +51,19 @@ export function useSessionFilters(spellings: (model: string) => readonly string[
     sort,
     query,
     onlyKind,
+    /** Each filter that is on, as its field shows it. */
+    conditions: computed((): Condition[] => {
+      const days = { label: t("home.widen"), drop: () => write({ from: undefined, to: undefined }) };
+      return [
+        ...conditionOf(q, q.value),
+        ...conditionOf(tool, toolLabel(tool.value)),
+        ...conditionOf(project, projects.value.get(project.value) ?? project.value),
+        ...conditionOf(model, model.value),
+        ...conditionOf(kind, s(`kind.${kindOf(kind.value)}`)),
+        ...conditionOf(errors, s("errorsOnly")),
+        ...(from.value || to.value ? [days] : []),
+      ];
+    }),
     filtered: computed(() => NAMES.some((name) => all[name].value !== "")),
     /** The one day shown; empty for a longer range. */
     day: computed(() => (from.value === to.value ? from.value : "")),

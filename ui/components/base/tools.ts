@@ -20,6 +20,14 @@ export function learnLabels(labels: Readonly<Record<string, string>>): void {
 }
 export const toolLabel = (tool: string): string => LABELS[tool] ?? reported[tool] ?? tool;
 
+/** Each once: those with a hue of their own first, the others by label. */
+export function inOrder(tools: Iterable<string>): string[] {
+  const seen = new Set(tools);
+  const others = [...seen].filter((tool) => !TOOLS.includes(tool));
+  others.sort((a, b) => toolLabel(a).localeCompare(toolLabel(b)));
+  return [...TOOLS.filter((tool) => seen.has(tool)), ...others];
+}
+
 /** Two letters: "Claude Code" CC, "OpenCode" OC, "Codex" Co. */
 export function toolInitials(tool: string): string {
   const words = toolLabel(tool).match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [tool];
