@@ -8,8 +8,10 @@ const FULL = 100;
 const PARTIAL = 3;
 /** Rows of a turn: a question, a reply half-written, the whole of it with its call, and the call's failure. */
 const ROWS = 4;
-/** Lately, so that a log is imported in pieces; two turns may be on two days. */
+/** Lately, so that a log is imported in pieces. */
 const BEGIN = Math.floor(Date.now() / 900_000) * 900_000 - 40 * 3_600_000;
+/** Two turns may be on two days. The last of at most 18 turns is still in the past: a reply more than a day ahead is refused. */
+const STEP = 2 * 3_600_000;
 
 /** The `row`-th row of a turn. */
 interface Said {
@@ -161,7 +163,7 @@ function toRow(logs: readonly Log[], n: number, { turn, row }: Said, at: number)
   const origin = log.named && at < log.copied ? logs[log.of ?? -1] : undefined;
   const record = {
     uuid: `${row}-${turn}-${n}`,
-    timestamp: new Date(BEGIN + turn * 5 * 3_600_000 + row * 60_000).toISOString(),
+    timestamp: new Date(BEGIN + turn * STEP + row * 60_000).toISOString(),
     cwd: `/w/${log.project}`,
     sessionId: log.key.slice(0, 36),
     ...(origin && { forkedFrom: { sessionId: origin.key } }),
@@ -216,7 +218,7 @@ export function tokensOf(logs: readonly Log[], lengths: readonly number[]): Trut
   for (const [turn, { output, log }] of copies) {
     const { key, project } = logs[log] as Log;
     add(truth.models, MODELS[turn % 2] as string, output);
-    add(truth.days, new Date(BEGIN + turn * 5 * 3_600_000).toISOString().slice(0, 10), output);
+    add(truth.days, new Date(BEGIN + turn * STEP).toISOString().slice(0, 10), output);
     add(truth.projects, `/w/${project}`, output);
     add(truth.logs, `claude-code:${key}`, output);
   }
