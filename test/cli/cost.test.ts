@@ -14,9 +14,18 @@ const exec = promisify(execFile);
 let home: string;
 let hook: string;
 
-/** Tells each file that is loaded, with its size, on stderr. */
+/** Prints each file that is loaded, with its size, on stderr, and there a line when the service is ready. */
 const HOOK = `
 import { register } from "node:module";
+import { isMainThread } from "node:worker_threads";
+if (isMainThread) {
+  const { stdout } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = (text, ...more) => {
+    if (String(text).includes("ready at")) process._rawDebug("ready");
+    return write(text, ...more);
+  };
+}
 register("data:text/javascript," + encodeURIComponent(\`
   import { statSync } from "node:fs";
   export async function load(url, context, next) {
@@ -36,9 +45,9 @@ afterAll(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
 
 /** How many of Node's own modules came compiled, and which V8 refused and compiled again: it does under other flags than its own. */
 function builtinsOf(output: string): { accepted: number; rejected: string[] } {
-  const told = [...output.matchAll(/^Code cache of (\S+) .*is (accepted|rejected)/gm)];
-  const rejected = told.flatMap(([, name = "", verdict]) => (verdict === "rejected" ? [name] : []));
-  return { accepted: told.length - rejected.length, rejected };
+  const reported = [...output.matchAll(/^Code cache of (\S+) .*is (accepted|rejected)/gm)];
+  const rejected = reported.flatMap(([, name = "", verdict]) => (verdict === "rejected" ? [name] : []));
+  return { accepted: reported.length - rejected.length, rejected };
 }
 
 function loadedOf(stderr: string): { files: number; kilobytes: number } {
@@ -96,15 +105,19 @@ describe("the service", () => {
       NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
       NODE_DEBUG_NATIVE: "code_cache",
     });
-    const { accepted, rejected } = builtinsOf(service.stdout() + service.stderr());
     await (await fetch(`${service.url}api/status`)).text();
     await service.stop();
+    // Threads that start once the service is ready compile Node's modules again; how many have begun by then differs from run to run.
+    const [before = "", ...after] = service.stderr().split(/^ready$/m);
+    expect(after).toHaveLength(1);
+    const { accepted, rejected } = builtinsOf(before);
     const { files, kilobytes } = loadedOf(service.stderr());
     expect(files).toBeGreaterThan(20);
     // Some twenty small ones are loaded a second time, by the catalogue's thread.
     expect(files).toBeLessThanOrEqual(180);
     expect(kilobytes).toBeLessThanOrEqual(2_300);
     expect(accepted).toBeGreaterThan(60);
-    expect(rejected.length, rejected.join()).toBeLessThan(10);
+    // Set too early, the flags have seventy refused. What is first used about when the service gets ready (the ten of `performance`) may be among them.
+    expect(rejected.length, rejected.join()).toBeLessThan(30);
   });
 });
