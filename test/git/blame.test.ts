@@ -1,4 +1,4 @@
-/** Blame of a file with a long history equals plain git, line by line: two processes share it. */
+/** Blame of a file with a long history, and its patches, equal plain git: two processes share them. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -101,5 +101,31 @@ describeGit("blame of a long history", () => {
     expect(new Set(file?.commits.keys())).toEqual(new Set(headers.keys()));
     expect(headers.size).toBeGreaterThan(50);
     expect(file?.names).toEqual(world.renamed ? ["src/a.ts", "src/old.ts"] : ["src/a.ts"]);
+  });
+
+  it.each(worlds)("has the patches that plain git has: %o", async ({ seed, ...world }) => {
+    const root = makeHistory(seed, world);
+    const run = (...args: string[]) =>
+      execFileSync("git", args, { cwd: root, env: testEnv(), encoding: "utf8" }).trim();
+    const head = run("rev-parse", "HEAD");
+    const since = new Date((T0 + 40 * 60) * 1_000).toISOString();
+    const expected = run("log", "--no-merges", "-w", "-M", "--numstat", `--since=${since}`, "--format=%x01%H")
+      .split("\x01")
+      .filter(Boolean)
+      .map((text) => {
+        const [hash, added = "0", removed = "0"] = text.trim().split(/\s+/);
+        return `${hash} +${added} -${removed}`;
+      });
+    const patches = await openGit().patches(root, { commits: [head], since, wants: () => true });
+    const found = patches.map(({ hash, files: [file] }) => `${hash} +${file?.added ?? 0} -${file?.removed ?? 0}`);
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    expect(found.length).toBeGreaterThan(500);
+    // After its parents.
+    const place = new Map(patches.map(({ hash }, i) => [hash, i]));
+    for (const row of run("log", "--format=%H %P").split("\n")) {
+      const [hash = "", ...parents] = row.split(" ");
+      for (const parent of parents)
+        if (place.has(hash)) expect(place.get(parent) ?? -1).toBeLessThan(place.get(hash) ?? 0);
+    }
   });
 });

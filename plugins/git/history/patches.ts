@@ -38,8 +38,34 @@ const MARK = "\x01";
 /** Lines of one file in one commit whose texts are passed on. */
 const LINES = 20_000;
 
-/** Oldest first. */
+/** Commits from which on two processes share the work. */
+const LONG = 500;
+
+/** Oldest first: a commit comes after its parents. */
 export async function patchesOf(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
+  const hashes = await hashesOf(exec, repo, query);
+  const middle = hashes.length < LONG ? undefined : hashes[hashes.length >> 1];
+  if (middle === undefined) return readPatches(exec, repo, query);
+  const excluded = query.commits.filter((one) => one.startsWith("^"));
+  const [older, newer] = await Promise.all([
+    readPatches(exec, repo, { ...query, commits: [middle, ...excluded] }),
+    readPatches(exec, repo, { ...query, commits: [...query.commits, `^${middle}`] }),
+  ]);
+  return [...older, ...newer];
+}
+
+const CHOICE = ["--topo-order", "--no-merges"];
+const sinceOf = ({ since }: PatchQuery) => (since === undefined ? [] : [`--since=${since}`]);
+
+/** Newest first. */
+async function hashesOf(exec: GitExec, repo: Repository, query: PatchQuery): Promise<string[]> {
+  const args = [...at(repo), "rev-list", ...CHOICE, ...sinceOf(query), "--end-of-options", ...query.commits, "--"];
+  const result = await exec.run(args, { timeoutMs: DEADLINE_MS, maxBytes: Number.POSITIVE_INFINITY });
+  if (result.code !== 0) throw toGitError(result, "rev-list");
+  return result.stdout.toString("latin1").split("\n").filter(Boolean);
+}
+
+async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
   const found: CommitPatch[] = [];
   let file: FilePatch | undefined;
   let wanted = false;
@@ -83,10 +109,10 @@ export async function patchesOf(exec: GitExec, repo: Repository, query: PatchQue
   };
   const args = [
     // Newest first: git reads versions that are stored as differences a third faster in this order.
-    ...[...at(repo), "log", "--topo-order", "--no-merges", "-p", "-U0", "-M", "-w", "--no-color"],
+    ...[...at(repo), "log", ...CHOICE, "-p", "-U0", "-M", "-w", "--no-color"],
     ...["--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"],
     `--format=${["", "%H", "%at", "%ct", "%an", "%s"].join("%x01")}`,
-    ...(query.since === undefined ? [] : [`--since=${query.since}`]),
+    ...sinceOf(query),
   ];
   let rest: Buffer = Buffer.alloc(0);
   const result = await exec.run([...args, "--end-of-options", ...query.commits, "--"], {
