@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { deferred } from "../_setup.ts";
 import { violations } from "./axe.ts";
-import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { describeUi, painted, settled, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 const ROW = `${JSON.stringify({ type: "user", uuid: "u", timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w/old", message: { role: "user", content: "An old one" } })}\n`;
@@ -196,5 +196,42 @@ describeUi("dashboard: importing", () => {
     await page.getByRole("button", { name: "All imported" }).waitFor();
     // The refused folder is the one failed request.
     expect(stage.problems().filter((one) => !one.includes("409"))).toEqual([]);
+  });
+});
+
+describeUi("dashboard: an import at work", () => {
+  const get = useStage({ imported: false });
+
+  it("shows one percentage: the rail and the page agree whenever it changes", async () => {
+    const stage = get();
+    const { page, served } = stage;
+    // Each session waits at the gate until the test has read both numbers.
+    const passes: (() => void)[] = [];
+    const unhook = served.kernel.hooks.hook("session:replace", async () => {
+      await new Promise<void>((pass) => passes.push(pass));
+    });
+    await visit(stage, "/import");
+    await page.getByRole("button", { name: /^Import \d+ sessions$/ }).click();
+    await page.getByRole("progressbar", { name: "Importing" }).waitFor();
+    // Both numbers of every frame that is drawn.
+    await page.evaluate(() => {
+      const seen = new Set<string>();
+      const note = () => {
+        const bar = document.querySelector("main [role=progressbar]");
+        const rail = /\d+%/.exec(document.querySelector("[data-rail]")?.textContent ?? "");
+        if (bar && rail) seen.add(`${bar.getAttribute("aria-valuenow")}% ${rail[0]}`);
+        document.body.dataset.percents = [...seen].join();
+        requestAnimationFrame(note);
+      };
+      note();
+    });
+    while (!/step=done/.test(page.url())) {
+      passes.shift()?.();
+      await painted(page);
+    }
+    unhook();
+    const seen = ((await page.evaluate(() => document.body.dataset.percents)) ?? "").split(",");
+    expect(seen.some((pair) => /^[1-9]\d?% /.test(pair))).toBe(true);
+    expect(seen.filter((pair) => new Set(pair.split(" ")).size !== 1)).toEqual([]);
   });
 });

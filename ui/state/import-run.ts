@@ -47,8 +47,13 @@ function settle(one: SessionOutcome): void {
   outcomes.set(one.id, one);
 }
 
+function show(frame: Progress | undefined): void {
+  progress.value = frame;
+  useService().follow(frame);
+}
+
 function take(frame: Frame): void {
-  if (frame.type === "progress") progress.value = frame;
+  if (frame.type === "progress") show(frame);
   else if (frame.type === "error") problem.value = new ApiError({ status: 500, ...frame });
   else if (frame.type === "done") {
     const { type: _, ...rest } = frame;
@@ -73,11 +78,15 @@ function begin(): void {
   problem.value = undefined;
   cancelling.value = false;
 }
+/** The rail shows the last number until the service answers that nothing runs. */
 function end(): void {
   progress.value = undefined;
   cancelling.value = false;
   busy = false;
-  void useService().refresh();
+  const service = useService();
+  void service.refresh().finally(() => {
+    if (!busy) service.follow(undefined);
+  });
 }
 
 async function start(body: BodyOf<"POST /import">, estimate: number | null = null): Promise<void> {
@@ -86,16 +95,7 @@ async function start(body: BodyOf<"POST /import">, estimate: number | null = nul
   report.value = undefined;
   asked.value = { body, estimate };
   writeStored("sessarc:import-asked", asked.value, "sessionStorage");
-  progress.value = {
-    type: "progress",
-    done: 0,
-    total: 0,
-    bytes: 0,
-    bytesTotal: 0,
-    rate: 0,
-    etaMs: null,
-    current: null,
-  };
+  show({ type: "progress", done: 0, total: 0, bytes: 0, bytesTotal: 0, rate: 0, etaMs: null, current: null });
   try {
     const response = await request("POST /import", { body, headers: { accept: "text/event-stream" } });
     for await (const frame of readFrames<Frame>(response)) take(frame);

@@ -1,5 +1,5 @@
 /** What the service is doing: the last sync, a running import, sessions being watched. One set of questions for the whole page. */
-import { computed, effectScope, ref, watch } from "vue";
+import { computed, effectScope, ref, shallowRef, watch } from "vue";
 import type { RetentionReport } from "../../plugins/archive/index.ts";
 import { ApiError, api } from "../client.ts";
 import { learnLabels } from "../components/base/tools.ts";
@@ -68,7 +68,16 @@ function createService() {
       await running.now();
     }, 1_000);
   });
-  const progress = computed(() => (running.data.value?.type === "progress" ? running.data.value : undefined));
+  /** From the stream of the import page, which is ahead of the regular queries. */
+  const followed = shallowRef<ProgressFrame>();
+  const progress = computed(
+    () => followed.value ?? (running.data.value?.type === "progress" ? running.data.value : undefined),
+  );
+  /** How much of the running import is done, from 0 to 1, wherever it is shown. Undefined until it is known what there is to import. */
+  const share = computed(() => {
+    const { bytes = 0, bytesTotal = 0, done = 0, total = 0 } = progress.value ?? {};
+    return bytesTotal > 0 ? bytes / bytesTotal : total > 0 ? done / total : undefined;
+  });
   async function sync(): Promise<void> {
     try {
       await api("POST /sync", {});
@@ -90,6 +99,10 @@ function createService() {
     progress,
     /** Nothing is archived, and no import runs that would fill it. */
     empty: computed(() => status.data.value?.storage.sessions === 0 && progress.value === undefined),
+    share,
+    follow: (frame: ProgressFrame | undefined) => {
+      followed.value = frame;
+    },
     sync,
     refresh: () => Promise.all([status.now(), running.now()]),
   };
