@@ -50,7 +50,7 @@ it("an edit that failed in the session is shown as failed and passed over", asyn
   expect(await preview(1)).toMatchObject({ applies: false, reason: expect.stringContaining("not been read") });
   expect((await step(1)).body).toMatchObject({
     state: "skipped",
-    reason: "It failed when it was recorded: File has not been read yet",
+    reason: "This edit failed in the original session too: File has not been read yet",
     changed: [],
     matchesRecording: true,
   });

@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { describeUi, narrow, sessionId, useStage, visit } from "./browser.ts";
+import type { PlanReport } from "../../plugins/replay/index.ts";
+import { describeUi, load, narrow, sessionId, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: replay", () => {
@@ -69,5 +70,54 @@ describeUi("dashboard: replay", () => {
     await stage.start();
     await page.getByRole("button", { name: "Do this step" }).click();
     await page.getByRole("status").getByText("done", { exact: true }).waitFor();
+  });
+
+  it("an edit that failed in the original, too, is named so, is no divergence, and all edits go on over it", async () => {
+    const stage = get();
+    const { page } = stage;
+    // Of the service that was away.
+    stage.problems();
+    const id = await sessionId(stage, "High and low water");
+    const plan = async () =>
+      (await (await stage.served.kernel.fetch(`/api/sessions/${id}/replay-plan`)).json()) as PlanReport;
+    const post = (path: string, body: object) =>
+      stage.served.kernel.fetch(path, { method: "POST", body: JSON.stringify({ sessionId: id, ...body }) });
+    await post("/api/replay/start", { allowUnisolated: false });
+    const { steps } = await plan();
+    const at = steps.findIndex(({ recorded, kind }) => recorded.failed && kind !== "command");
+    // All before it is done one by one, as a reader does it.
+    for (const { seq, source, kind } of steps.slice(0, at))
+      expect((await post("/api/replay/step", { seq, source, skip: kind === "command" })).status).toBe(200);
+    await load(stage, `/replay/${encodeURIComponent(id)}`);
+    const said = page.getByText("This edit failed in the original session too");
+    await page.getByRole("button", { name: "Do this step" }).waitFor();
+    const failed = page.getByRole("listitem").filter({ hasText: "failed in the original too" });
+    await failed.getByRole("button").click();
+    await said.waitFor();
+    await page.getByText(steps[at]?.recorded.output?.split("\n")[0] ?? "no output").waitFor();
+    await sound(stage, "replay, an edit that failed then");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Do this step" }).waitFor();
+
+    // In one go from the step before it.
+    await page.getByRole("button", { name: "Undo step" }).click();
+    await expect.poll(async () => (await plan()).next?.seq).toBe(steps[at - 1]?.seq);
+    const last = steps.slice(at).findLast(({ kind }) => kind === "edit");
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: `#${last?.seq}` })
+      .getByRole("button")
+      .click();
+    await page.getByRole("button", { name: "All edits up to here" }).click();
+    await page.getByRole("status").getByText("done", { exact: true }).waitFor();
+    const after = (await plan()).steps;
+    expect(after[at]).toMatchObject({ state: "skipped", result: { matchesRecording: true } });
+    expect(after.find(({ seq }) => seq === last?.seq)?.state).toBe("done");
+    await failed.getByRole("button").click();
+    await said.waitFor();
+    await page.getByText("matches the recording").waitFor();
+    await page.getByRole("button", { name: "Continue" }).waitFor();
+    expect(await page.getByText("differs from the recording").count()).toBe(0);
+    expect(stage.problems()).toEqual([]);
   });
 });

@@ -34,6 +34,12 @@ export function useReplay(id: Readonly<Ref<string>>) {
       next.value ??
       steps.value.at(plan.value?.sandbox ? -1 : 0),
   );
+  /** An edit that failed in the original session: the replay leaves it out, and still matches the recording. */
+  const failedThen = (step: Step) => step.supported && !step.due;
+  /** The replay is beyond the step: it was done or left out. */
+  const isPast = (step: Step) =>
+    plan.value?.sandbox !== null &&
+    (next.value === undefined || steps.value.indexOf(step) < steps.value.indexOf(next.value));
   const isNext = (step: Step) => next.value !== undefined && keyOf(step) === keyOf(next.value);
 
   const { busy, act } = useAct();
@@ -62,6 +68,8 @@ export function useReplay(id: Readonly<Ref<string>>) {
     here,
     busy,
     isNext,
+    isPast,
+    failedThen,
     choose: (step: Named) => {
       chosen.value = keyOf(step);
     },
@@ -79,7 +87,7 @@ export function useReplay(id: Readonly<Ref<string>>) {
     skip: (step: Step) => change(() => send(step, { skip: true }).then(follow)),
     back: () => change(() => api("POST /replay/back", { body: { sessionId: id.value } }).then(follow)),
     open: () => act(() => api("POST /replay/open", { body: { sessionId: id.value } })),
-    /** All edits up to and with `last`; what cannot be replayed is left out, and a command stops it. */
+    /** All edits up to and with `last`. Left out: what cannot be replayed or failed in the original too. A command or a new failure stops it. */
     runTo: (last: Step) =>
       change(async () => {
         const from = steps.value.findIndex(isNext);
@@ -90,9 +98,9 @@ export function useReplay(id: Readonly<Ref<string>>) {
             toast(r("stopped", { seq: step.seq }));
             return;
           }
-          const { state } = await send(step, step.supported ? {} : { skip: true });
+          const { state, matchesRecording } = await send(step, step.supported ? {} : { skip: true });
           chosen.value = keyOf(step);
-          if (state === "failed") return;
+          if (state === "failed" && matchesRecording !== true) return;
         }
       }),
   };

@@ -55,8 +55,8 @@ function lineOf(step: StepView, style: Style): string {
   const note = step.supported
     ? step.recorded.failed
       ? step.due
-        ? " (failed when it was recorded)"
-        : " (failed when it was recorded, passed over)"
+        ? " (failed in the original session too)"
+        : " (failed in the original session too, left out)"
       : ""
     : ` (not replayed: ${printable(step.reason ?? "")})`;
   return `${style.dim(place)} ${step.state.padEnd(7)} ${printable(step.summary)}${style.dim(note)}`;
@@ -111,7 +111,7 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
 /** Undefined when the step is to be done. A command runs only when the user confirmed exactly this command. */
 async function reasonToLeave(ctx: CommandContext, step: StepView, editsOnly: boolean): Promise<string | undefined> {
   if (!step.supported) return step.reason ?? "it cannot be replayed";
-  if (!step.due) return "it failed when it was recorded";
+  if (!step.due) return "it failed in the original session too";
   if (step.kind !== "command") return undefined;
   const confirmed = [ctx.flags.confirm ?? []].flat();
   if (confirmed.includes(step.command ?? "")) return undefined;

@@ -5,7 +5,7 @@ import type { PlannedStep } from "./types.ts";
 export function failedThen({ kind, recorded }: PlannedStep): string | undefined {
   if (kind === "command" || recorded.failed !== true) return undefined;
   const why = recorded.output?.trim().split("\n", 1)[0] ?? "";
-  return `It failed when it was recorded${why === "" ? "" : `: ${why.slice(0, 300)}`}`;
+  return `This edit failed in the original session too${why === "" ? "" : `: ${why.slice(0, 300)}`}`;
 }
 
 /** The step is to be done, and others wait for it. */
