@@ -65,7 +65,7 @@ export async function start(home, dataDir, flags = [], { probed = false, v8 = []
   };
 }
 
-/** CPU seconds of the process with all its threads, and memory in MiB (Linux). */
+/** CPU seconds of the process with all its threads, and of its children that have ended, and memory in MiB (Linux). */
 export function usageOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -73,6 +73,7 @@ export function usageOf(pid) {
   const kb = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
   return {
     cpu: ((Number(fields[11]) + Number(fields[12])) * TICK_MS) / 1000,
+    children: ((Number(fields[13]) + Number(fields[14])) * TICK_MS) / 1000,
     peak: kb("VmHWM") / 1024,
     rss: kb("VmRSS") / 1024,
   };
