@@ -44,6 +44,9 @@ const screen = (
       const next = ref<string | null>(null);
       const error = ref<unknown>();
       let asked = 0;
+      /** Names of people and projects: asked for once, whatever is filtered. */
+      let known: Promise<void> | undefined;
+      const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
       const own = {
         async load(): Promise<void> {
@@ -54,27 +57,34 @@ const screen = (
             ...(machine !== "" && { machine }),
             ...(project !== "" && { project }),
           };
-          const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
           const from = new Date(Date.now() - (Number(days) - 1) * 86_400_000).toLocaleDateString("sv-SE");
           const range = { tz, ...(days !== "" && { from }) };
           try {
-            const [everyone, everything, usage, list] = await Promise.all([
-              api("GET /team/people", { query: {} }),
-              api("GET /team/usage", { query: { by: "project", tz } }),
+            known ??= own.names();
+            const [usage, list] = await Promise.all([
               api("GET /team/usage", { query: { by: by || "person", ...whose, ...range } }),
               api("GET /team/sessions", { query: whose }),
+              known,
             ]);
             // A later question was asked.
             if (mine !== asked) return;
             error.value = undefined;
-            people.value = everyone.people;
-            projects.value = everything.rows;
             rows.value = usage.rows;
             sessions.value = list.sessions;
             next.value = list.nextCursor;
           } catch (reason) {
+            // The next try asks for them again.
+            known = undefined;
             if (mine === asked) error.value = reason;
           }
+        },
+        async names(): Promise<void> {
+          const [everyone, everything] = await Promise.all([
+            api("GET /team/people", { query: {} }),
+            api("GET /team/usage", { query: { by: "project", tz } }),
+          ]);
+          people.value = everyone.people;
+          projects.value = everything.rows;
         },
         async more(): Promise<void> {
           const mine = asked;

@@ -117,21 +117,23 @@ export function viewRoutes(directory: Directory) {
         const owner = owners.get(session.key);
         if (!owner || (person ?? owner.person) !== owner.person || (machine ?? owner.machine) !== owner.machine)
           continue;
-        for (const part of by === "model" ? session.models : [undefined]) {
-          const key = part?.model ?? owner[by === "model" ? "person" : by];
+        const parts =
+          by === "model"
+            ? session.models.map((one) => ({ ...one, key: one.model }))
+            : [{ key: owner[by], tokens: session.tokens, microdollars: session.cost.microdollars }];
+        for (const { key, tokens, microdollars } of parts) {
           const row = rows.get(key) ?? {
             key,
             name: nameOf(key) ?? key,
             sessions: 0,
             messages: 0,
-            activeMs: part ? null : 0,
+            activeMs: by === "model" ? null : 0,
             tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
             cost: { microdollars: 0 },
           };
           row.sessions += session.sessions;
           row.messages += session.messages ?? 0;
           if (row.activeMs !== null) row.activeMs += session.activeMs ?? 0;
-          const { tokens, microdollars } = part ?? { tokens: session.tokens, microdollars: session.cost.microdollars };
           for (const name of TOKENS) row.tokens[name] += tokens[name];
           row.cost.microdollars += microdollars ?? 0;
           rows.set(key, row);
