@@ -13,9 +13,9 @@ type Refused = { code?: string; message?: string };
 
 async function bench(commands: (root: string, home: string) => readonly (string | string[])[], allowUnisolated = true) {
   const t = await replayKernel([echoOf("echo", TOOLS)]);
-  const root = join(t.home, "work/project");
+  const root = join(t.home, "code/project");
   await writeCommits(root, [{ at: "2026-01-01T00:00:00Z", files: new Map([["build/a.txt", Buffer.from("one\n")]]) }]);
-  await writeFile(join(t.home, "work/beside.txt"), "mine");
+  await writeFile(join(t.home, "code/beside.txt"), "mine");
   const calls = commands(root, t.home).map((command): LoggedCall => ({ name: "sh", input: { command } }));
   const sessionId = await writeSession(t.home, "echo", "s", { cwd: root, startedAt: START, calls });
   await t.send("POST", "/api/import", { all: true });
@@ -54,14 +54,14 @@ describe("without isolation", () => {
 
   it("commands that leave the sandbox are refused, and previewed as refused", async () => {
     const { t, step, steps, preview } = await bench((_, home) => [
-      `rm ${home}/work/beside.txt`,
+      `rm ${home}/code/beside.txt`,
       "rm ../beside.txt",
       "cd build && cd .. && cd .. && rm beside.txt",
       "cd .. ; rm beside.txt",
       "sudo true",
       "git push https://example.com/x main",
       "cat ~root/.profile",
-      ["rm", `${home}/work/beside.txt`],
+      ["rm", `${home}/code/beside.txt`],
     ]);
     expect(steps).toHaveLength(8);
     for (const { seq, command } of steps) {
@@ -72,7 +72,7 @@ describe("without isolation", () => {
         warning: expect.stringContaining("without isolation"),
       });
     }
-    expect(await readFile(join(t.home, "work/beside.txt"), "utf8")).toBe("mine");
+    expect(await readFile(join(t.home, "code/beside.txt"), "utf8")).toBe("mine");
   });
 
   it("the preview says that a command will be refused where the user did not allow it", async () => {
@@ -101,7 +101,7 @@ describe("without isolation", () => {
 });
 
 describe("the text of a command", () => {
-  const place = { root: "/work/app", tree: "/data/replay/1/files", cwd: "" };
+  const place = { root: "/code/app", tree: "/data/replay/1/files", cwd: "" };
   it.each([
     ["npm test && git commit -am 'fix: a/b'"],
     ["/bin/echo hi > /dev/null 2>&1"],
@@ -117,17 +117,17 @@ describe("the text of a command", () => {
   it("holds the sandbox's path in place of the project's, at a path's border alone", () => {
     const to = place.tree;
     for (const [command, runs] of [
-      ["cd /work/app && make", `cd ${to} && make`],
-      ["cat '/work/app/a b' --x=/work/app/c", `cat '${to}/a b' --x=${to}/c`],
-      [`node -e "require('/work/app')"`, `node -e "require('${to}')"`],
+      ["cd /code/app && make", `cd ${to} && make`],
+      ["cat '/code/app/a b' --x=/code/app/c", `cat '${to}/a b' --x=${to}/c`],
+      [`node -e "require('/code/app')"`, `node -e "require('${to}')"`],
     ] as const)
       expect(reachOf(command, place)).toEqual({ runs });
     for (const command of [
-      "rm -r /work/app2",
-      "rm /work/app.bak",
-      "ls /work/app/../other",
+      "rm -r /code/app2",
+      "rm /code/app.bak",
+      "ls /code/app/../other",
       "rm -r /work",
-      "rm x/work/app",
+      "rm x/code/app",
     ])
       expect([command, "refused" in reachOf(command, place)]).toEqual([command, true]);
   });
@@ -162,7 +162,7 @@ describe("the text of a command", () => {
   });
 
   it("is read in a list of words as well, and in the text that it gives to a shell", () => {
-    expect(reachOf(["bash", "-lc", "cat /work/app/a"], place)).toEqual({
+    expect(reachOf(["bash", "-lc", "cat /code/app/a"], place)).toEqual({
       runs: ["bash", "-lc", `cat ${place.tree}/a`],
     });
     for (const words of [
@@ -176,7 +176,7 @@ describe("the text of a command", () => {
 
   it("is refused where the sandbox's path could not be in it as one word", () => {
     const odd = { ...place, tree: "/data/my files/1" };
-    expect(reachOf("rm -r /work/app/build", odd)).toHaveProperty("refused");
+    expect(reachOf("rm -r /code/app/build", odd)).toHaveProperty("refused");
     expect(reachOf("rm -r build", odd)).toEqual({ runs: "rm -r build" });
   });
 
