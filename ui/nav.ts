@@ -29,6 +29,15 @@ const second: RailEntry[] = [
   { path: "/replay", label: "nav.replay", icon: "play", keys: "g r" },
 ];
 
+const third: RailEntry[] = [
+  { path: "/import", label: "nav.import", icon: "download", keys: "g i" },
+  { path: "/help", label: "nav.help", icon: "info", keys: "g d" },
+  { path: "/feedback", label: "nav.feedback", icon: "message-square", keys: "g f" },
+  { path: "/settings", label: "nav.settings", icon: "settings", keys: "g ," },
+];
+
 export const primary = first.filter(hasScreen);
 /** Behind the rule. */
 export const secondary = second.filter(hasScreen);
+/** In the menu of a phone, the palette and the keys; the rail has some of them at its foot. */
+export const others = third.filter(hasScreen);

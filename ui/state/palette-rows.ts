@@ -9,12 +9,12 @@ import { s } from "../i18n/sessions/index.ts";
 import { synonymsOf } from "../i18n/synonyms/index.ts";
 import { w } from "../i18n/why/index.ts";
 import { modelWords } from "../model-names.ts";
-import { primary, secondary } from "../nav.ts";
+import { others, primary, secondary } from "../nav.ts";
 import { extensions } from "../plugin.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
 import { pageCommands } from "./commands.ts";
 import type { SavedSearch } from "./notes.ts";
-import { hasScreen, isLocal, offered } from "./offers.ts";
+import { isLocal, offered } from "./offers.ts";
 import { overlay } from "./overlay.ts";
 import { copyLink } from "./page.ts";
 import { isLine, linkOf, nameOf, type Place } from "./places.ts";
@@ -73,14 +73,7 @@ export function actionRows(): PaletteRow[] {
     ...pageCommands().map((one) => ({ ...one, section: t("palette.page"), icon: one.icon ?? "chevron-right" })),
     ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...extensions.nav.map((one) => go(one.path, one.label, one.icon, one.keys)),
-    ...[
-      { path: "/import", label: t("nav.import"), icon: "download", keys: "g i" },
-      { path: "/help", label: t("nav.help"), icon: "info", keys: "g d" },
-      { path: "/feedback", label: t("nav.feedback"), icon: "message-square", keys: "g f" },
-      { path: "/settings", label: t("nav.settings"), icon: "settings", keys: "g ," },
-    ]
-      .filter(hasScreen)
-      .map(({ path, label, icon, keys }) => go(path, label, icon, keys)),
+    ...others.map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...offered<PaletteRow>([
       {
         id: "sync",

@@ -119,7 +119,7 @@ export function usePalette() {
         (all) => {
           searches.value = all;
         },
-        // Without the plugin that saves them there are none.
+        // The plugin that saves searches is not loaded.
         () => {},
       );
     void api("GET /usage", { query: { by: "model" } }).then(

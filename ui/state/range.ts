@@ -36,10 +36,6 @@ export function daysWord(days: Days): string {
   return days === "all" ? t("range.all") : t("range.days", { n: Number(days) });
 }
 
-/** Two days that no name has; an empty one is no bound. */
-export const daysText = (from: string, to: string): string =>
-  from && to ? daysLabel(from, to) : [from, to].map((day) => day || "…").join(" – ");
-
 /** `forget`: what else of the URL means nothing in another range. */
 export function useRange(forget: readonly string[] = []) {
   const write = useWriteQuery();

@@ -20,7 +20,7 @@ export function learnLabels(labels: Readonly<Record<string, string>>): void {
 }
 export const toolLabel = (tool: string): string => LABELS[tool] ?? reported[tool] ?? tool;
 
-/** Each once: those with a hue of their own first, the others by label. */
+/** The assistants without repetition: those with a hue of their own first, the others by label. */
 export function inOrder(tools: Iterable<string>): string[] {
   const seen = new Set(tools);
   const others = [...seen].filter((tool) => !TOOLS.includes(tool));
