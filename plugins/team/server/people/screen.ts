@@ -190,8 +190,9 @@ const screen = (
       const list: TableColumn<TeamSession>[] = [
         {
           title: words.session,
-          value({ id, name, title }) {
-            return own.open(`/sessions/${encodeURIComponent(id)}`, name ?? title ?? id);
+          value({ id, name, title, firstPrompt }) {
+            const text = name ?? title ?? firstPrompt?.slice(0, 200) ?? `${words.untitled} ${id.slice(-8)}`;
+            return own.open(`/sessions/${encodeURIComponent(id)}`, text);
           },
         },
         {
