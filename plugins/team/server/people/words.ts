@@ -80,7 +80,7 @@ export const WORDS: Record<string, ScreenWords> = {
     untitled: "無題のセッション",
     sessions: "セッション",
     tokens: "トークン",
-    cost: "コスト（推定）",
+    cost: "コスト（概算）",
     last: "最終活動",
     none: "条件に一致するものはありません。",
     more: "さらに表示",
