@@ -1,8 +1,7 @@
 /** GET /git/find: where a file, a `file:line` or a pasted line of code comes from, among all that archived sessions wrote. */
 import type { Kernel } from "sessarc";
-import { marks } from "#internal/adapter";
 import { keyOf, weightOf } from "./indexer/keys.ts";
-import { readCalls } from "./indexer/rows.ts";
+import { readCalls, type WrittenCall } from "./indexer/rows.ts";
 import type { Writer } from "./origins.ts";
 import { absolute, slashed } from "./writes.ts";
 
@@ -164,36 +163,45 @@ function spellings(line: string): string[] {
   );
 }
 
-async function shown(
-  kernel: Kernel,
-  { rows, path, inside, text, key }: Group,
-  line: number | null,
-): Promise<FoundPlace> {
-  const [first] = rows;
-  if (!first) throw new RangeError("A place without rows");
-  const sessions = [...new Set(rows.map(({ session }) => session))];
-  const of = rows.filter(({ session }) => session === first.session);
-  const stored = await kernel.storage.db.all<{ calls: string; lines: Uint8Array }>(
-    `select calls, lines from blame_file where session = ? and path in (${marks(of)})`,
-    [first.session, ...of.map((row) => row.path)],
-  );
-  const calls = stored
-    .flatMap((one) => readCalls(one.calls, one.lines))
-    .filter((call) => key === undefined || call.lines.includes(key))
-    .sort((a, b) => a.seq - b.seq);
-  const last = calls.at(-1);
+async function shown(kernel: Kernel, group: Group, line: number | null): Promise<FoundPlace> {
+  const { rows, path, inside, text } = group;
+  const { row, call, at } = await lastChange(kernel, group);
   return {
-    project: { id: first.project, name: first.project_name },
-    ...{ path, inside, line, text: text ?? null, sessions: sessions.length },
+    project: { id: row.project, name: row.project_name },
+    ...{ path, inside, line, text: text ?? null, sessions: new Set(rows.map(({ session }) => session)).size },
     last: {
-      ...{
-        sessionId: first.session,
-        tool: first.tool,
-        title: first.title,
-        seq: last?.seq ?? 0,
-        name: last?.name ?? "",
-      },
-      at: new Date(last?.at ?? first.ended).toISOString(),
+      ...{ sessionId: row.session, tool: row.tool, title: row.title, seq: call?.seq ?? 0, name: call?.name ?? "" },
+      at: new Date(at).toISOString(),
     },
   };
 }
+
+interface Change {
+  row: Row;
+  call: WrittenCall | undefined;
+  /** ms; the end of the session for a call without a time. */
+  at: number;
+}
+
+/** The latest call that wrote the file, or the line. A session may go on for hours after it: its end does not decide. */
+async function lastChange(kernel: Kernel, { rows, key }: Group): Promise<Change> {
+  let last: Change | undefined;
+  for (const row of rows) {
+    // Rows come by the end of their session, latest first: none of the rest can be later.
+    if (last && last.at > row.ended) break;
+    const stored = await kernel.storage.db.get<{ calls: string; lines: Uint8Array }>(
+      "select calls, lines from blame_file where session = ? and path = ?",
+      [row.session, row.path],
+    );
+    const call = (stored ? readCalls(stored.calls, stored.lines) : [])
+      .filter((one) => key === undefined || one.lines.includes(key))
+      .reduce<WrittenCall | undefined>((latest, one) => (latest && latest.seq > one.seq ? latest : one), undefined);
+    const change = { row, call, at: call?.at ?? row.ended };
+    if (!last || isLater(change, last)) last = change;
+  }
+  if (!last) throw new RangeError("A place without rows");
+  return last;
+}
+
+const isLater = (a: Change, b: Change): boolean =>
+  a.row.session === b.row.session ? (a.call?.seq ?? -1) > (b.call?.seq ?? -1) : a.at > b.at;

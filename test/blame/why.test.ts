@@ -116,4 +116,53 @@ describeGit("finding a line", () => {
     expect((await ask({ session: ID, seq: "99", path: "a", text: "b" })).status).toBe(400);
     expect((await ask({ session: "claude-code:none", seq: "1", path: "a", text: "b" })).status).toBe(404);
   });
+
+  it("names the session that changed the file last, not the one that ended last", async () => {
+    const home = tempFolder();
+    const repo = makeRepo(join(home, "app"));
+    repo.write("a.ts", "// by hand\n");
+    repo.commit("Begin", T0);
+    const file = join(repo.root, "src/shared.ts");
+    const session = (n: number, prompt: string, edits: readonly [number, string][], end: number) => {
+      const key = `0b6f1c52-3a41-4d6e-9a51-00000000000${n}`;
+      const row = (seconds: number, type: string, content: unknown) => ({
+        ...{ type, uuid: `${n}${type}${seconds}`, sessionId: key, cwd: repo.root },
+        timestamp: new Date((T0 + seconds) * 1000).toISOString(),
+        message: { id: `m${n}${seconds}`, role: type, content },
+      });
+      const rows = [
+        row(1, "user", prompt),
+        ...edits.flatMap(([seconds, text]) => [
+          row(seconds, "assistant", [
+            { type: "tool_use", id: `t${seconds}`, name: "Write", input: { file_path: file, content: text } },
+          ]),
+          row(seconds + 1, "user", [{ type: "tool_result", tool_use_id: `t${seconds}`, content: "done" }]),
+        ]),
+        row(end, "assistant", [{ type: "text", text: "Done." }]),
+      ];
+      const log = join(home, ".claude/projects/-w", `${key}.jsonl`);
+      mkdirSync(dirname(log), { recursive: true });
+      writeFileSync(log, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+      return `claude-code:${key}`;
+    };
+    session(1, "Talk on for hours", [[10, SUM]], 9_000);
+    const latest = session(
+      2,
+      "Change it once more",
+      [
+        [20, SUM],
+        [600, `${SUM}\n${TOTAL}`],
+      ],
+      700,
+    );
+    session(3, "An early end", [[30, SUM]], 40);
+    const t = await createTestKernel({ home, plugins: defaultPlugins() });
+    await t.send("POST", "/api/import", { all: true });
+    const [place] = (await t.json<{ places: FoundPlace[] }>("/api/git/find?q=shared.ts")).places;
+    expect(place).toMatchObject({ sessions: 3, last: { sessionId: latest, title: "Change it once more", seq: 3 } });
+    expect(place?.last.at).toBe(new Date((T0 + 600) * 1000).toISOString());
+    // A line likewise: of the calls that wrote it.
+    const line = await t.json<{ places: FoundPlace[] }>(`/api/git/find?${new URLSearchParams({ q: TOTAL })}`);
+    expect(line.places[0]?.last).toMatchObject({ sessionId: latest, seq: 3 });
+  });
 });
