@@ -21,6 +21,12 @@ describeUi("dashboard: tasks in few clicks", () => {
         count++;
         await rail.getByRole("link", { name, exact: true }).click();
       },
+      /** Ctrl K and what is typed then. */
+      ask: async (text: string) => {
+        count++;
+        await page.keyboard.press("Control+k");
+        await page.getByRole("combobox", { name: "Command menu" }).fill(text);
+      },
       click: async (target: Locator) => {
         count++;
         await target.click({ timeout: 15_000 });
@@ -34,6 +40,33 @@ describeUi("dashboard: tasks in few clicks", () => {
     await click(page.getByRole("radio", { name: "Last week" }));
     await page.getByRole("heading", { name: "Most expensive" }).waitFor();
     expect(await page.getByRole("radio", { name: "Model" }).isChecked()).toBe(true);
+    expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("the session in which a file was changed last: 2", async () => {
+    const { page, clicks, ask, click } = await begin();
+    await ask("routes.js");
+    const place = (await (await get().served.kernel.fetch("/api/git/find?q=routes.js")).json()) as {
+      places: { path: string; last: { sessionId: string; seq: number } }[];
+    };
+    const [found] = place.places;
+    const row = page.getByRole("option").filter({ hasText: /Changed last in / });
+    await click(row.filter({ hasText: found?.path ?? "" }).first());
+    await page.waitForURL((url) => decodeURIComponent(url.pathname) === `/sessions/${found?.last.sessionId}`);
+    await page
+      .locator("article[aria-current=true]")
+      .getByText(/routes\.js/)
+      .first()
+      .waitFor();
+    expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("why a line of a file is as it is: 2", async () => {
+    const { page, clicks, ask, click } = await begin();
+    await ask("src/routes.js:7");
+    await click(page.getByRole("option", { name: /^src\/routes\.js:7/ }));
+    const reason = page.getByRole("complementary", { name: "Why this line exists" });
+    for (const part of ["What was asked", "Cost of the prompt", "Committed"]) await reason.getByText(part).waitFor();
     expect(clicks()).toBeLessThanOrEqual(2);
   });
 

@@ -131,27 +131,36 @@ export function modelRows(models: readonly string[]): PaletteRow[] {
   );
 }
 
-/** Lines that were asked for by `file:line` or their text, then files by their name. */
+/** Lines that were asked for by `file:line` or their text, then files by their name, each with the session that changed it last. */
 export function placeRows(places: readonly Place[]): PaletteRow[] {
-  return places.map((place) =>
-    linked(
-      {
-        id: `place:${place.project.id}:${nameOf(place)}`,
-        section: isLine(place) ? w("action") : w("files"),
-        label: nameOf(place),
-        hint: hintOf(place),
-        icon: isLine(place) ? "git-commit-horizontal" : "file-text",
-        href: linkOf(place),
-      },
-      () => [
-        {
-          ...{ id: `place:${place.path}:sessions`, label: w("file.sessions"), icon: "search" },
-          href: `/search?q=${encodeURIComponent(`path:"${place.path}"`)}`,
-        },
-      ],
-    ),
-  );
+  return places.flatMap((place) => [placeRow(place), ...(isLine(place) ? [] : [lastChangeRow(place)])]);
 }
+
+const placeRow = (place: Place): PaletteRow =>
+  linked(
+    {
+      id: `place:${place.project.id}:${nameOf(place)}`,
+      section: isLine(place) ? w("action") : w("files"),
+      label: nameOf(place),
+      hint: hintOf(place),
+      icon: isLine(place) ? "git-commit-horizontal" : "file-text",
+      href: linkOf(place),
+    },
+    () => [
+      {
+        ...{ id: `place:${place.path}:sessions`, label: w("file.sessions"), icon: "search" },
+        href: `/search?q=${encodeURIComponent(`path:"${place.path}"`)}`,
+      },
+    ],
+  );
+
+const lastChangeRow = ({ project, path, last }: Place): PaletteRow =>
+  linked({
+    ...{ id: `place:${project.id}:${path}:last`, section: w("files"), icon: "message-square", tool: last.tool },
+    label: w("file.last", { title: oneLine(last.title ?? last.sessionId) }),
+    hint: [path, compactTime(last.at)].join(" · "),
+    href: `/sessions/${encodeURIComponent(last.sessionId)}?m=${last.seq}`,
+  });
 
 const hintOf = (place: Place): string =>
   [

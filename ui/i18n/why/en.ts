@@ -10,6 +10,7 @@ export const en = {
   "model.usage": "Usage by model",
   "model.sessions": "Sessions with this model",
   "file.sessions": "Sessions that touched this file",
+  "file.last": "Changed last in {title}",
   sessions: "{n} session|{n} sessions",
   open: "Open line {n} in its file",
   gone: "The last commit does not contain this line.",

@@ -11,6 +11,7 @@ export const words: WhyWords = {
   "model.usage": "モデル別の使用量",
   "model.sessions": "このモデルを使ったセッション",
   "file.sessions": "このファイルに触れたセッション",
+  "file.last": "最後に変更: {title}",
   sessions: "{n} セッション",
   open: "ファイルの {n} 行目を開く",
   gone: "最新のコミットにこの行はありません。",

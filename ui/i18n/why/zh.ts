@@ -11,6 +11,7 @@ export const words: WhyWords = {
   "model.usage": "按模型查看用量",
   "model.sessions": "使用此模型的会话",
   "file.sessions": "涉及此文件的会话",
+  "file.last": "最近一次修改：{title}",
   sessions: "{n} 个会话",
   open: "在文件中打开第 {n} 行",
   gone: "最近的提交中没有这一行。",
