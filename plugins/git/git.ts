@@ -92,8 +92,8 @@ export interface Git extends StatusReader {
   commitAt(path: string, time: string, witness?: Witness): Promise<CommitAt>;
   /** The commit of HEAD's history that came after the one `commitAt` answers; null when there is none. */
   commitAfter(path: string, time: string, witness?: Witness): Promise<Commit | null>;
-  /** `commit`: 7 to 64 hex digits. */
-  treeAt(path: string, commit: string): Promise<TreeAt>;
+  /** `commit`: 7 to 64 hex digits. `files: false` leaves out the list of all files. */
+  treeAt(path: string, commit: string, options?: { files?: boolean }): Promise<TreeAt>;
   /** `file`: a path as `treeAt` answers it, its `pathBytes`, or its bytes. */
   fileAt(path: string, commit: string, file: string | Uint8Array): Promise<FileAt>;
   /** Which commit brought each line of a file, at `commit` or at HEAD. A folder or an unknown path is FILE_NOT_FOUND. */
@@ -186,12 +186,12 @@ export function createGit(options: GitOptions = {}): Git {
         const hash = head && (await history.after(repo, head, choice.commit?.hash));
         return hash ? toCommit(await readCommit(objects, hash, await readShallow(repo))) : null;
       }),
-    treeAt: (path, name) =>
+    treeAt: (path, name, { files: wanted = true } = {}) =>
       open(path, async (repo, objects) => {
         const hash = await resolveCommit(objects, name);
         const commit = await readCommit(objects, hash, await readShallow(repo));
         const [files, changed] = await Promise.all([
-          changes.files(repo, hash),
+          wanted ? changes.files(repo, hash) : { items: [], cut: false },
           changes.between(repo, commit.parents[0], hash),
         ]);
         return {

@@ -33,9 +33,16 @@ const treeAt = defineRoute({
   method: "GET",
   path: "/git/tree",
   summary: "Files of a commit, and what it changed",
-  query: v.object({ project, commit }),
+  query: v.object({
+    project,
+    commit,
+    /** With `0`: only what the commit changed. */
+    files: v.optional(v.picklist(["0", "1"])),
+  }),
   handler: async ({ kernel, query }): Promise<TreeAt> =>
-    inRepository(kernel, query.project, (path) => kernel.inject("git").treeAt(path, query.commit)),
+    inRepository(kernel, query.project, (path) =>
+      kernel.inject("git").treeAt(path, query.commit, { files: query.files !== "0" }),
+    ),
 });
 
 const fileAt = defineRoute({

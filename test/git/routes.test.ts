@@ -67,6 +67,8 @@ describeGit("git routes", () => {
       changed: [{ path: "a b.txt", status: "modified" }],
       truncated: false,
     });
+    const changes = await it.json<TreeAt>(url("tree", { project, commit: second, files: "0" }));
+    expect(changes).toEqual({ ...tree, files: [] });
     const file = await it.json<FileAt>(url("file", { project, commit: second.slice(0, 7), path: "a b.txt" }));
     expect(file).toEqual({
       path: "a b.txt",

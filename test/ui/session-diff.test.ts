@@ -3,10 +3,11 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, projectId, sessionId, useStage, visit } from "./browser.ts";
 
 const START = Date.UTC(2026, 10, 10, 9);
 const minute = (n: number) => new Date(START + n * 60_000).toISOString();
@@ -43,7 +44,9 @@ async function writeHome(home: string): Promise<void> {
       .replace(...second)
       .replace("fiftieth(25)", "25"),
   );
-  await git(40, "commit", "-qam", "Half by hand");
+  await save("src/zero.ts", "export const zero = 0;\n".repeat(2_000));
+  await git(40, "add", ".");
+  await git(40, "commit", "-qm", "Half by hand");
 
   const sessionId = "dddddddd-0000-4000-8000-000000000001";
   const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
@@ -112,6 +115,44 @@ describeUi("dashboard: the diff beside a session", () => {
     await page.waitForURL(/\/projects\/.+tab=changes&commit=[0-9a-f]{40}/);
     await page.getByRole("heading", { name: "What became of the lines" }).waitFor();
     await page.getByText("rewritten by a person").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows what a commit changed, file by file, and why each of its lines exists", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "values")}?tab=changes`);
+    await page.getByRole("button", { name: "Two values" }).click();
+    await page.getByRole("heading", { name: "Changed files · 2 files" }).waitFor();
+    const file = page.getByRole("button", { name: "src/other.ts" });
+    expect(await file.getAttribute("aria-current")).toBe("true");
+    const diff = page.getByRole("group", { name: "Changes of src/other.ts" });
+    const reason = page.getByRole("dialog", { name: "Why this line exists" });
+    const why = page.getByRole("button", { name: "Why this line" });
+    const ask = async (line: Locator, answer: string) => {
+      await line.hover();
+      await why.click();
+      await reason.getByText(answer).first().waitFor();
+      await page.keyboard.press("Escape");
+      await reason.waitFor({ state: "detached" });
+    };
+    await ask(diff.locator("[data-sign='+']"), "It came with the commit");
+    await page.getByRole("button", { name: "src/values.ts" }).click();
+    await page.waitForURL(/commit=[0-9a-f]{40}&file=src/);
+    const values = page.getByRole("group", { name: "Changes of src/values.ts" });
+    await ask(values.locator("[data-sign='+']").filter({ hasText: "tenth(10)" }), "Compute two of the values");
+    // A removed line is in the commit before.
+    await ask(values.locator("[data-sign='-']").filter({ hasText: "value50" }), "Values");
+    expect(await violations(stage)).toEqual([]);
+
+    // Of a long diff only the lines in view are in the page.
+    await page.getByRole("button", { name: "Half by hand" }).click();
+    await page.getByRole("button", { name: "src/zero.ts" }).click();
+    const zero = page.getByRole("group", { name: "Changes of src/zero.ts" });
+    await zero.locator("[data-sign='+']").first().waitFor();
+    expect(await zero.locator("[data-sign='+']").count()).toBeLessThan(200);
+    await zero.evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await zero.locator("[data-number='2000']").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 
