@@ -52,6 +52,26 @@ describeGit("a line's reason", () => {
     expect(answer.writers[0]).toMatchObject({ tool: "claude-code", title: "Go", name: "Write" });
   });
 
+  it("is a call's for as many short lines as the call wrote, next to its other lines", async () => {
+    const repo = makeRepo();
+    const file = join(repo.root, "a.ts");
+    repo.write("a.ts", "// by hand\n");
+    repo.commit("Begin", T0);
+    const written = "const total = first + second;\ni++;\nreturn total;";
+    repo.write("a.ts", `i++;\n// by hand\n${written}\n`);
+    repo.commit("Add", T0 + 20);
+    const { blame } = await archived(repo, [
+      [[10, "Edit", { file_path: file, old_string: "// by hand", new_string: `// by hand\n${written}` }]],
+    ]);
+    expect(told(await blame("a.ts"))?.map(([, who]) => who)).toEqual([
+      undefined,
+      undefined,
+      "a1 line",
+      "a1 near",
+      "a1 line",
+    ]);
+  });
+
   it("is found for an edit inside of a line, and by a relative path", async () => {
     const repo = makeRepo();
     repo.write("a.txt", "The tide is high at noon today.\nsecond line stays\n");

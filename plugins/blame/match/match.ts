@@ -256,12 +256,19 @@ async function spread(
   };
   await pass(1, 1);
   await pass(lines.length - 2, -1);
-  // A bracket alone: of a call that other lines of its commit come from, unless calls of two sessions may have written it.
+  // A bracket alone: of a call that other lines of its commit come from and that wrote it more often than lines have it from there already,
+  // unless calls of two sessions may have written it.
   const of = new Map<string, Set<number>>();
+  const taken = new Map<string, number>();
   for (const [i, one] of found.entries()) {
+    if (!one) continue;
     const commit = lines[i]?.commit ?? "";
-    if (one) of.set(commit, (of.get(commit) ?? new Set()).add(one.write));
+    of.set(commit, (of.get(commit) ?? new Set()).add(one.write));
+    const name = `${one.write} ${keys[i]}`;
+    taken.set(name, (taken.get(name) ?? 0) + 1);
   }
+  const left = (write: number, key: number) =>
+    (writes[write]?.lines.filter((one) => one === key).length ?? 0) - (taken.get(`${write} ${key}`) ?? 0);
   const inOrder = new Map<string, number[]>();
   for (const [commit, own] of of) {
     inOrder.set(
@@ -274,10 +281,12 @@ async function spread(
     if (slices.due) await slices.turn();
     const key = keys[i] ?? 0;
     if (found[i] || key === 0 || lines[i]?.reformed || (weights[i] ?? 0) >= HEAVY) continue;
-    const holders = (inOrder.get(commit) ?? []).filter((one) => holds(one, key));
+    const holders = (inOrder.get(commit) ?? []).filter((one) => holds(one, key) && left(one, key) > 0);
     const write = holders.at(-1);
     const isSure = holders.every((one) => writes[one]?.author.id === writes[write ?? -1]?.author.id);
-    if (write !== undefined && isSure) found[i] = { write, evidence: "near" };
+    if (write === undefined || !isSure) continue;
+    found[i] = { write, evidence: "near" };
+    taken.set(`${write} ${key}`, (taken.get(`${write} ${key}`) ?? 0) + 1);
   }
 }
 
