@@ -3,7 +3,7 @@ import type { Kernel, Services } from "sessarc";
 import { Slices } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
-import { formsOf, isReformed } from "./match/forms.ts";
+import { type Forms, formsOf, isReformed } from "./match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
 import { absolute, byTime, type Write, writesBefore, writesInto } from "./writes.ts";
 
@@ -100,8 +100,8 @@ async function compute(
 const VERSIONS = 200;
 
 /**
- * Lines whose commit changed their form alone, among those that a call of a whole file seems to have written: such a call repeats lines
- * that were there before, and a formatter makes them new ones to git.
+ * Lines whose commit changed their form alone, in commits of which a call of a whole file seems to have written lines: such a call repeats
+ * lines that were there before, and a formatter makes them new ones to git.
  */
 async function reformedIn(
   kernel: Kernel,
@@ -110,17 +110,21 @@ async function reformedIn(
   matched: readonly (Matched | undefined)[],
   writes: readonly Write[],
 ): Promise<Set<number>> {
-  const byCommit = new Map<string, number[]>();
-  for (const [i, { commit }] of file.lines.entries())
-    if (writes[matched[i]?.write ?? -1]?.whole) byCommit.set(commit, [...(byCommit.get(commit) ?? []), i]);
-  const found = new Set<number>();
+  const commits = new Set(
+    file.lines.flatMap(({ commit }, i) => (writes[matched[i]?.write ?? -1]?.whole ? [commit] : [])),
+  );
+  const formsBefore = new Map<string, Forms>();
   const slices = new Slices();
-  for (const [commit, own] of [...byCommit].slice(0, VERSIONS)) {
+  for (const commit of [...commits].slice(0, VERSIONS)) {
     const previous = file.previous.get(commit);
     const text = previous && (await kernel.inject("git").textAt(root, previous.commit, previous.path));
-    if (typeof text !== "string") continue;
-    const before = formsOf(linesOf(text));
-    for (const i of own) if (isReformed(file.lines[i]?.text ?? "", before)) found.add(i);
+    if (typeof text === "string") formsBefore.set(commit, formsOf(linesOf(text)));
+    if (slices.due) await slices.turn();
+  }
+  const found = new Set<number>();
+  for (const [i, { text, commit }] of file.lines.entries()) {
+    const before = formsBefore.get(commit);
+    if (before && isReformed(text, before)) found.add(i);
     if (slices.due) await slices.turn();
   }
   return found;

@@ -246,12 +246,15 @@ async function spread(
     keysOf.set(write, known);
     return known.has(key);
   };
+  /** The call wrote both lines next to each other: `key` after `other` (`step` 1) or before it. */
+  const follows = (write: number, other: number | undefined, key: number | undefined, step: 1 | -1) =>
+    writes[write]?.lines.some((one, at, all) => one === other && all[at + step] === key) ?? false;
   const pass = async (from: number, step: 1 | -1) => {
     for (let i = from; i >= 0 && i < lines.length; i += step) {
       if (slices.due) await slices.turn();
       const before = found[i - step];
       if (found[i] || !before || lines[i - step]?.commit !== lines[i]?.commit || (weights[i] ?? 0) >= HEAVY) continue;
-      if (holds(before.write, keys[i] ?? 0)) found[i] = { ...before, evidence: "near" };
+      if (follows(before.write, keys[i - step], keys[i], step)) found[i] = { ...before, evidence: "near" };
     }
   };
   await pass(1, 1);
