@@ -159,6 +159,20 @@ describeUi("dashboard: all sessions", () => {
     const files = page.getByRole("table").filter({ hasText: "src/tides.js" });
     expect(await files.getByRole("row", { name: /tides\.js/ }).innerText()).toMatch(/2 edits\s+—$/);
     await page.getByRole("link", { name: /Find out why/ }).waitFor();
+
+    // A file that one of them changed opens with its edits, each line with its reason.
+    await files.getByRole("button", { name: /tides\.js/ }).click();
+    await page.waitForURL(/file=src/);
+    const edits = files.getByRole("group", { name: /^Changes of src\/tides\.js/ });
+    await expect.poll(() => edits.count()).toBe(2);
+    await files.getByText("This session did not change the file.").waitFor();
+    await edits.first().locator("[data-sign='+']").filter({ hasText: /\w{4}/ }).first().hover();
+    await page.getByRole("button", { name: "Why this line" }).click();
+    const reason = page.getByRole("dialog", { name: "Why this line exists" });
+    await reason.getByText("What was asked").waitFor();
+    await reason.getByText("Committed").waitFor();
+    await page.keyboard.press("Escape");
+    await reason.waitFor({ state: "detached" });
     expect(await violations(stage)).toEqual([]);
     expect(stage.problems()).toEqual([]);
   });

@@ -66,6 +66,15 @@ export function useSide(id: Readonly<Ref<string>>) {
 }
 export type Side = ReturnType<typeof useSide>;
 
+/** A path of a call below the project's folder, so that both sides name a file alike. */
+export function insideOf(side: Side, path: string): string {
+  const { cwd } = side.session.value ?? {};
+  const isAbsolute = /^([/\\]|[A-Za-z]:)/.test(path);
+  const full = isAbsolute || !cwd ? path : `${cwd}/${path.replace(/^(\.\/)+/, "")}`;
+  const root = side.project.value?.path ?? cwd;
+  return root && full.startsWith(`${root}/`) ? full.slice(root.length + 1) : full;
+}
+
 export const FIGURES = [
   ...[
     "messages",

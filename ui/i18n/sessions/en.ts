@@ -102,6 +102,8 @@ export const en = {
   prompts: "Prompts",
   noPrompts: "No prompts",
   filesMore: "and {n} more",
+  noEdits: "This session did not change the file.",
+  editsHidden: "None of its edits can be shown: they failed, or the log does not hold their text.",
   edits: "{n} edit|{n} edits",
   reads: "{n} read|{n} reads",
   callsTitle: "Failed and slow calls",

@@ -102,6 +102,8 @@ export const words: SessionsWords = {
   prompts: "プロンプト",
   noPrompts: "プロンプトなし",
   filesMore: "ほか {n} 件",
+  noEdits: "このセッションはこのファイルを変更していません。",
+  editsHidden: "編集を表示できません。失敗したか、ログにその内容がありません。",
   edits: "編集 {n} 回",
   reads: "読み取り {n} 回",
   callsTitle: "失敗した呼び出しと遅い呼び出し",
