@@ -6,17 +6,47 @@ import { describeUi, load, useStage } from "./browser.ts";
 describeUi("dashboard: an empty archive", () => {
   const get = useStage({ imported: false, fill: async () => {} });
 
-  it.each(["/projects", "/sessions", "/calls", "/usage", "/search?q=zebra"])(
-    "%s says how to fill it",
-    async (address) => {
-      const { page } = get();
-      await load(get(), address);
-      await page.getByText("Nothing is archived yet.").waitFor();
-      await page.getByText("npx sessarc --demo", { exact: true }).waitFor();
-      await page.getByRole("main").getByRole("button", { name: "Import", exact: true }).last().click();
-      await page.waitForURL("**/import");
-    },
-  );
+  it.each([
+    "/projects",
+    "/sessions",
+    "/calls",
+    "/usage",
+    "/search?q=zebra",
+    "/notes",
+    "/compare",
+    "/security",
+    "/shares",
+    "/rescue",
+    "/replay",
+  ])("%s says how to fill it", async (address) => {
+    const { page } = get();
+    await load(get(), address);
+    await page.getByText("Nothing is archived yet.").waitFor();
+    await page.getByText("npx sessarc --demo", { exact: true }).waitFor();
+    await page.getByRole("main").getByRole("button", { name: "Import", exact: true }).last().click();
+    await page.waitForURL("**/import");
+  });
+
+  it("the import says that this machine has no logs, and how to see sample data", async () => {
+    const { page } = get();
+    await load(get(), "/import");
+    await page.getByText("No logs of a coding assistant were found on this machine.").waitFor();
+    await page.getByText("npx sessarc --demo", { exact: true }).waitFor();
+    await page.getByText(/^\d+ assistants were looked for$/).waitFor();
+  });
+
+  it.each([
+    ["/security?tab=calls", "No call was checked yet.", "Set up the guard", "/security?tab=guard"],
+    ["/skills", "No skills in the store yet.", "Find skills on this machine", "/skills/scan"],
+    ["/mcp-hub?tab=calls", "No calls yet.", "Try a tool", "/mcp-hub?tab=tools"],
+    ["/mcp-hub?tab=log", "Nothing went through the hub yet.", "Try a tool", "/mcp-hub?tab=tools"],
+  ])("%s: “%s” and “%s”", async (address, text, label, then) => {
+    const { page } = get();
+    await load(get(), address);
+    await page.getByText(text).waitFor();
+    await page.getByRole("main").getByRole("button", { name: label, exact: true }).last().click();
+    await page.waitForURL((url) => `${url.pathname}${url.search}` === then);
+  });
 
   it("offers no assistant to filter by that the archive has no session of", async () => {
     const { page } = get();
@@ -39,10 +69,17 @@ describeUi("dashboard: conditions that nothing passes", () => {
     ["/usage?from=2020-01-01&to=2020-01-02", "Show all time", "/usage?days=all"],
     ["/projects?q=zebra", "Without “zebra”", "/projects"],
     ["/notes?bookmarked=1", "Without “Bookmarks only”", "/notes"],
+    ["/replay?q=zebra", "Without “zebra”", "/replay"],
+    ["/security?state=rotated", "Without “Rotated”", "/security?state=all"],
+    ["/security?tab=rules&q=zebra", "Without “zebra”", "/security?tab=rules"],
+    ["/security?tab=rules&show=own", "Without “My own”", "/security?tab=rules"],
+    ["/rescue?state=gone", "Show “Deleted soon”", "/rescue?state=dying"],
+    ["/shares", "Sessions", "/sessions"],
+    ["/compare", "To the sessions", "/sessions"],
   ])("%s: “%s” shows more", async (address, label, then) => {
     const { page } = get();
     await load(get(), address);
-    await page.getByRole("button", { name: label, exact: true }).click();
+    await page.getByRole("main").getByRole("button", { name: label, exact: true }).click();
     await page.waitForURL((url) => `${url.pathname}${url.search}` === then);
   });
 });

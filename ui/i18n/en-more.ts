@@ -99,6 +99,7 @@ export const more = {
   "source.watchOff":
     "The archive does not keep itself up to date: nothing has been imported yet, or the configuration switches it off.",
   "import.nothingRan": "No import is running.",
+  "import.lookedFor": "{n} assistants were looked for",
   "palette.label": "Command menu",
   "palette.placeholder": "Search, or > action, # project, / in session, @ tool",
   "palette.none": "Nothing found",

@@ -99,6 +99,7 @@ export const more: Record<keyof typeof en, string> = {
   "source.watchHint": "変わったログを自動で取り込みます。オフにした状態は、サービスを終了するまで続きます。",
   "source.watchOff": "アーカイブは自動更新されません: まだ何も取り込まれていないか、設定で無効です。",
   "import.nothingRan": "取り込みは実行されていません。",
+  "import.lookedFor": "探したアシスタント: {n} 件",
   "palette.label": "コマンドメニュー",
   "palette.placeholder": "検索、または > 操作、# プロジェクト、/ セッション内、@ ツール",
   "palette.none": "見つかりません",

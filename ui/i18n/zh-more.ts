@@ -97,6 +97,7 @@ export const more: Record<keyof typeof en, string> = {
   "source.watchHint": "自动导入有变化的日志。关闭只在本次运行期间有效。",
   "source.watchOff": "存档不会自动更新：尚未导入任何内容，或已在配置中关闭。",
   "import.nothingRan": "没有正在进行的导入。",
+  "import.lookedFor": "已查找 {n} 个助手的日志",
   "palette.label": "命令菜单",
   "palette.placeholder": "搜索，或 > 操作、# 项目、/ 会话内、@ 工具",
   "palette.none": "没有找到",

@@ -8,15 +8,15 @@ export interface Condition {
   drop(): void;
 }
 
-/** One condition where the filter is on; an empty value is off. `name`: as the screen calls it. */
-export const conditionOf = (filter: { value: string }, name: string): Condition[] =>
-  filter.value === ""
+/** One condition where the filter is on. `name`: as the screen calls it; `off`: the value that leaves out nothing. */
+export const conditionOf = (filter: { value: string }, name: string, off = ""): Condition[] =>
+  filter.value === off
     ? []
     : [
         {
           label: t("nothing.without", { name }),
           drop: () => {
-            filter.value = "";
+            filter.value = off;
           },
         },
       ];

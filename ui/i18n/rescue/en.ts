@@ -47,6 +47,7 @@ export const en = {
   undone: "What was put back is removed",
   undoLeft: "{n} file changed since and stays|{n} files changed since and stay",
   none: "No session has this state.",
+  showState: "Show “{name}”",
   more: "Show more",
   retention: "How long assistants retain their logs",
   retains: "{n} day after the last message|{n} days after the last message",
@@ -58,6 +59,6 @@ export const en = {
   keep: "Change",
   kept: "{tool} retains its logs for 10 years",
   logs: "Stored logs",
-  logsText: "{n} log, {bytes} in {stored} on the disk|{n} logs, {bytes} in {stored} on the disk",
+  logsText: "{n} logs of {bytes}; compressed they take {stored}.",
   logsNone: "Logs are not stored: `rescue.logs` is `none`.",
 };

@@ -48,6 +48,7 @@ export const words: Record<keyof typeof en, string> = {
   undone: "書き込んだものを削除しました",
   undoLeft: "{n} 件のファイルはその後変更されたため残しました",
   none: "この状態のセッションはありません。",
+  showState: "「{name}」を表示",
   more: "さらに表示",
   retention: "ツールがログを保持する期間",
   retains: "最後のメッセージから {n} 日",
@@ -59,6 +60,6 @@ export const words: Record<keyof typeof en, string> = {
   keep: "変更",
   kept: "{tool} はログを 10 年間保持します",
   logs: "保存済みのログ",
-  logsText: "{n} 件のログ、{bytes}（ディスク上は {stored}）",
+  logsText: "{n} 件のログ、{bytes}（圧縮して {stored}）",
   logsNone: "ログは保存されません（`rescue.logs` が `none` です）。",
 };

@@ -47,6 +47,7 @@ export const words: Record<keyof typeof en, string> = {
   undone: "已删除放回的内容",
   undoLeft: "{n} 个文件之后被修改，已保留",
   none: "没有处于此状态的会话。",
+  showState: "显示“{name}”",
   more: "显示更多",
   retention: "工具保留日志的时间",
   retains: "最后一条消息之后 {n} 天",
@@ -58,6 +59,6 @@ export const words: Record<keyof typeof en, string> = {
   keep: "更改",
   kept: "{tool} 会保留日志 10 年",
   logs: "已保存的日志",
-  logsText: "{n} 份日志，{bytes}，占用磁盘 {stored}",
+  logsText: "{n} 份日志，共 {bytes}；压缩后占用 {stored}。",
   logsNone: "不保存日志：`rescue.logs` 为 `none`。",
 };

@@ -69,7 +69,7 @@ export const en = {
   loadFailed: "The rest could not be loaded: {message}",
   compareTitle: "Comparison",
   compareIntro: "Two sessions side by side.",
-  compareNone: "Select two sessions in the list, or give both in the address.",
+  compareNone: "Select two sessions in the list, then “Compare”.",
   toList: "To the sessions",
   swap: "Swap sides",
   first: "A",

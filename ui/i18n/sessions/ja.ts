@@ -69,7 +69,7 @@ export const words: SessionsWords = {
   loadFailed: "残りを読み込めませんでした: {message}",
   compareTitle: "比較",
   compareIntro: "2 つのセッションを並べて表示します。",
-  compareNone: "一覧でセッションを 2 つ選ぶか、アドレスで両方を指定してください。",
+  compareNone: "一覧でセッションを 2 つ選び、「比較」を押してください。",
   toList: "セッション一覧へ",
   swap: "左右を入れ替え",
   first: "A",

@@ -69,7 +69,7 @@ export const words: SessionsWords = {
   loadFailed: "其余部分无法载入：{message}",
   compareTitle: "比较",
   compareIntro: "并排显示两个会话。",
-  compareNone: "请在列表中选择两个会话，或在地址中给出两者。",
+  compareNone: "请在列表中选择两个会话，然后点“比较”。",
   toList: "前往会话列表",
   swap: "交换两侧",
   first: "A",

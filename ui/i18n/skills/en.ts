@@ -1,7 +1,8 @@
 /** Words of the skills. */
 export const en = {
   find: "Find a skill",
-  none: "No skills in the store yet.",
+  none: "No skills in the store yet. A skill in the store can be linked into every assistant.",
+  addFirst: "Find skills on this machine",
   noMatch: "No skills match “{q}”.",
   add: "Add skills",
   name: "Skill",

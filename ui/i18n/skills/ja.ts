@@ -2,7 +2,8 @@ import type { SkillWords } from "./en.ts";
 
 export const words: SkillWords = {
   find: "スキルを探す",
-  none: "ストアにはまだスキルがありません。",
+  none: "ストアにはまだスキルがありません。ストアのスキルは、どのアシスタントにもリンクできます。",
+  addFirst: "このマシンのスキルを探す",
   noMatch: "「{q}」に一致するスキルはありません。",
   add: "スキルを追加",
   name: "スキル",

@@ -2,7 +2,8 @@ import type { SkillWords } from "./en.ts";
 
 export const words: SkillWords = {
   find: "查找技能",
-  none: "库中还没有技能。",
+  none: "库中还没有技能。库中的技能可以链接到每个助手。",
+  addFirst: "查找本机上的技能",
   noMatch: "没有与“{q}”匹配的技能。",
   add: "添加技能",
   name: "技能",
