@@ -4,6 +4,7 @@ import { defineErrors } from "sessarc";
 declare module "sessarc" {
   interface ErrorParams {
     SHARE_NOT_FOUND: { id: string };
+    SHARE_ENDED: { id: string; session: string };
   }
 }
 
@@ -12,5 +13,10 @@ export const errors = defineErrors({
     status: 404,
     why: ({ id }) => `No share ${id}`,
     fix: () => "GET /shares lists the shares.",
+  },
+  SHARE_ENDED: {
+    status: 409,
+    why: ({ id }) => `Share ${id} cannot be restored: it expired, or the two minutes after its revocation are over`,
+    fix: ({ session }) => `Share session ${session} again for a new link.`,
   },
 });

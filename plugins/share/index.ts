@@ -40,5 +40,6 @@ declare module "sessarc" {
     "share:created": (share: Share) => MaybePromise<void>;
     "share:viewed": (share: { id: string }) => MaybePromise<void>;
     "share:revoked": (share: { id: string }) => MaybePromise<void>;
+    "share:restored": (share: { id: string }) => MaybePromise<void>;
   }
 }

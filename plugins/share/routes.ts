@@ -32,11 +32,19 @@ const list = defineRoute({
 const revoke = defineRoute({
   method: "DELETE",
   path: "/shares/:id",
-  summary: "Revokes a share and deletes its copy",
-  handler: async ({ kernel, params }) => {
-    await kernel.inject("shares").revoke(params.id);
-    return { revoked: true as const };
+  summary: "Revokes a share and deletes its copy; ?undo=1 stores it for two minutes, in which it can be restored",
+  query: v.object({ undo: v.optional(v.picklist(["0", "1"])) }),
+  handler: async ({ kernel, params, query }) => {
+    const undoMs = await kernel.inject("shares").revoke(params.id, { undo: query.undo === "1" });
+    return { revoked: true as const, ...(undoMs > 0 && { undoMs }) };
   },
+});
+
+const restore = defineRoute({
+  method: "POST",
+  path: "/shares/:id/restore",
+  summary: "Takes back a revocation with ?undo=1, within two minutes: the same link opens the same copy",
+  handler: ({ kernel, params }) => kernel.inject("shares").restore(params.id),
 });
 
 const page = defineRoute({
@@ -55,7 +63,7 @@ const page = defineRoute({
   },
 });
 
-export const shareRoutes = [create, list, revoke, page] as const;
+export const shareRoutes = [create, list, revoke, restore, page] as const;
 
 /** What the kernel does not set on every answer already. */
 function answer(body: string, status: number, policy: string, extra?: Record<string, string>): Response {

@@ -35,15 +35,20 @@ export interface Shares {
   /** Freezes a redacted copy. Throws SESSION_NOT_FOUND, EXPORT_LEAKS. */
   create(sessionId: string, days: number): Promise<CreatedShare>;
   list(): Promise<Share[]>;
-  /** Deletes the copy. Throws SHARE_NOT_FOUND; revoking twice is fine. */
-  revoke(id: string): Promise<void>;
+  /**
+   * From now on the token opens nothing. Deletes the copy, with `undo` after two minutes; answers for how many ms `restore` works, 0 without.
+   * Throws SHARE_NOT_FOUND; revoking twice is fine.
+   */
+  revoke(id: string, options?: { undo?: boolean }): Promise<number>;
+  /** Makes a share that was revoked with `undo` active again. Throws SHARE_NOT_FOUND, SHARE_ENDED. */
+  restore(id: string, now?: number): Promise<Share>;
   /** The page behind a token; undefined for unknown, expired and revoked alike. */
   open(token: string, now?: number): Promise<OpenedShare | undefined>;
   /** Counts a view, as far as that can be written. */
   viewed(id: string): Promise<void>;
   /** Ids of shares whose frozen copy is not what was frozen. */
   damaged(signal?: AbortSignal): Promise<string[]>;
-  /** Deletes the copies of shares that expired. Answers how many. */
+  /** Deletes the copies of shares that expired, or whose revocation can no longer be undone. Answers how many. */
   expire(now?: number): Promise<number>;
   /** Forgets titles and all else of shares that ended and whose copies are deleted. */
   forgetEnded(): Promise<void>;
@@ -54,6 +59,8 @@ export interface Shares {
 
 const DAY = 86_400_000;
 const LOOK_MS = 60_000;
+/** In which a revocation can be undone. */
+const UNDO_MS = 120_000;
 const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
 
 export function createShares(kernel: Kernel): Shares {
@@ -61,16 +68,40 @@ export function createShares(kernel: Kernel): Shares {
   const { files } = kernel.storage;
   /** Bodies whose row is on its way. */
   const making = new Set<string>();
+  /** Until when a revoked share can be restored, in ms. In memory alone: a restart ends it. */
+  const undoable = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
-  /** Sweeps and reads run sequentially. */
   let working: Promise<unknown> = Promise.resolve();
+  /** Sweeps and restores run one at a time: a copy that is due is never that of a share just restored. */
+  function sequentially<T>(work: () => Promise<T>): Promise<T> {
+    const done = working.then(work);
+    working = done.catch(() => {});
+    return done;
+  }
 
   const pageKey = (id: string) => `shares:${id}.html`;
   const treeKey = (id: string) => `shares:${id}.json`;
 
+  async function known(id: string): Promise<ShareRow> {
+    const row = await store.byId(id);
+    if (!row) throw new SessarcError("SHARE_NOT_FOUND", { id });
+    return row;
+  }
+
   async function removeBody(id: string): Promise<void> {
     await Promise.all([files.removeItem(pageKey(id)), files.removeItem(treeKey(id))]);
     await store.bodyGone(id);
+  }
+
+  async function expire(now = Date.now()): Promise<number> {
+    let deleted = 0;
+    for (const { id } of await store.due(now)) {
+      if ((undoable.get(id) ?? 0) > now) continue;
+      undoable.delete(id);
+      await removeBody(id);
+      deleted++;
+    }
+    return deleted;
   }
 
   /** What a kill left between a body and its row, either way. */
@@ -137,14 +168,30 @@ export function createShares(kernel: Kernel): Shares {
       const now = Date.now();
       return (await store.all()).map((row) => toShare(row, now));
     },
-    async revoke(id) {
-      const row = await store.byId(id);
-      if (!row) throw new SessarcError("SHARE_NOT_FOUND", { id });
+    async revoke(id, { undo = false } = {}) {
+      const row = await known(id);
+      const now = Date.now();
+      if (!undo) undoable.delete(id);
+      else if (row.revoked_at === null) undoable.set(id, now + UNDO_MS);
       // First the catalogue: from then on the token opens nothing, whatever happens to the file.
-      if (row.revoked_at === null) await store.revoke(id, Date.now());
-      await removeBody(id);
+      if (row.revoked_at === null) await store.revoke(id, now);
+      const left = (undoable.get(id) ?? now) - now;
+      if (left <= 0) await removeBody(id);
       await kernel.notify("share:revoked", { id });
+      return left;
     },
+    restore: (id, now = Date.now()) =>
+      sequentially(async () => {
+        const row = await known(id);
+        if (row.revoked_at !== null) {
+          const isOpen = (undoable.get(id) ?? 0) > now && row.expires_at > now;
+          if (!isOpen) throw new SessarcError("SHARE_ENDED", { id, session: row.session_id });
+          await store.restore(id);
+          undoable.delete(id);
+          await kernel.notify("share:restored", { id });
+        }
+        return toShare({ ...row, revoked_at: null }, now);
+      }),
     async open(token, now = Date.now()) {
       const row = await store.byHash(sha256(token));
       if (!row || row.revoked_at !== null || row.expires_at <= now) return undefined;
@@ -171,29 +218,25 @@ export function createShares(kernel: Kernel): Shares {
       }
       return found;
     },
-    async expire(now = Date.now()) {
-      const due = await store.due(now);
-      for (const { id } of due) await removeBody(id);
-      return due.length;
-    },
+    expire: (now) => sequentially(() => expire(now)),
     async forgetEnded() {
-      while ((await this.expire()) > 0);
+      await sequentially(expire);
       await store.forgetEnded(Date.now());
     },
     start() {
       const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "shares" });
-      const run = (work: () => Promise<unknown>) => {
-        working = working.then(work).catch(failed);
-      };
+      const run = (work: () => Promise<unknown>) => void sequentially(work).catch(failed);
       run(sweep);
       // A share revoked when the service was killed: its body is deleted now, not at the first read.
-      run(() => this.expire());
-      timer = setInterval(() => run(() => this.expire()), LOOK_MS);
+      run(expire);
+      timer = setInterval(() => run(expire), LOOK_MS);
       timer.unref();
     },
     async stop() {
       clearInterval(timer);
       await working;
+      for (const id of undoable.keys()) await removeBody(id);
+      undoable.clear();
     },
   };
 }

@@ -43,7 +43,7 @@ export function createShareStore(db: Database) {
     byHash: (hash: string) => db.get<ShareRow>("select * from share where token_hash = ?", [hash]),
     due: (now: number) =>
       db.all<{ id: string }>(
-        "select id from share where has_body = 1 and (expires_at <= ? or revoked_at is not null) limit 500",
+        "select id from share where has_body = 1 and (expires_at <= ? or revoked_at is not null)",
         [now],
       ),
     insert: (row: ShareRow) =>
@@ -52,6 +52,7 @@ export function createShareStore(db: Database) {
         COLUMNS.map((name) => row[name]),
       ),
     revoke: (id: string, at: number) => db.run("update share set revoked_at = ? where id = ?", [at, id]),
+    restore: (id: string) => db.run("update share set revoked_at = null where id = ?", [id]),
     /** Ids of shares whose frozen copy should be there. */
     withBody: async () => (await db.all<{ id: string }>("select id from share where has_body = 1")).map(({ id }) => id),
     bodyGone: (id: string) => db.run("update share set has_body = 0 where id = ?", [id]),

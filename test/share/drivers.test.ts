@@ -122,6 +122,22 @@ describe.each([
     expect((await again.fetch(`/share/${kept.body.token}`)).status).toBe(200);
   });
 
+  it("a restart ends the time in which a revocation can be undone: nothing is served, and the copy is deleted", async () => {
+    const home = await makeTempDir();
+    write(home, 1, 2);
+    const first = await open(home);
+    await first.send("POST", "/api/import", { all: true });
+    const made = await first.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
+    await first.send("DELETE", `/api/shares/${made.body.id}?undo=1`);
+    expect(bodies(home)).toHaveLength(2);
+    await first.close();
+    expect(bodies(home)).toEqual([]);
+    const again = await open(home);
+    expect((await again.fetch(`/share/${made.body.token}`)).status).toBe(404);
+    const restored = await again.send("POST", `/api/shares/${made.body.id}/restore`);
+    expect(restored).toMatchObject({ status: 409, body: { code: "SHARE_ENDED" } });
+  });
+
   it("one flipped bit in a frozen copy is not served", async () => {
     const home = await makeTempDir();
     write(home, 1, 2);

@@ -178,4 +178,61 @@ describe("share", () => {
     expect(await clock.during(20, () => t.kernel.inject("shares").damaged())).toEqual([id]);
     expect(turns.mock.calls.length).toBeGreaterThanOrEqual(16);
   });
+
+  it("a share that was revoked with undo opens nothing at once and, within two minutes, can be restored", async () => {
+    const t = await startWith(ROWS);
+    const { id, token: own } = await share(t);
+    const heard: string[] = [];
+    t.kernel.hooks.hook("share:revoked", (one) => void heard.push(`revoked ${one.id}`));
+    t.kernel.hooks.hook("share:restored", (one) => void heard.push(`restored ${one.id}`));
+    const unknown = await t.fetch("/share/nothing");
+    const same = { status: 404, headers: head(unknown), body: await unknown.text() };
+    const files = async () => (await readdir(join(t.home, "data/files/shares"))).length;
+
+    expect((await t.send("DELETE", `/api/shares/${id}?undo=1`)).body).toEqual({ revoked: true, undoMs: 120_000 });
+    const response = await t.fetch(`/share/${own}`);
+    expect({ status: response.status, headers: head(response), body: await response.text() }).toEqual(same);
+    expect(await shares(t)).toMatchObject([{ id, state: "revoked" }]);
+    // What is over is swept every minute: not this one yet.
+    expect([await t.kernel.inject("shares").expire(), await files()]).toEqual([0, 2]);
+
+    expect(await t.send("POST", `/api/shares/${id}/restore`)).toMatchObject({
+      status: 200,
+      body: { id, state: "active" },
+    });
+    expect((await t.fetch(`/share/${own}`)).status).toBe(200);
+    // A second click changes nothing.
+    expect((await t.send("POST", `/api/shares/${id}/restore`)).status).toBe(200);
+    expect(heard).toEqual([`revoked ${id}`, `restored ${id}`]);
+    expect((await t.send("POST", "/api/shares/none/restore")).status).toBe(404);
+  });
+
+  it("a share is not restored after two minutes, after its expiry, nor when it was revoked without undo", async () => {
+    const t = await startWith(ROWS);
+    const ended = { status: 409, body: { code: "SHARE_ENDED", fix: expect.stringContaining("new link") } };
+    const made = [await share(t), await share(t), await share(t)] as const;
+    const service = t.kernel.inject("shares");
+    const files = async () => (await readdir(join(t.home, "data/files/shares"))).length;
+    const restore = (id: string) => t.send("POST", `/api/shares/${id}/restore`);
+
+    await t.send("DELETE", `/api/shares/${made[0].id}`);
+    expect(await restore(made[0].id)).toMatchObject(ended);
+    // Undo is taken from it by revoking it once more, without.
+    await t.send("DELETE", `/api/shares/${made[1].id}?undo=1`);
+    await t.send("DELETE", `/api/shares/${made[1].id}`);
+    expect(await restore(made[1].id)).toMatchObject(ended);
+    expect(await files()).toBe(2);
+
+    await t.send("DELETE", `/api/shares/${made[2].id}?undo=1`);
+    const late = Date.now() + 121_000;
+    await expect(service.restore(made[2].id, late)).rejects.toMatchObject({ code: "SHARE_ENDED" });
+    expect([await service.expire(late), await files()]).toEqual([1, 0]);
+    expect(await restore(made[2].id)).toMatchObject(ended);
+
+    // One that expired meanwhile, too.
+    const short = await share(t);
+    await t.send("DELETE", `/api/shares/${short.id}?undo=1`);
+    await t.kernel.storage.db.run("update share set expires_at = ? where id = ?", [Date.now() - 1, short.id]);
+    expect(await restore(short.id)).toMatchObject(ended);
+  });
 });

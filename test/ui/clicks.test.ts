@@ -3,7 +3,7 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
-import { describeUi, load, useStage } from "./browser.ts";
+import { describeUi, load, sessionId, useStage } from "./browser.ts";
 
 describeUi("dashboard: tasks in few clicks", () => {
   const get = useStage({ fill: (home) => writeDemo({ home, setup: true }) });
@@ -87,6 +87,23 @@ describeUi("dashboard: tasks in few clicks", () => {
     await click(page.getByRole("dialog").getByRole("button", { name: "Create link" }));
     await page.getByRole("dialog").getByText("The link is shown only this once.").waitFor();
     expect(clicks()).toBeLessThanOrEqual(4);
+  });
+
+  it("take a share back: 2", async () => {
+    const { served } = get();
+    const id = encodeURIComponent(await sessionId(get(), "High and low water"));
+    const made = (await (
+      await served.kernel.fetch(`/api/sessions/${id}/share`, { method: "POST", body: "{}" })
+    ).json()) as { url: string };
+    const open = async () => (await served.kernel.fetch(new URL(made.url).pathname)).status;
+    expect(await open()).toBe(200);
+    const { page, clicks, open: go, click } = await begin();
+    await go("Shares");
+    const row = page.getByRole("row", { name: /High and low water/ });
+    await click(row.getByRole("button", { name: /^Revoke/ }));
+    await row.getByText("revoked").waitFor();
+    expect(await open()).toBe(404);
+    expect(clicks()).toBeLessThanOrEqual(2);
   });
 
   it("which MCP servers each assistant has, and one of them for all: 4", async () => {

@@ -101,7 +101,7 @@ describeUi("dashboard: protect and share", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("ends a share after saying what that means", async () => {
+  it("ends a share in one click, and an Undo gives it back", async () => {
     const stage = get();
     const { page } = stage;
     const id = encodeURIComponent(await sessionId(stage, "High and low water"));
@@ -112,14 +112,24 @@ describeUi("dashboard: protect and share", () => {
     expect(await open()).toBe(200);
     await visit(stage, "/shares");
     await sound(stage, "shares");
-    await page.getByRole("button", { name: /^Revoke/ }).click();
-    await page
-      .getByRole("dialog")
-      .getByText(/stops working at once/)
-      .waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    const revoke = page.getByRole("button", { name: /^Revoke/ });
+    await revoke.click();
     await page.getByRole("row").getByText("revoked").waitFor();
     expect(await open()).toBe(404);
+    const notice = page
+      .locator("[data-notices] > div")
+      .filter({ hasText: /The link of “.*High and low water.*” no longer works/ });
+    await notice.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("row").getByText("active").waitFor();
+    expect(await open()).toBe(200);
+    await revoke.click();
+    await page.getByRole("row").getByText("revoked").waitFor();
+    // Too late: the notice says what to do.
+    await stage.served.kernel.fetch(`/api/shares/${share.id}`, { method: "DELETE" });
+    await notice.getByRole("button", { name: "Undo" }).click();
+    await page.getByText(/two minutes after its revocation are over.*for a new link/).waitFor();
+    expect(await open()).toBe(404);
+    expect(stage.problems().filter((one) => !one.includes("409"))).toEqual([]);
     expect(stage.problems()).toEqual([]);
   });
 

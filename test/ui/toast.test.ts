@@ -26,6 +26,12 @@ it("a notice stays while the pointer or the focus is on it, and has its whole ti
   // Half a minute for what can be undone.
   vi.advanceTimersByTime(30_000);
   expect(texts()).toEqual([]);
+  // Or as long as it can be.
+  toast("Revoked", { action: { label: "Undo", run() {} }, ms: 120_000 });
+  vi.advanceTimersByTime(119_000);
+  expect(texts()).toEqual(["Revoked"]);
+  vi.advanceTimersByTime(2_000);
+  expect(texts()).toEqual([]);
 });
 
 it("one that is dismissed under the pointer does not hold the others for ever", () => {

@@ -6,25 +6,27 @@ export interface Toast {
   text: string;
   bad: boolean;
   action?: { label: string; run(): unknown };
+  /** How long it stays; default by its kind. */
+  ms?: number;
 }
 export const toasts = reactive<Toast[]>([]);
 let next = 0;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
 let held = false;
 
-export function toast(text: string, options: { action?: Toast["action"]; bad?: boolean } = {}): void {
+export function toast(text: string, options: Partial<Pick<Toast, "action" | "bad" | "ms">> = {}): void {
   const id = ++next;
-  toasts.push({ id, text, bad: options.bad ?? false, ...(options.action && { action: options.action }) });
+  toasts.push({ id, text, bad: false, ...options });
   if (!held) letGo();
 }
 
 /** Each that has no time yet gets its own: half a minute for what can be undone, long enough to find it with the keyboard. */
 function letGo(): void {
-  for (const { id, bad, action } of toasts)
+  for (const { id, bad, action, ms } of toasts)
     if (!timers.has(id))
       timers.set(
         id,
-        setTimeout(() => dismiss(id), action ? 30_000 : bad ? 10_000 : 4_000),
+        setTimeout(() => dismiss(id), ms ?? (action ? 30_000 : bad ? 10_000 : 4_000)),
       );
 }
 

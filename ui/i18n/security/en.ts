@@ -150,10 +150,7 @@ export const en = {
   shareViews: "Views",
   hidden: "{n} place hidden|{n} places hidden",
   revoke: "Revoke",
-  revokeTitle: "Revoke this share?",
-  revokeText:
-    "The link of “{title}” stops working at once and its copy is deleted. This cannot be undone; the session stays.",
-  revoked: "Revoked",
+  revoked: "The link of “{title}” no longer works",
   onceOnly: "Links are shown once, when they are created.",
   feedbackIntro: "Write what is good, bad or missing. It is kept in a file on this machine.",
   message: "What do you want to say?",
