@@ -107,13 +107,8 @@ async function paths({ local }: World): Promise<string[]> {
   ])
     all.push(`/api/sessions?limit=200&${filter}`);
   for (const by of ["day", "week", "month", "model", "project", "tool", "session", "block"])
-    for (const range of [
-      "",
-      "&since=2026-11-05&until=2026-11-15",
-      "&tz=Asia%2FKathmandu&since=2026-11-10",
-      "&tool=codex",
-    ])
-      all.push(`/api/usage?by=${by}${range}`);
+    for (const range of ["", "&from=2026-11-05&to=2026-11-15", "&tz=Asia%2FKathmandu&from=2026-11-10", "&tool=codex"])
+      all.push(`/api/usage?by=${by}${range}`, `/api/usage?by=${by}&limit=3${range}`);
   all.push(
     "/api/usage?by=none",
     "/api/insights",

@@ -5,8 +5,10 @@ import { marks } from "#internal/adapter";
 import type { Prices } from "../prices/pricing.ts";
 import { edgesOf, QUARTER_MS } from "./buckets.ts";
 import {
+  all,
   and,
   chosen,
+  costIn,
   dayOf,
   hourOfWeek,
   inScope,
@@ -23,7 +25,7 @@ import {
 import type { TokenSlot } from "./tally.ts";
 
 /** What rows are of. `none`: of everything. */
-export type Key = "none" | "day" | "session" | "model" | "project" | "tool" | "kind";
+export type Key = "none" | "day" | "model" | "project" | "tool" | "kind";
 
 export interface WorkRow {
   session: string;
@@ -64,6 +66,7 @@ interface TokenRecord extends TokenUsage {
 }
 
 const FIELDS = ["input", "output", "cache_write_5m", "cache_write_1h", "cache_read"];
+const NAMES = "input, output, cache_write_5m as cacheWrite5m, cache_write_1h as cacheWrite1h, cache_read as cacheRead";
 const SUMS = `sum(input) as input, sum(output) as output, sum(cache_write_5m) as cacheWrite5m,
   sum(cache_write_1h) as cacheWrite1h, sum(cache_read) as cacheRead`;
 
@@ -143,65 +146,101 @@ export async function workOf(
 }
 
 /**
- * Tokens of the sessions in the range, a row a model: of sessions that lie in it as a whole their sums, of others, and of models whose
- * price changes with time, those of each quarter-hour.
+ * Tokens of the sessions in the range: `sums`, a row a model, of sessions that lie in it as a whole; `quarters`, a row a quarter-hour and
+ * model, of others, and of models whose price changes with time.
  */
-function tokensIn(asked: Asked, columns: string, byDay: boolean, timed: readonly string[]): Sql {
-  const { whole, cut, days } = parts(asked, byDay, "t.quarter");
+function tokensIn(asked: Asked, columns: string, byDay: boolean, timed: readonly string[], among = all) {
+  const { cut, days, ...lying } = parts(asked, byDay, "t.quarter");
+  const whole = and(lying.whole, among);
   const select = (quarter: string) =>
     `select ${columns}, ${quarter} as quarter, t.model, ${FIELDS.map((field) => `t.${field}`).join(", ")}`;
   const from = (table: string) => `from usage_session s cross join ${table} t where t.session = s.session`;
-  const branches: Sql[] = [
-    {
-      sql: `${select("s.first")} ${from("usage_total")} and ${whole.sql} and t.model not in (${marks(timed)})`,
-      params: [...whole.params, ...timed],
-    },
-  ];
+  const sums: Sql = {
+    sql: `${select("s.first")} ${from("usage_total")} and ${whole.sql} and t.model not in (${marks(timed)})`,
+    params: [...whole.params, ...timed],
+  };
+  const quarters: Sql[] = [];
   if (cut)
-    branches.push({
-      sql: `${select("t.quarter")} ${from("usage_tokens")} and ${cut.sql} and ${days.sql}`,
-      params: [...cut.params, ...days.params],
+    quarters.push({
+      sql: `${select("t.quarter")} ${from("usage_tokens")} and ${cut.sql} and ${among.sql} and ${days.sql}`,
+      params: [...cut.params, ...among.params, ...days.params],
     });
   if (timed.length > 0)
-    branches.push({
+    quarters.push({
       sql: `${select("t.quarter")} from usage_session s cross join usage_total x cross join usage_tokens t
         where x.session = s.session and x.model in (${marks(timed)}) and t.session = x.session and t.model = x.model and ${whole.sql}`,
       params: [...timed, ...whole.params],
     });
-  return { sql: branches.map(({ sql }) => sql).join(" union all "), params: branches.flatMap(({ params }) => params) };
+  return { sums, quarters };
 }
 
 /** Tokens by key, model and price; with `byTool` by tool too. */
-export function tokensOf(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
-  const { prices, known } = asked;
-  const timed = timedModels(prices, known.models);
+export async function tokensOf(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
+  const timed = timedModels(asked.prices, asked.known.models);
   const isOfSession = key !== "none" && key !== "day" && key !== "model";
   const columns = `${isOfSession ? `s.${key}` : "''"} as own, ${byTool ? "s.tool" : "''"} as tool`;
-  const rows = tokensIn(asked, columns, key === "day", timed);
+  const { sums, quarters } = tokensIn(asked, columns, key === "day", timed);
   const keyOf = key === "day" ? clock(asked, "quarter").day : key === "model" ? "model" : "own";
-  return grouped(db, keyOf, rows, prices, timed);
+  return tokenRows(db, grouped(keyOf, unionOf(sums, ...quarters), asked.prices, timed));
 }
 
-/** Adds up rows by key, tool, model and price. */
-async function grouped(
-  db: Database,
-  key: string,
-  { sql, params }: Sql,
-  prices: Prices,
-  timed: readonly string[],
-): Promise<TokenRow[]> {
-  const price = timed.length > 0 ? priceOf(prices, timed, "model", "quarter") : undefined;
-  const found = await db.all<TokenRecord>(
-    `select ${key} as key, tool, model, min(quarter) as quarter, ${SUMS} from (${sql}) as found
-     group by 1, 2, 3${price ? `, ${price.sql}` : ""}`,
-    [...params, ...(price?.params ?? [])],
+/** Tokens by session, model and price; with `limit` of the dearest sessions with tokens. The sums of a session are a row a model already. */
+export async function tokensBySession(db: Database, asked: Asked, limit?: number): Promise<TokenRow[]> {
+  const { prices, known } = asked;
+  const timed = timedModels(prices, known.models);
+  const dearest = limit === undefined ? undefined : dearestOf(asked, timed, limit);
+  const among = dearest ? { sql: "s.session in (select own from dearest)", params: [] } : all;
+  const { sums, quarters } = tokensIn(asked, "s.session as own, '' as tool", false, timed, among);
+  const whole: Sql = { ...sums, sql: `select own as key, tool, model, quarter, ${NAMES} from (${sums.sql}) as found` };
+  const rows = quarters.length === 0 ? whole : unionOf(whole, grouped("own", unionOf(...quarters), prices, timed));
+  return tokenRows(
+    db,
+    dearest
+      ? {
+          sql: `with dearest as materialized (${dearest.sql}) ${rows.sql}`,
+          params: [...dearest.params, ...rows.params],
+        }
+      : rows,
   );
-  return found.map(({ key, tool, model, quarter, ...tokens }) => ({ key, tool, model, quarter, tokens }));
+}
+
+/** Ids of the sessions that cost most, in the order of a report. */
+function dearestOf(asked: Asked, timed: readonly string[], limit: number): Sql {
+  const { prices, known } = asked;
+  const { sums, quarters } = tokensIn(asked, "s.session as own", false, timed);
+  const { sql, params } = unionOf(sums, ...quarters);
+  const cost = costIn(prices, known.models, timed, "model", "quarter");
+  return {
+    sql: `select own from (${sql}) as found group by own
+      order by round(sum(${cost.sql})) desc, sum(${FIELDS.join(" + ")}) desc, own limit ${limit}`,
+    params: [...params, ...cost.params],
+  };
+}
+
+const unionOf = (...branches: readonly Sql[]): Sql => ({
+  sql: branches.map(({ sql }) => sql).join(" union all "),
+  params: branches.flatMap(({ params }) => params),
+});
+
+/** Adds up rows by key, tool, model and price. */
+function grouped(key: string, { sql, params }: Sql, prices: Prices, timed: readonly string[]): Sql {
+  const price = timed.length > 0 ? priceOf(prices, timed, "model", "quarter") : undefined;
+  return {
+    sql: `select ${key} as key, tool, model, min(quarter) as quarter, ${SUMS} from (${sql}) as found
+      group by 1, 2, 3${price ? `, ${price.sql}` : ""}`,
+    params: [...params, ...(price?.params ?? [])],
+  };
+}
+
+async function tokenRows(db: Database, { sql, params }: Sql): Promise<TokenRow[]> {
+  const rows = await db.all<TokenRecord>(sql, params);
+  return rows.map(({ key, tool, model, quarter, ...tokens }) => ({ key, tool, model, quarter, tokens }));
 }
 
 /** Sessions that count, by model. */
 export function rootsByModel(db: Database, asked: Asked): Promise<{ root: string; model: string }[]> {
-  const { sql, params } = tokensIn(asked, "s.root", false, []);
+  const { sums, quarters } = tokensIn(asked, "s.root", false, []);
+  const { sql, params } = unionOf(sums, ...quarters);
   return db.all(`select distinct root, model from (${sql}) as found`, params);
 }
 
@@ -324,7 +363,7 @@ export async function workSince(
          sum(t.errors) as errors ${from("usage_work")} group by s.session`,
       params,
     ),
-    grouped(db, "''", { sql: rows, params }, prices, timedModels(prices, known.models)),
+    tokenRows(db, grouped("''", { sql: rows, params }, prices, timedModels(prices, known.models))),
   ]);
   return { work, tokens };
 }

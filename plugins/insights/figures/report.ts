@@ -11,6 +11,7 @@ import {
   type Key,
   labelsOf,
   rootsByModel,
+  tokensBySession,
   tokensOf,
   type WorkRow,
   workOf,
@@ -63,6 +64,8 @@ export interface Sums {
   totals: Tally;
   /** Of all sessions with something in the range. */
   evidence: UsageEvidence;
+  /** How many rows there are, where `rows` has the first of them only. */
+  rowCount?: number;
 }
 
 const DAY_KEYS = { day: dayName, week: weekName, month: monthName };
@@ -73,14 +76,18 @@ export const isByTime = (by: By): by is Time => by in DAY_KEYS;
 export const keyOn = (by: Time, day: number): string => DAY_KEYS[by](day);
 
 /** What keys of questions become rows. */
-function keysOf(by: By): { key: Key; work: (row: WorkRow) => string; tokens: (key: string | number) => string } {
+function keysOf(by: Exclude<By, "session">): {
+  key: Key;
+  work: (row: WorkRow) => string;
+  tokens: (key: string | number) => string;
+} {
   if (isByTime(by)) {
     const names = new Map<number, string>();
     const name = (day: number) => at(names, day, () => keyOn(by, day));
     return { key: "day", work: ({ day }) => name(day), tokens: (day) => name(Number(day)) };
   }
   if (by === "model") return { key: "model", work: () => "", tokens: (model) => modelName(plainModel(String(model))) };
-  return { key: by, work: (row) => (by === "session" ? row.session : row.key), tokens: String };
+  return { key: by, work: (row) => row.key, tokens: String };
 }
 
 /** The report over the archive. Its questions are asked in one event-loop turn: they see one moment. `names`: of projects. `limit`: of rows. */
@@ -92,6 +99,13 @@ export async function report(
   limit?: number,
 ): Promise<UsageReport> {
   const { prices, scope } = asked;
+  const sums = await (by === "session" ? sessionSums(db, asked, limit) : sumsBy(db, by, asked));
+  const labels = by === "session" ? (ids: readonly string[]) => labelsOf(db, ids) : async () => names;
+  return toReport(by, scope.zone, scope.range, prices, sums, labels, limit);
+}
+
+async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked): Promise<Sums> {
+  const { prices } = asked;
   const { key, work: keyOfWork, tokens: keyOfTokens } = keysOf(by);
   const [work, tokens, roots, evidence] = await Promise.all([
     workOf(db, asked, {
@@ -112,7 +126,7 @@ export async function report(
     if (by === "model") continue;
     const own = row(keyOfWork(one));
     own.addWork(one);
-    own.addRoot(by === "session" ? one.session : one.root);
+    own.addRoot(one.root);
     if (slices.due) await slices.turn();
   }
   for (const one of tokens) {
@@ -121,8 +135,37 @@ export async function report(
     if (slices.due) await slices.turn();
   }
   for (const { root, model } of roots) row(modelName(plainModel(model))).addRoot(root);
-  const labels = by === "session" ? (ids: readonly string[]) => labelsOf(db, ids) : async () => names;
-  return toReport(by, scope.zone, scope.range, prices, { rows, totals, evidence }, labels, limit);
+  return { rows, totals, evidence };
+}
+
+/** With `limit` SQL chooses the sessions that have rows: the dearest. */
+async function sessionSums(db: Database, asked: Asked, limit?: number): Promise<Sums> {
+  const { prices } = asked;
+  const [work, tokens, all, evidence] = await Promise.all([
+    workOf(db, asked),
+    tokensBySession(db, asked, limit),
+    tokensOf(db, asked, "none"),
+    evidenceOf(db, asked),
+  ]);
+  const rows = new Map<string, Tally>();
+  const totals = new Tally(prices);
+  for (const one of all) totals.addTokens(one);
+  const slices = new Slices();
+  for (const one of tokens) {
+    at(rows, String(one.key), () => new Tally(prices)).addTokens(one);
+    if (slices.due) await slices.turn();
+  }
+  // Sessions without tokens come after all others.
+  const isFull = limit !== undefined && rows.size >= limit;
+  for (const one of work) {
+    totals.addWork(one);
+    totals.addRoot(one.root);
+    const own = isFull ? rows.get(one.session) : at(rows, one.session, () => new Tally(prices));
+    own?.addWork(one);
+    own?.addRoot(one.session);
+    if (slices.due) await slices.turn();
+  }
+  return { rows, totals, evidence, rowCount: work.length };
 }
 
 /** Puts the rows in order: time going on, else the dearest first. `labels`: names of the rows that are shown. */
@@ -131,7 +174,7 @@ export async function toReport(
   zone: Zone,
   range: DayRange,
   prices: Prices,
-  { rows, totals, evidence }: Sums,
+  { rows, totals, evidence, rowCount = rows.size }: Sums,
   labels: (keys: readonly string[]) => Promise<ReadonlyMap<string, string | null>>,
   limit?: number,
 ): Promise<UsageReport> {
@@ -155,7 +198,7 @@ export async function toReport(
     by,
     ...rangeNames({ zone, range }),
     rows: table,
-    rowCount: list.length,
+    rowCount,
     totals: total,
     evidence,
     ...priceNotes(total, prices),

@@ -1,7 +1,7 @@
 /** Pieces of SQL that every question is made of: which sessions, which quarter-hours, on which local day, at which price. */
 import type { SqlValue } from "sessarc";
 import { marks } from "#internal/adapter";
-import type { Prices } from "../prices/pricing.ts";
+import { keyIn, type Prices } from "../prices/pricing.ts";
 import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
 
 /** Begun by a person; by another session; going on from what another one said. */
@@ -40,7 +40,8 @@ const QUARTERS_A_DAY = 96;
 /** Keeps numbers positive: integer division in SQL rounds towards zero. */
 const BIAS_DAYS = 1_000_000;
 
-const all: Sql = { sql: "true", params: [] };
+/** Every row. */
+export const all: Sql = { sql: "true", params: [] };
 export const and = (...parts: Sql[]): Sql => ({
   sql: parts.map(({ sql }) => `(${sql})`).join(" and "),
   params: parts.flatMap(({ params }) => params),
@@ -145,24 +146,56 @@ export const timedModels = (prices: Prices, models: readonly string[]): string[]
 
 /** What differs where a model's price does. `timed`: models whose price changes with time. */
 export function priceOf(prices: Prices, timed: readonly string[], model: string, quarter: string): Sql {
-  const cases = timed.map((name) => priceCase(prices, name, model, quarter));
+  return casesOf(
+    timed.map((name) => [name, byPeriod(prices, name, quarter, String)]),
+    model,
+  );
+}
+
+/** Cost of a row's tokens in millionths of a dollar, not rounded; 0 without a price. `models`: all that the rows may have. */
+export function costIn(
+  prices: Prices,
+  models: readonly string[],
+  timed: readonly string[],
+  model: string,
+  quarter: string,
+): Sql {
+  const costAt = (key: string) => {
+    const rates = prices.rates(key);
+    if (!rates) return "0";
+    const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = rates;
+    return `input * ${input} + output * ${output} + cache_write_5m * ${cacheWrite5m} + cache_write_1h * ${cacheWrite1h} + cache_read * ${cacheRead}`;
+  };
+  const costOf = (name: string) =>
+    timed.includes(name)
+      ? byPeriod(prices, name, quarter, (period) => costAt(keyIn(name, period)))
+      : costAt(prices.keyAt(name, 0));
+  return casesOf(
+    models.map((name) => [name, costOf(name)]),
+    model,
+  );
+}
+
+/** The value of a model; 0 for others. */
+function casesOf(values: readonly (readonly [model: string, value: string])[], model: string): Sql {
+  if (values.length === 0) return { sql: "0", params: [] };
   return {
-    sql: `case ${cases.map(({ sql }) => sql).join(" ")} else 0 end`,
-    params: cases.flatMap(({ params }) => params),
+    sql: `case ${values.map(([, value]) => `when ${model} = ? then ${value}`).join(" ")} else 0 end`,
+    params: values.map(([name]) => name),
   };
 }
 
-/** The period of a model that counts: the last that holds, of none the first. */
-function priceCase(prices: Prices, name: string, model: string, quarter: string): Sql {
+/** The value of the period of a model that counts: the last that holds, of none the first. */
+function byPeriod(prices: Prices, name: string, quarter: string, then: (period: number) => string): string {
   const periods = prices.price(name)?.periods ?? [];
   const second = `((${quarter} + ${BIAS_DAYS * QUARTERS_A_DAY}) % ${QUARTERS_A_DAY}) * 900`;
   const cases = periods
     .map(({ from, hours }, i) => {
-      if (from !== undefined) return `when ${quarter} * 900000 >= ${from} then ${i}`;
-      if (!hours) return `when true then ${i}`;
+      if (from !== undefined) return `when ${quarter} * 900000 >= ${from} then ${then(i)}`;
+      if (!hours) return `when true then ${then(i)}`;
       const [start, end] = hours;
-      return `when ${second} >= ${start} ${start <= end ? "and" : "or"} ${second} < ${end} then ${i}`;
+      return `when ${second} >= ${start} ${start <= end ? "and" : "or"} ${second} < ${end} then ${then(i)}`;
     })
     .reverse();
-  return { sql: `when ${model} = ? then case ${cases.join(" ")} else 0 end`, params: [name] };
+  return `case ${cases.join(" ")} else ${then(0)} end`;
 }

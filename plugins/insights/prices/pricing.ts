@@ -237,7 +237,7 @@ function pricesOf(find: (model: string) => ModelPrice | undefined, pricedAt: str
     },
     keyAt(model, at) {
       const periods = found(plainModel(model))?.periods;
-      return periods ? `${model}${AT}${periodAt(periods, at)}` : model;
+      return periods ? keyIn(model, periodAt(periods, at)) : model;
     },
     rates: (key) => ratesFor(key)?.rates,
     cost(usage) {
@@ -273,6 +273,9 @@ export const dot = (tokens: TokenUsage, rates: Rates) =>
 
 /** Whole ones of a sum. Its last digits depend on what was added up first: they must not say where a half goes. */
 const toMicrodollars = (cost: number): number => Math.round(Math.round(cost * 1e6) / 1e6);
+
+/** The key of `keyAt` for a time at which this period of the model holds. */
+export const keyIn = (model: string, period: number): string => `${model}${AT}${period}`;
 
 /** Of a key of `keyAt`. */
 function parts(key: string): [model: string, period: string | undefined] {
