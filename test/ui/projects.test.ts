@@ -175,7 +175,7 @@ describeUi("dashboard: projects", () => {
     await page.getByRole("button", { name: "Actions for doomed" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete doomed?" });
-    for (const said of ["1 session · 4 messages", "The logs of the tools: Claude Code", "This cannot be undone."])
+    for (const said of ["1 session · 4 messages", "The logs of the assistants: Claude Code", "This cannot be undone."])
       expect(await dialog.innerText()).toContain(said);
     await dialog.getByRole("button", { name: "Delete" }).press("Enter");
     await page.getByText("No project matches “doomed”.").waitFor();
@@ -249,7 +249,7 @@ describeUi("dashboard: one project", () => {
     const top = sessions.filter((one) => one.parentId === null);
     const rows = page.locator("tbody a[data-row]");
     await visit(stage, `/projects/${id}?days=all&tab=sessions`);
-    await page.getByRole("combobox", { name: "Tool" }).click();
+    await page.getByRole("combobox", { name: "Assistant" }).click();
     await page.getByRole("option", { name: "Claude Code" }).click();
     await page.waitForURL(/tool=claude-code/);
     await settled(page);

@@ -75,6 +75,9 @@ describeUi("dashboard: the list of sessions in little room", () => {
     const first = rows(stage).first();
     await expect.poll(() => first.innerText()).toContain("Claude Code");
     expect(await first.innerText()).toMatch(/\$\d/);
+    // Cost and time share a column: more than half of the row is the title's.
+    const title = await first.getByRole("cell").nth(1).boundingBox();
+    expect(title?.width).toBeGreaterThan(PHONE.width / 2);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
     expect(await violations(stage)).toEqual([]);
     await visit(stage, "/");

@@ -29,6 +29,20 @@ describeUi("dashboard: shell", () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
+  it("shows the view that is open where the tabs of a screen have no room for all", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 800 });
+    await visit(stage, "/security?tab=history");
+    const tab = page.getByRole("button", { name: "Scan history" });
+    const end = async () => {
+      const box = await tab.boundingBox();
+      return box ? box.x + box.width : Number.POSITIVE_INFINITY;
+    };
+    await expect.poll(end).toBeLessThanOrEqual(390);
+    expect(await overflow(stage)).toBe(0);
+  });
+
   it("opens a sheet below 600 px with what the bar has no place for; the focus comes back", async () => {
     const stage = get();
     const { page } = stage;

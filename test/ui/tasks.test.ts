@@ -137,7 +137,7 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog");
     await dialog
-      .getByText(/The logs of the tools/)
+      .getByText(/The logs of the assistants/)
       .first()
       .waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();

@@ -50,6 +50,8 @@ const REPLACED: Record<Tag, { text: RegExp; except?: RegExp }[]> = {
     { text: /copy the (resume command|command to resume)/i },
     { text: /personnal/i },
     { text: /\bcertain\b|\blikely\b|^maybe$/i },
+    // A tool is what an assistant calls.
+    { text: /\btools?[’'] log|logs of the tools|^all tools$|if it goes on so/i, except: /anyName/ },
   ],
   zh: [
     { text: /令牌/, except: /credential\.bearer/ },
@@ -59,8 +61,15 @@ const REPLACED: Record<Tag, { text: RegExp; except?: RegExp }[]> = {
     { text: /归档/, except: /reason\.archived/ },
     { text: /机密|敏感信息|秘密/ },
     { text: /防护|中枢/ },
+    { text: /工具的日志|工具的列表|^所有工具$/ },
   ],
-  ja: [{ text: /費用|経費/ }, { text: /\btokens?\b/i }, { text: /会話|対話/ }, { text: /インポート/ }],
+  ja: [
+    { text: /費用|経費/ },
+    { text: /\btokens?\b/i },
+    { text: /会話|対話/ },
+    { text: /インポート/ },
+    { text: /ツールのログ|ツールの一覧/ },
+  ],
 };
 
 describe("terms of the dashboard", () => {

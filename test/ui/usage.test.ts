@@ -25,7 +25,7 @@ describeUi("dashboard: usage", () => {
     expect(await legend.getAttribute("aria-pressed")).toBe("false");
     await page.getByRole("figure").getByRole("button", { name: "Show table" }).click();
     expect(await page.getByRole("columnheader", { name }).count()).toBe(0);
-    await page.getByText("Tool", { exact: true }).click();
+    await page.getByRole("radio", { name: "Assistant", exact: true }).check();
     await page.waitForURL(/by=tool/);
     await page.getByRole("figure").getByRole("button", { name: "Codex" }).waitFor();
     const file = async (name: string) => {

@@ -92,7 +92,7 @@ export const en = {
   "delta.same": "±0",
   "delta.new": "new",
   "delta.points": "{n} pt",
-  "stat.tools": "{n} tool|{n} tools",
+  "stat.tools": "{n} assistant|{n} assistants",
   "stat.unpriced": "{n} model without a price|{n} models without a price",
   "hint.sessions":
     "Sessions with something in this range. Sub-agents count with the session that started them. Below: how many more or fewer than in as many days before.",
@@ -139,7 +139,7 @@ export const en = {
   "session.untitled": "Untitled session {id}",
   "session.session": "Session",
   "session.project": "Project",
-  "session.tool": "Tool",
+  "session.tool": "Assistant",
   "session.messages": "Messages",
   "session.active": "Active",
   "session.cost": "Cost est.",

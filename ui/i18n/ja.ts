@@ -93,7 +93,7 @@ const shell: Record<keyof typeof en, string> = {
   "delta.same": "±0",
   "delta.new": "新規",
   "delta.points": "{n} pt",
-  "stat.tools": "{n} 個のツール",
+  "stat.tools": "{n} 個のアシスタント",
   "stat.unpriced": "価格不明のモデル {n} 件",
   "hint.sessions":
     "この期間に動きのあったセッション。サブエージェントは開始元のセッションに含めます。下は直前の同じ日数との差です。",
@@ -140,7 +140,7 @@ const shell: Record<keyof typeof en, string> = {
   "session.untitled": "無題のセッション {id}",
   "session.session": "セッション",
   "session.project": "プロジェクト",
-  "session.tool": "ツール",
+  "session.tool": "アシスタント",
   "session.messages": "メッセージ",
   "session.active": "稼働",
   "session.cost": "コスト（概算）",

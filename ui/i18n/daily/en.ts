@@ -16,7 +16,7 @@ export const en = {
   "windows.limit": "Limit used",
   "windows.running": "Running",
   "windows.left": "{time} left",
-  "windows.atEnd": "{cost} at the end if it goes on so",
+  "windows.atEnd": "{cost} at the end at this pace",
   "windows.used": "{percent} of the limit used",
   "windows.usedAt": "Reported by the provider {time}",
   "windows.all": "All windows",

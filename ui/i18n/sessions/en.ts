@@ -3,7 +3,7 @@ export const en = {
   filters: "Filters",
   filtersOn: "Filters (on)",
   filterText: "Title or id",
-  anyTool: "All tools",
+  anyTool: "All assistants",
   anyProject: "All projects",
   anyModel: "All models",
   project: "Project",
@@ -45,7 +45,7 @@ export const en = {
   deleteGoes: "This goes from the archive:",
   deleteSubagents: "{n} session that they started|{n} sessions that they started",
   deleteMore: "and {n} more",
-  deleteStays: "The logs of the tools stay. Undo imports them again.",
+  deleteStays: "The logs of the assistants stay. Undo imports them again.",
   deleteLost:
     "The log of {n} is gone: it cannot be brought back.|The logs of {n} are gone: they cannot be brought back.",
   deleted: "{n} session deleted|{n} sessions deleted",

@@ -31,7 +31,7 @@ export const en = {
     "From now on each feedback you send, and nothing else, goes to {url}: its text, kind, and the address you give. Its preview shows every byte.",
   vacuum: "Reclaim space",
   vacuumHint:
-    "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: sessarc vacuum",
+    "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: `sessarc vacuum`",
   vacuumFree: "{free} are empty",
   vacuumRun: "Reclaim space",
   vacuumBusy: "Rebuilding the catalogue…",
@@ -41,7 +41,7 @@ export const en = {
     "One tar file with everything the archive keeps, as it is at this moment; imports go on meanwhile. It is as secret as the archive: the hub's credentials are in it.",
   backupGet: "Download a backup",
   backupUse:
-    "To use it: unpack it into an empty folder and start sessarc with --data-dir and that folder. On the command line: sessarc backup",
+    "To use it: unpack it into an empty folder and start sessarc with `--data-dir` and that folder. On the command line: `sessarc backup`",
   ownPrices: "Prices of your own",
   setPrice: "Set a price",
   editPrice: "Change the price of {model}",

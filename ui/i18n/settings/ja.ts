@@ -32,7 +32,7 @@ export const words: SettingsWords = {
     "これから送るフィードバックだけが {url} に届きます：本文、種類、入力したメールアドレス。プレビューに全バイトが表示されます。",
   vacuum: "空き領域を回収",
   vacuumHint:
-    "セッションを削除するとカタログに空きが残ります。後の取り込みで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：sessarc vacuum",
+    "セッションを削除するとカタログに空きが残ります。後の取り込みで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：`sessarc vacuum`",
   vacuumFree: "{free} が空きです",
   vacuumRun: "空き領域を回収",
   vacuumBusy: "カタログを作り直しています…",
@@ -42,7 +42,7 @@ export const words: SettingsWords = {
     "いまのアーカイブのすべてを 1 つの tar ファイルにします。取り込みはその間も続きます。ハブの資格情報も含むため、アーカイブと同じく秘密にしてください。",
   backupGet: "バックアップをダウンロード",
   backupUse:
-    "使うには：空のフォルダーに展開し、--data-dir にそのフォルダーを指定して sessarc を起動します。コマンドラインでは：sessarc backup",
+    "使うには：空のフォルダーに展開し、`--data-dir` にそのフォルダーを指定して sessarc を起動します。コマンドラインでは：`sessarc backup`",
   ownPrices: "自分の価格",
   setPrice: "価格を設定",
   editPrice: "{model} の価格を変更",

@@ -31,7 +31,7 @@ export const words: SettingsWords = {
   relayText: "此后你发送的每条反馈（仅此而已）会发到 {url}：正文、类型以及你填写的邮箱。预览会显示每一个字节。",
   vacuum: "回收空间",
   vacuumHint:
-    "删除会话会在目录中留下空位。之后导入的内容会再用它，也可以在这里还给磁盘，期间一切照常进行。命令行：sessarc vacuum",
+    "删除会话会在目录中留下空位。之后导入的内容会再用它，也可以在这里还给磁盘，期间一切照常进行。命令行：`sessarc vacuum`",
   vacuumFree: "有 {free} 是空的",
   vacuumRun: "回收空间",
   vacuumBusy: "正在重建目录…",
@@ -39,7 +39,7 @@ export const words: SettingsWords = {
   backup: "备份",
   backupHint: "此刻存档中的全部内容打成一个 tar 文件，期间导入照常进行。其中含有中心的凭据，请像存档一样保密。",
   backupGet: "下载备份",
-  backupUse: "使用方法：解包到空文件夹，然后以 --data-dir 加该文件夹启动 sessarc。命令行：sessarc backup",
+  backupUse: "使用方法：解包到空文件夹，然后以 `--data-dir` 加该文件夹启动 sessarc。命令行：`sessarc backup`",
   ownPrices: "自定义价格",
   setPrice: "设定价格",
   editPrice: "更改 {model} 的价格",
