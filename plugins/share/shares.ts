@@ -74,7 +74,7 @@ export function createShares(kernel: Kernel): Shares {
   let working: Promise<unknown> = Promise.resolve();
   /** Sweeps and restores run one at a time: a copy that is due is never that of a share just restored. */
   function sequentially<T>(work: () => Promise<T>): Promise<T> {
-    const done = working.then(work);
+    const done = working.then(() => work());
     working = done.catch(() => {});
     return done;
   }
@@ -220,7 +220,7 @@ export function createShares(kernel: Kernel): Shares {
     },
     expire: (now) => sequentially(() => expire(now)),
     async forgetEnded() {
-      await sequentially(expire);
+      await sequentially(() => expire());
       await store.forgetEnded(Date.now());
     },
     start() {

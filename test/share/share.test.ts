@@ -107,6 +107,16 @@ describe("share", () => {
     }
   });
 
+  it("deletes the copy of an expired share when the archive is vacuumed, right after another check", async () => {
+    const t = await startWith(ROWS);
+    const { id } = await share(t);
+    const shown = t.kernel.inject("shares");
+    expect(await shown.expire()).toBe(0);
+    await t.kernel.storage.db.run("update share set expires_at = ? where id = ?", [Date.now() - 1, id]);
+    await shown.forgetEnded();
+    expect(await readdir(join(t.home, "data/files/shares"))).toEqual([]);
+  });
+
   it("D12: compares times as numbers, and deletes copies that expired or were revoked", async () => {
     const t = await startWith(ROWS);
     const { id, token: own } = await share(t, { expiresInDays: 1 });
