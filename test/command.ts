@@ -34,6 +34,27 @@ export async function runUntil(
   return { code: await run(args, home, {}, said, ending.signal, onText, columns), ...said };
 }
 
+export interface Started {
+  stdout(): string;
+  stderr(): string;
+  /** Its exit code. */
+  ended: Promise<number>;
+  /** Ctrl-C; answers the exit code. */
+  stop(): Promise<number>;
+}
+
+/** Starts a command that goes on until Ctrl-C, or ends before. */
+export function startCommand(args: readonly string[], home: string, env: Env = {}): Started {
+  const said: Said = { stdout: "", stderr: "" };
+  const ending = new AbortController();
+  const ended = run(args, home, env, said, ending.signal);
+  const stop = () => {
+    ending.abort();
+    return ended;
+  };
+  return { stdout: () => said.stdout, stderr: () => said.stderr, ended, stop };
+}
+
 /** `sessarc serve` (or the command of `words`) in this process, for what it answers; how a process of it starts and ends is shown by `startService`. */
 export function serveHere(
   args: readonly string[],

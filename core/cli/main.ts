@@ -148,6 +148,7 @@ function createContext(
     fetch: client.fetch,
     kernel: client.kernel,
     scratch: client.scratch,
+    release: client.close,
     io,
     plugins,
     problems,

@@ -141,4 +141,9 @@ export interface CommandContext {
   kernel(): Promise<Kernel>;
   /** From now on a kernel over an empty archive, in a folder that is gone when the command ends, is what this command calls. */
   scratch(): Promise<Kernel>;
+  /**
+   * Closes what this command opened, so that other commands, or the service, may open the archive; the next request finds the service or opens
+   * the archive again. For a command that waits between requests.
+   */
+  release(): Promise<void>;
 }

@@ -202,7 +202,7 @@ function assemble(
   hooks.hook("request:error", (error, { method, path, errorId }) =>
     log(`${errorId} ${method} ${path}: ${detailOf(error)}`),
   );
-  hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${detailOf(error)}`));
+  hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${reasonOf(error)}`));
   const traffic = createTraffic();
   let address: ServedAddress | undefined;
   let app: Promise<HttpApp> | undefined;
@@ -336,5 +336,9 @@ function toProblem(plugin: string, error: unknown): PluginProblem {
   const known = isSessarcError(error) ? error : undefined;
   return { plugin, code: known?.code ?? "PLUGIN_FAILED", message: messageOf(error), fix: known?.fix ?? null };
 }
+
+/** An error of the catalogue is expected: the log has its remedy, not its stack. */
+const reasonOf = (error: unknown): string =>
+  isSessarcError(error) ? [error.message, error.fix].filter(Boolean).join(". ") : detailOf(error);
 
 const detailOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

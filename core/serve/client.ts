@@ -13,7 +13,7 @@ import { ApiError } from "../terminal/errors.ts";
 import { createQueue, type Queue } from "./queue.ts";
 
 export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"> & {
-  /** Closes the kernel of this process, when one was opened. */
+  /** Closes the kernel of this process, when one was opened. The next request finds the service, or opens the archive, again. */
   close(): Promise<void>;
 };
 
@@ -136,6 +136,8 @@ export function createClient({
       return (await own).kernel;
     },
     async close() {
+      own = undefined;
+      service = undefined;
       // Last opened first: a kernel closes before its folder goes.
       for (const close of closers.splice(0).reverse()) await close();
     },

@@ -8,11 +8,11 @@ export async function accepted(response: Response): Promise<Response> {
   throw new ApiError((await response.json()) as ErrorBody);
 }
 
-/** The JSON of each `data:` frame of a server-sent stream. */
-export async function* readFrames<T>(response: Response): AsyncGenerator<T> {
+/** The JSON of each `data:` frame of a server-sent stream. Throws when `signal` aborts; the stream is cancelled then. */
+export async function* readFrames<T>(response: Response, signal?: AbortSignal): AsyncGenerator<T> {
   if (!response.body) throw new SessarcError("INVALID_INPUT", { reason: "The service sent no stream" });
   let rest = "";
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream(), signal ? { signal } : {})) {
     const blocks = (rest + chunk).split(/\r?\n\r?\n/);
     rest = blocks.pop() ?? "";
     for (const block of blocks) {

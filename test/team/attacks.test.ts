@@ -279,7 +279,13 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
     expect((await stolen.ask("POST", "/team/api/have", { sessions: [] })).status).toBe(401);
     expect((await ask(server.node, "GET", "/api/sessions", { cookie })).status).toBe(401);
     expect((await ask(server.node, "GET", new URL(link.body.url).pathname)).status).toBe(401);
-    expect((await ask(server.node, "POST", "/team/api/token", { body: tokenRequest(stolen) })).status).toBe(401);
+    const refused = await ask(server.node, "POST", "/team/api/token", { body: tokenRequest(stolen) });
+    expect([refused.status, refused.body.code]).toEqual([401, "TEAM_MACHINE_REVOKED"]);
+    // Only the holder of the key learns that.
+    const forged = { ...tokenRequest(mika), device: stolen.device };
+    expect((await ask(server.node, "POST", "/team/api/token", { body: forged })).body.code).toBe(
+      "TEAM_SIGNATURE_INVALID",
+    );
     // Its person goes on with the other machine; the last owner cannot lock itself out.
     expect((await mika.ask("GET", "/api/sessions")).status).toBe(200);
     const last = await owner.ask("DELETE", `/team/api/devices/${owner.device}`);

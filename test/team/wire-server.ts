@@ -35,7 +35,10 @@ export class WireServer {
   /** How often each session's import took effect. */
   readonly imports = new Map<string, number>();
   trouble: Trouble = () => undefined;
+  /** What a request waits for before it is answered. */
+  hold: ((request: { method: string; path: string }) => Promise<void> | undefined) | undefined;
   tokens = new Set<string>();
+  #revoked = false;
   #http: Server | undefined;
   #key: string | undefined;
   address = "";
@@ -51,6 +54,12 @@ export class WireServer {
     this.address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     onTestFinished(() => this.stop());
     return this;
+  }
+
+  /** Ends the access of the machine, as an owner does. */
+  revoke(): void {
+    this.#revoked = true;
+    this.tokens.clear();
   }
 
   async stop(): Promise<void> {
@@ -79,6 +88,7 @@ export class WireServer {
     const path = (request.url ?? "").replace("/team/api", "");
     const method = request.method ?? "";
     this.received.push({ method, path, headers: JSON.stringify(request.headers), body: Buffer.concat(parts) });
+    await this.hold?.({ method, path });
     const trouble = this.trouble({ method, path, count: this.received.length });
     if (trouble === "cut") return void request.socket.destroy();
     if (trouble && trouble !== "cut-after")
@@ -105,6 +115,8 @@ export class WireServer {
       const text = Buffer.from(["sessarc-team-token", this.address, device, at, nonce].join("\n"));
       if (!verify(null, text, key, Buffer.from(signature, "base64url")))
         return [401, { code: "TEAM_SIGNATURE_INVALID", message: "no" }];
+      if (this.#revoked)
+        return [401, { code: "TEAM_MACHINE_REVOKED", message: "ended", fix: "Run `sessarc team join <link>`." }];
       const token = randomBytes(16).toString("hex");
       this.tokens.add(token);
       return [200, { token, expires: new Date(Date.now() + 600_000).toISOString() }];

@@ -84,6 +84,13 @@ const LONGEST_WAIT_MS = 60_000;
 const TIMEOUT_MS = 300_000;
 /** A token is renewed this long before it expires: clocks differ. */
 const MARGIN_MS = 30_000;
+/** Codes about the machine, not about what it asks. */
+const NO_ACCESS: ReadonlySet<string> = new Set([
+  "TEAM_UNAUTHORIZED",
+  "TEAM_FORBIDDEN",
+  "TEAM_SIGNATURE_INVALID",
+  "TEAM_MACHINE_REVOKED",
+]);
 const BUSY: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 /** Ids of one question. */
 export const TOGETHER = 1_000;
@@ -154,7 +161,7 @@ export class TeamApi {
   withdraw = (ids: readonly string[]): Promise<Withdrawn> =>
     this.#ask({ method: "POST", path: "/withdraw", json: { ids } }, withdrawn);
 
-  /** Asks until the server answers. Throws TEAM_UNREACHABLE when it does not, TEAM_REFUSED for what it refuses. */
+  /** Asks until the server answers. Throws TEAM_UNREACHABLE when it does not, TEAM_REFUSED or TEAM_NO_ACCESS for what it refuses. */
   async #ask<T>(call: Call, schema: v.GenericSchema<unknown, T>): Promise<T> {
     let wait = this.#options.retryMs ?? 500;
     let renewals = 0;
@@ -228,7 +235,12 @@ export class TeamApi {
     const read = v.safeParse(refusal, body);
     if (!read.success) return this.#unreachable(new Error(`it answers ${response.status}`));
     const { code, message, fix } = read.output;
-    return new SessarcError("TEAM_REFUSED", { address: this.#address, code, reason: message, remedy: fix });
+    return new SessarcError(NO_ACCESS.has(code) ? "TEAM_NO_ACCESS" : "TEAM_REFUSED", {
+      address: this.#address,
+      code,
+      reason: message,
+      remedy: fix,
+    });
   }
 
   #unreachable(error: unknown): SessarcError {
@@ -241,8 +253,8 @@ export class TeamApi {
 /** The code with which a server refused something. */
 export const refusalOf = (error: unknown): string | undefined => (isRefusal(error) ? error.params.code : undefined);
 
-const isRefusal = (error: unknown): error is SessarcError<"TEAM_REFUSED"> =>
-  error instanceof SessarcError && error.code === "TEAM_REFUSED";
+const isRefusal = (error: unknown): error is SessarcError<"TEAM_REFUSED" | "TEAM_NO_ACCESS"> =>
+  error instanceof SessarcError && (error.code === "TEAM_REFUSED" || error.code === "TEAM_NO_ACCESS");
 
 function retryAfter(response: Response): number | undefined {
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);

@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { debugError } from "#internal";
 import {
   type Device,
   type Invitation,
@@ -35,7 +34,7 @@ export interface TeamStatus {
     pushed: number;
     withdrawn: number;
     lastAt: string | null;
-    /** Null: it was not asked. */
+    /** Why the server did not answer, or, where it was not asked, why the last push failed. */
     problem: { code: string; message: string; fix: string | null } | null;
   }[];
   /** A push is under way. */
@@ -57,6 +56,8 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
   let last: Promise<unknown> = Promise.resolve();
   let running = 0;
   const cancels = new Set<AbortController>();
+  /** Of each server, why the last push failed. */
+  const problems = new Map<string, NonNullable<TeamStatus["servers"][number]["problem"]>>();
 
   const apiOf = ({ address, device, keyFile }: Server, signal: AbortSignal = kernel.closing) =>
     new TeamApi(address, { device, keyFile: keyPath(keyFile) }, { retryMs: options.retryMs, signal });
@@ -131,15 +132,16 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       const archive = kernel.inject("archive");
       const servers: TeamStatus["servers"] = [];
       for (const server of await store.servers()) {
-        let problem: TeamStatus["servers"][number]["problem"] = null;
+        let problem = problems.get(server.address) ?? null;
         if (ask) {
           try {
             const { spaces } = await apiOf(server).me();
             server.spaces = spaces;
+            problem = null;
             if (!kernel.storage.readOnly) await store.setSpaces(server.address, spaces);
           } catch (error) {
             if (!isSessarcError(error)) throw error;
-            problem = { code: error.code, message: error.message, fix: error.fix ?? null };
+            problem = problemOf(error);
           }
         }
         const projects = [];
@@ -193,7 +195,12 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       last = next.catch(() => {});
       running++;
       try {
-        return await next;
+        const report = await next;
+        problems.delete(server.address);
+        return report;
+      } catch (error) {
+        if (isSessarcError(error)) problems.set(server.address, problemOf(error));
+        throw error;
       } finally {
         running--;
         cancels.delete(cancel);
@@ -293,29 +300,31 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       await last;
       const { pushed } = await store.counts(address);
       await store.remove(address);
+      problems.delete(address);
       await removeDeviceKey(keyPath(keyFile));
       return { address, pushed };
     },
 
     serversOf: (ids: readonly string[]) => store.serversOf(ids),
 
-    /** Projects are chosen for some server. */
-    async isReady(): Promise<boolean> {
-      for (const { address } of await store.servers()) if ((await store.projects(address)).length > 0) return true;
-      return false;
-    },
-
-    /** Pushes to every server; what fails is tried at the next time. */
-    async pushAll(): Promise<void> {
-      for (const { address } of await store.servers()) {
-        if ((await store.projects(address)).length === 0) continue;
-        await client
-          .push({ server: address }, () => {})
-          .catch((error: unknown) => {
-            if (!isSessarcError(error)) throw error;
-            debugError("team", `push to ${address}`, error);
-          });
+    /** Pushes to every server, without those where this machine is one of `without`. Answers what failed: a server, or a session. */
+    async pushAll(without: ReadonlySet<string>): Promise<{ about: string; device: string; error: unknown }[]> {
+      const problems: { about: string; device: string; error: unknown }[] = [];
+      for (const { address, device } of await store.servers()) {
+        if (without.has(device) || (await store.projects(address)).length === 0) continue;
+        try {
+          const { failed } = await client.push({ server: address }, () => {});
+          for (const { id, message } of failed)
+            problems.push({
+              about: `${device} ${id}`,
+              device,
+              error: new SessarcError("TEAM_PUSH_FAILED", { id, reason: message }),
+            });
+        } catch (error) {
+          problems.push({ about: device, device, error });
+        }
       }
+      return problems;
     },
 
     async close(): Promise<void> {
@@ -334,6 +343,8 @@ const unknownHere = (id: string): PushedRow => ({
   stamp: "",
   digest: "",
 });
+
+const problemOf = ({ code, message, fix }: SessarcError) => ({ code, message, fix: fix ?? null });
 
 function unlessGone(error: unknown): undefined {
   if (!isSessarcError(error) || error.code !== "PROJECT_NOT_FOUND") throw error;

@@ -11,6 +11,7 @@ declare module "sessarc" {
     TEAM_PERSON_UNKNOWN: { person: string; known: readonly string[] };
     TEAM_NO_PROJECTS: Nothing;
     TEAM_UNREACHABLE: { address: string; reason: string };
+    TEAM_NO_ACCESS: { address: string; code: string; reason: string; remedy: string };
     TEAM_REFUSED: { address: string; code: string; reason: string; remedy: string };
   }
 }
@@ -55,6 +56,12 @@ defineErrors({
     status: 503,
     why: ({ address, reason }) => `The team's server ${address} does not answer: ${reason}`,
     fix: () => "Try again later with `sessarc push`: it sends what the server lacks.",
+  },
+  TEAM_NO_ACCESS: {
+    status: 403,
+    why: ({ address, code, reason }) =>
+      `The team's server ${address} does not allow this machine that (${code}): ${reason}`,
+    fix: ({ remedy }) => remedy,
   },
   TEAM_REFUSED: {
     status: 422,

@@ -260,10 +260,7 @@ function add(report: PushReport, session: PushedSession): void {
 
 const isUnreachable = (error: unknown) => isSessarcError(error) && error.code === "TEAM_UNREACHABLE";
 
-/** What the machine or the server says of everything is not one session's fault. */
-const OF_ALL: ReadonlySet<string> = new Set(["TEAM_UNAUTHORIZED", "TEAM_FORBIDDEN", "TEAM_SIGNATURE_INVALID"]);
-
+/** Where the machine has no access, every session would fail. */
 function isOfSession(error: unknown): error is SessarcError {
-  if (!isSessarcError(error) || error.status >= 500) return false;
-  return !OF_ALL.has(refusalOf(error) ?? "");
+  return isSessarcError(error) && error.status < 500 && error.code !== "TEAM_NO_ACCESS";
 }

@@ -10,6 +10,7 @@ declare module "sessarc" {
     TEAM_KEY_INVALID: { reason: string };
     TEAM_KEY_KNOWN: Nothing;
     TEAM_SIGNATURE_INVALID: Nothing;
+    TEAM_MACHINE_REVOKED: Nothing;
     TEAM_RATE_LIMITED: { seconds: number };
     TEAM_NOT_FOUND: { what: string; id: string };
     TEAM_LAST_OWNER: Nothing;
@@ -56,7 +57,13 @@ defineErrors({
   TEAM_SIGNATURE_INVALID: {
     status: 401,
     why: () => "The request for a token is not signed by a machine of this team, is too old, or was sent before",
-    fix: () => "Check the clock of the machine. If the machine was removed from the team, join again.",
+    fix: () => "Check the clock of the machine.",
+  },
+  TEAM_MACHINE_REVOKED: {
+    status: 401,
+    why: () => "The access of this machine to the team was ended",
+    fix: () =>
+      "Ask an owner of the team for an invitation, then run `sessarc team leave` and `sessarc team join <link>`.",
   },
   TEAM_RATE_LIMITED: {
     status: 429,

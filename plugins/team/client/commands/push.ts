@@ -1,23 +1,11 @@
 /** `sessarc push`. */
-import { setTimeout as delay } from "node:timers/promises";
-import {
-  ApiError,
-  type CommandContext,
-  createProgress,
-  createStyle,
-  type ErrorBody,
-  formatTable,
-  printable,
-} from "sessarc";
-import { accepted, formatBytes, formatCount, readFrames, send } from "#internal/terminal";
-import type { PushedSession, PushFrame, PushReport } from "../push.ts";
+import type { CommandContext } from "sessarc";
 import { listFlag, textFlag } from "./_ask.ts";
+import { print, pushOnce } from "./_push.ts";
 import { sinceOf } from "./_since.ts";
-
-type Frame = PushFrame | ({ type: "done" } & PushReport) | ({ type: "error" } & ErrorBody);
+import { watch } from "./_watch.ts";
 
 const INTERRUPTED = 130;
-const WATCH_MS = 60_000;
 
 export async function run(ctx: CommandContext): Promise<number> {
   const names = listFlag(ctx, "session");
@@ -32,102 +20,12 @@ export async function run(ctx: CommandContext): Promise<number> {
     dryRun: ctx.flags["dry-run"] === true,
     again: ctx.flags.again === true,
   };
-  if (ctx.flags.watch !== true) return once(ctx, body);
-  ctx.err("Pushes every minute what changed; Ctrl-C ends it.");
-  while (!ctx.signal.aborted) {
-    await send(ctx, "POST", "/sync?wait=1", {}, ctx.signal).catch(unless(ctx));
-    await once(ctx, body).catch((error: unknown) => {
-      if (ctx.signal.aborted) return;
-      if (!(error instanceof ApiError)) throw error;
-      ctx.err(`${error.message}. It is tried again in a minute.`);
-    });
-    await delay(WATCH_MS, undefined, { signal: ctx.signal }).catch(unless(ctx));
+  if (ctx.flags.watch === true) {
+    await watch(ctx, body);
+    return INTERRUPTED;
   }
-  return INTERRUPTED;
-}
-
-const unless = (ctx: CommandContext) => (error: unknown) => {
-  if (!ctx.signal.aborted) throw error;
-};
-
-async function once(ctx: CommandContext, body: object): Promise<number> {
-  const response = await ctx.fetch("/team/push", {
-    method: "POST",
-    headers: { accept: "text/event-stream", "content-type": "application/json" },
-    body: JSON.stringify(body),
-    signal: ctx.signal,
-  });
-  const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
-  const sessions: PushedSession[] = [];
-  let done: PushReport | undefined;
-  try {
-    for await (const frame of readFrames<Frame>(await accepted(response))) {
-      if (frame.type === "progress") progress.update(frame);
-      else if (frame.type === "session") sessions.push(frame.session);
-      else if (frame.type === "error") throw new ApiError(frame);
-      else done = frame;
-    }
-  } catch (error) {
-    if (ctx.signal.aborted) return INTERRUPTED;
-    throw error;
-  } finally {
-    progress.clear();
-  }
-  if (!done) throw new Error("The push ended without a result; what was sent stays, and the next push goes on");
-  if (ctx.json) ctx.out(JSON.stringify({ ...done, sessions }));
-  else report(ctx, done, sessions);
-  return done.failed.length > 0 ? 1 : 0;
-}
-
-function report(ctx: CommandContext, done: PushReport, sessions: readonly PushedSession[]): void {
-  const style = createStyle(ctx.colour);
-  if (done.dryRun) preview(ctx, sessions);
-  const verb = done.dryRun ? "would leave for" : "pushed to";
-  const parts = [
-    `${formatCount(done.pushed)} sessions ${verb} ${done.address}`,
-    `${formatCount(done.messages)} messages`,
-    formatBytes(done.bytes),
-  ];
-  if (done.unchanged > 0) parts.push(`${formatCount(done.unchanged)} unchanged`);
-  if (done.withdrawn > 0) parts.push(`${formatCount(done.withdrawn)} withdrawn, left out`);
-  ctx.out(parts.join(", "));
-  const masked = Object.entries(done.masked).sort(([, a], [, b]) => b - a);
-  if (masked.length > 0) ctx.out(`masked: ${masked.map(([rule, count]) => `${rule} ${count}`).join(", ")}`);
-  if (done.doubtful.length > 0) {
-    ctx.out("masked on a guess, please check; a rule of kind allow keeps such a text:");
-    const columns = [
-      { title: "rule", value: (one: PushReport["doubtful"][number]) => printable(one.rule) },
-      { title: "text", value: (one: PushReport["doubtful"][number]) => printable(one.masked) },
-      { title: "times", align: "right" as const, value: (one: PushReport["doubtful"][number]) => String(one.count) },
-      { title: "session", value: (one: PushReport["doubtful"][number]) => printable(one.session) },
-    ];
-    ctx.out(formatTable(columns, done.doubtful, { head: style.dim }));
-  }
-  if (done.unchecked > 0)
-    ctx.err(`${formatCount(done.unchecked)} texts could not be checked in time and were left out.`);
-  if (done.dryRun && !done.asked) ctx.err("The server was not reached: it may have some of this already.");
-  for (const { id, message, fix } of done.failed)
-    ctx.err(printable(`${id}: ${message}${fix === null ? "" : `. ${fix}`}`));
-}
-
-function preview(ctx: CommandContext, sessions: readonly PushedSession[]): void {
-  const leaving = sessions.filter(({ outcome }) => outcome === "would-push");
-  if (leaving.length === 0) return;
-  const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
-  const columns = [
-    { title: "project", value: (one: PushedSession) => printable(one.project) },
-    { title: "session", value: (one: PushedSession) => printable(one.id) },
-    {
-      title: "title",
-      value: (one: PushedSession) =>
-        printable(one.title ?? "")
-          .replace(/\s+/g, " ")
-          .slice(0, 40),
-    },
-    { title: "messages", align: "right" as const, value: (one: PushedSession) => formatCount(one.messages) },
-    { title: "bytes", align: "right" as const, value: (one: PushedSession) => formatBytes(one.bytes) },
-    { title: "masked", align: "right" as const, value: (one: PushedSession) => formatCount(sum(one.masked)) },
-    { title: "doubtful", align: "right" as const, value: (one: PushedSession) => String(one.doubtful.length) },
-  ];
-  ctx.out(formatTable(columns, leaving, { head: createStyle(ctx.colour).dim }));
+  const pushed = await pushOnce(ctx, body);
+  if (!pushed) return INTERRUPTED;
+  print(ctx, pushed);
+  return pushed.done.failed.length > 0 ? 1 : 0;
 }

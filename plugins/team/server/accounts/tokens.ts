@@ -37,11 +37,14 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
   }
 
   return {
-    /** A token for a request that the machine's key signed. Every failure is TEAM_SIGNATURE_INVALID, whatever its reason. */
+    /**
+     * A token for a request that the machine's key signed. TEAM_MACHINE_REVOKED is only for the holder of the key; every other failure is
+     * TEAM_SIGNATURE_INVALID, whatever its reason.
+     */
     async forSignature({ device, at, nonce, signature }: TokenRequest, addresses: readonly string[]): Promise<Issued> {
       const refused = () => new SessarcError("TEAM_SIGNATURE_INVALID", {});
-      const row = await db.get<{ public_key: string; scopes: string }>(
-        "select public_key, scopes from team_device where tenant = ? and id = ? and revoked_at is null",
+      const row = await db.get<{ public_key: string; scopes: string; revoked_at: number | null }>(
+        "select public_key, scopes, revoked_at from team_device where tenant = ? and id = ?",
         [tenant, device],
       );
       const now = Date.now();
@@ -49,6 +52,7 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
       if (!row || !(late <= SKEW_MS)) throw refused();
       if (!addresses.some((address) => isSigned(row.public_key, tokenText(address, device, at, nonce), signature)))
         throw refused();
+      if (row.revoked_at !== null) throw new SessarcError("TEAM_MACHINE_REVOKED", {});
       // After the signature: only the machine itself can use its nonces up.
       const { changes } = await db.run(
         "insert into team_nonce (tenant, device, nonce, expires_at) values (?, ?, ?, ?) on conflict do nothing",
