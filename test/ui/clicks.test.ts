@@ -3,7 +3,7 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
-import { describeUi, load, sessionId, useStage } from "./browser.ts";
+import { dayAgo, describeUi, load, sessionId, useStage } from "./browser.ts";
 
 describeUi("dashboard: tasks in few clicks", () => {
   const get = useStage({ fill: (home) => writeDemo({ home, setup: true }) });
@@ -41,6 +41,34 @@ describeUi("dashboard: tasks in few clicks", () => {
     await page.getByRole("heading", { name: "Most expensive" }).waitFor();
     expect(await page.getByRole("radio", { name: "Model" }).isChecked()).toBe(true);
     expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("the most expensive session of the month, and its most expensive prompt: 3", async () => {
+    const ask = async <T>(path: string) => (await (await get().served.kernel.fetch(path)).json()) as T;
+    const { page, clicks, open, click } = await begin();
+    await open("Usage");
+    await click(page.getByRole("radio", { name: "Session", exact: true }));
+    const asked = page.getByRole("table").filter({ has: page.getByRole("columnheader", { name: "Session" }) });
+    const [first] = (
+      await ask<{ rows: { key: string; label: string }[] }>(`/api/usage?by=session&limit=100&from=${dayAgo(29)}`)
+    ).rows;
+    const row = asked.getByRole("row").nth(1);
+    await row.getByText(first?.label ?? "").waitFor();
+    await click(row.getByRole("link"));
+    const prompts = page.locator("section", { has: page.getByRole("heading", { name: "Most expensive prompts" }) });
+    await prompts.getByRole("link").first().waitFor();
+    expect(clicks()).toBeLessThanOrEqual(3);
+
+    // The figures are those of the outline, and add up to the session's own.
+    const costs = await ask<{ prompts: { seq: number; cost: { microdollars: number } }[] }>(
+      `/api/sessions/${encodeURIComponent(first?.key ?? "")}/prompts`,
+    );
+    const [most, second] = costs.prompts.sort((a, b) => b.cost.microdollars - a.cost.microdollars);
+    const shown = await prompts.getByRole("link").allInnerTexts();
+    expect(shown[0]).toMatch(new RegExp(`#${most?.seq}\\s+\\$${((most?.cost.microdollars ?? 0) / 1e6).toFixed(2)}$`));
+    expect(shown[1]).toContain(`#${second?.seq}`);
+    await prompts.getByRole("link").first().click();
+    await page.waitForURL((url) => url.searchParams.get("m") === String(most?.seq));
   });
 
   it("the session in which a file was changed last: 2", async () => {
@@ -123,6 +151,34 @@ describeUi("dashboard: tasks in few clicks", () => {
     await click(row.getByRole("button", { name: "release-notes, Claude Code: absent. Click to import and link" }));
     await row.getByRole("button", { name: "Claude Code: linked. Click to unlink" }).waitFor();
     expect(clicks()).toBeLessThanOrEqual(3);
+  });
+
+  it("go on with yesterday's session in its tool: 2", async () => {
+    await get().context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const { page, clicks, click } = await begin();
+    await click(page.getByRole("link", { name: /^Übersetze die Einträge/ }).first());
+    await click(page.getByRole("button", { name: "Copy resume command" }));
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toMatch(/^cd '.+field-notes' && gemini --resume [\w-]+$/);
+    expect(clicks()).toBeLessThanOrEqual(2);
+  });
+
+  it("what changed since I left: 1", async () => {
+    const { page, url } = get();
+    // An address of the service that is not the dashboard, which writes the end of a visit when it is left.
+    await page.goto(`${url}/favicon.svg`);
+    await page.evaluate(() => {
+      const twoDays = Date.now() - 48 * 3_600_000;
+      localStorage.setItem("sessarc:visit", JSON.stringify({ since: null, at: twoDays }));
+    });
+    const { clicks, click } = await begin();
+    const since = page.getByRole("region", { name: "Since you left" });
+    await since.getByText(/^\d+ sessions · \d+ messages · /).waitFor();
+    expect(await since.getByRole("link").count()).toBeGreaterThanOrEqual(2);
+    await click(since.getByRole("link", { name: /^Write a test for extremes/ }));
+    await page.getByRole("heading", { level: 1, name: /^Write a test for extremes/ }).waitFor();
+    expect(clicks()).toBeLessThanOrEqual(1);
   });
 
   it("compare two sessions: 4", async () => {

@@ -43,6 +43,13 @@ describeUi("dashboard: overview of a session", () => {
     await stage.page.getByText("Cursor does not write the tokens of single replies into this log.").waitFor();
   });
 
+  it("reports it where the cost of single prompts is not known", async () => {
+    const { page } = await open("Extremes by root finding");
+    const prompts = page.locator("section", { has: page.getByRole("heading", { name: "Most expensive prompts" }) });
+    await prompts.getByText(/does not add up to this session/).waitFor();
+    expect(await prompts.getByRole("link").count()).toBe(0);
+  });
+
   it("lists cost by model with the date of its prices, files touched, and failed calls that lead to their message", async () => {
     const { page } = await open("High and low water");
     await page.getByText(/^Estimated from list prices of 20\d\d-/).waitFor();

@@ -1,4 +1,6 @@
 /** Slash commands as logs write them in a text. */
+import { oneLine } from "../../format.ts";
+
 export interface SlashCommand {
   /** With its slash. */
   name: string;
@@ -16,4 +18,10 @@ export function commandIn(text: string): SlashCommand | undefined {
   const name = /<command-name>\s*\/?([\w:.-]+)\s*<\/command-name>/.exec(text)?.[1];
   if (name === undefined) return undefined;
   return { name: `/${name}`, args: /<command-args>([\s\S]*?)<\/command-args>/.exec(text)?.[1]?.trim() ?? "" };
+}
+
+/** A prompt in one line: a command of the client by its name, all else as it begins. */
+export function promptLine(text: string): string {
+  const command = commandIn(text);
+  return oneLine(command ? `${command.name} ${command.args}` : text.replace(/<\/?[a-z][\w-]*>/g, " "));
 }

@@ -1,6 +1,7 @@
 /** What can be taken out of a session: words of its menus and of what prompts cost. */
 export const en = {
   resume: "Copy resume command",
+  resumeShort: "Resume",
   handoff: "Copy a brief for another assistant",
   logPath: "Copy the path of its log",
   menu: "Copy from this message",
@@ -11,6 +12,7 @@ export const en = {
   result: "Copy result",
   link: "Copy link",
   upToNext: "{tokens} tokens up to the next one",
+  topPrompts: "Most expensive prompts",
   elsewhere: "Not at a prompt",
   beside: "Beside the messages",
   loggedCost: "Cost stated by the assistant",

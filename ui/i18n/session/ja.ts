@@ -2,6 +2,7 @@ import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "再開コマンドをコピー",
+  resumeShort: "再開",
   handoff: "別のアシスタント向けの概要をコピー",
   logPath: "ログのパスをコピー",
   menu: "このメッセージからコピー",
@@ -12,6 +13,7 @@ export const words: SessionWords = {
   result: "結果をコピー",
   link: "リンクをコピー",
   upToNext: "次までに {tokens} トークン",
+  topPrompts: "コストが高いプロンプト",
   elsewhere: "プロンプト以外",
   beside: "メッセージ以外の情報",
   loggedCost: "アシスタントが示すコスト",

@@ -2,6 +2,7 @@ import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "复制继续命令",
+  resumeShort: "继续",
   handoff: "复制给另一个助手的简报",
   logPath: "复制日志路径",
   menu: "从此消息复制",
@@ -12,6 +13,7 @@ export const words: SessionWords = {
   result: "复制结果",
   link: "复制链接",
   upToNext: "到下一条为止 {tokens} 个 Token",
+  topPrompts: "费用最高的提问",
   elsewhere: "不属于任何提示",
   beside: "消息之外的信息",
   loggedCost: "助手记录的费用",
