@@ -25,6 +25,7 @@ const FIRST = [
   "mcp-hub/servers",
   "archive/cancel",
   "storage/durability",
+  "daily/",
 ];
 
 export default class Sequencer extends BaseSequencer {

@@ -3,7 +3,7 @@ import type { Kernel, Services } from "sessarc";
 import { BoundedMap } from "#internal/adapter";
 import type { Change } from "./analyze.ts";
 import { readCausality } from "./read.ts";
-import { createWaste, type SessionWaste, type WasteFilter } from "./waste.ts";
+import { createWaste, type SessionWaste } from "./waste.ts";
 
 /** Answers cached. */
 const CACHED = 16;
@@ -14,7 +14,7 @@ export interface Answers {
   /** The answer as JSON, sent as it is each time. */
   get(row: Row): Promise<Uint8Array<ArrayBuffer>>;
   /** Sessions with wasted reads, the most tokens first. */
-  wasted(filter: WasteFilter): Promise<SessionWaste[]>;
+  wasted(ids: readonly string[]): Promise<SessionWaste[]>;
 }
 
 export function createAnswers(kernel: Kernel): Answers {

@@ -4,12 +4,6 @@ import { BoundedMap } from "#internal/adapter";
 import type { Causality } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 
-export interface WasteFilter {
-  /** ms: sessions that ended at or after, and began before. */
-  since: number;
-  until: number;
-}
-
 /** Wasted reads of one session, as `GET /sessions/:id/causality` lists them. */
 export interface SessionWaste {
   session: string;
@@ -32,7 +26,7 @@ const STAMP = "'1 ' || s.generation || ' ' || s.message_count";
 const CACHED = 2_000;
 const NOTHING: Sum = { reads: 0, tokens: 0, seq: null };
 
-export function createWaste(kernel: Kernel): (filter: WasteFilter) => Promise<SessionWaste[]> {
+export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise<SessionWaste[]> {
   const { db, readOnly } = kernel.storage;
   /** Two requests share one analysis; where nothing may be stored, later requests, too. */
   const sums = new BoundedMap<string, Promise<Sum>>(CACHED);
@@ -63,12 +57,12 @@ export function createWaste(kernel: Kernel): (filter: WasteFilter) => Promise<Se
     return sum;
   }
 
-  return async ({ since, until }) => {
+  return async (ids) => {
     const rows = await db.all<Sum & { id: string; stamp: string; known: string | null }>(
       `select s.id, ${STAMP} as stamp, w.stamp as known, w.reads, w.tokens, w.seq
        from session s left join causality_waste w on w.session = s.id
-       where s.sort_at >= ? and coalesce(s.started_at, '') < ?`,
-      [since, new Date(until).toISOString()],
+       where s.id in (select value from json_each(?))`,
+      [JSON.stringify(ids)],
     );
     const found: SessionWaste[] = [];
     for (const { id, stamp, known, ...stored } of rows) {

@@ -24,6 +24,8 @@ export interface HealthFilter {
   since?: number | undefined;
   until?: number | undefined;
   project?: string | undefined;
+  /** Only these sessions. */
+  ids?: readonly string[] | undefined;
 }
 
 /** What one session wasted in one way. */
@@ -115,6 +117,8 @@ export function createHealth(kernel: Kernel): Health {
         [...ENDINGS, since, until],
       ),
     all(filter, limit) {
+      // The ids of one question may be all there are.
+      if (filter.ids) return wastesOf(db, filter, limit);
       const key = JSON.stringify([filter, limit]);
       const known = answers.get(key);
       if (known?.generation === db.generation) return known.wastes;
@@ -131,7 +135,7 @@ async function wastesOf(db: Database, filter: HealthFilter, limit: number): Prom
   const found = await db.all<Found>(
     `select kind, tool, subject, sessions, count, tokens, ms from (
        select kind, tool, subject, count(distinct session) as sessions, sum(count) as count, sum(tokens) as tokens,
-         sum(ms) as ms, row_number() over (partition by kind order by sum(tokens) desc, sum(ms) desc, sum(count) desc, subject) as place
+         sum(ms) as ms, row_number() over (partition by kind order by sum(tokens) desc, sum(ms) desc, sum(count) desc, subject, tool) as place
        from health_finding where ${sql} group by kind, tool, subject) as ranked
      where place <= ? order by kind, place`,
     [...params, limit],
@@ -197,7 +201,7 @@ function chosenBy(filter: HealthFilter): Sql {
   return { sql: `session in (${sql})`, params };
 }
 
-function sessionsOf({ since, until, project }: HealthFilter): Sql {
+function sessionsOf({ since, until, project, ids }: HealthFilter): Sql {
   const conditions: string[] = ["true"];
   const params: SqlValue[] = [];
   const add = (sql: string, value: SqlValue) => {
@@ -207,6 +211,7 @@ function sessionsOf({ since, until, project }: HealthFilter): Sql {
   if (since !== undefined) add("sort_at >= ?", since);
   if (until !== undefined) add("coalesce(started_at, '') < ?", new Date(until).toISOString());
   if (project !== undefined) add("project_id = ?", project);
+  if (ids !== undefined) add("id in (select value from json_each(?))", JSON.stringify(ids));
   return { sql: `select id from session where ${conditions.join(" and ")}`, params };
 }
 

@@ -7,7 +7,15 @@ import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { contextOf, type SessionContext } from "./figures/context.ts";
 import { writeReadings } from "./figures/limits.ts";
-import { type Asked, callsOf, type Known, readKnown, type Calls as ToolCalls, tokensOf } from "./figures/questions.ts";
+import {
+  type Asked,
+  callsOf,
+  idsIn,
+  type Known,
+  readKnown,
+  type Calls as ToolCalls,
+  tokensOf,
+} from "./figures/questions.ts";
 import { toRange } from "./figures/range.ts";
 import { report, type UsageReport } from "./figures/report.ts";
 import { type Spending, spendingOf } from "./figures/spending.ts";
@@ -24,7 +32,7 @@ export interface TotalsQuery extends Choice {
   to?: string | undefined;
   /** Zone whose days count; default this machine's. */
   tz?: string | undefined;
-  /** Only this model, by the name that `UsageRow.models` has. */
+  /** Only this model, in any of its spellings. */
   model?: string | undefined;
 }
 
@@ -52,6 +60,8 @@ export interface Insights {
   totals(query: TotalsQuery): Promise<{ tokens: number; cost: Cost }>;
   /** Usage by project in local days; `calls`: tool calls of the sessions in them, each session as a whole. */
   byProject(query: TotalsQuery): Promise<{ usage: UsageReport; calls: ToolCalls[] }>;
+  /** Ids of the sessions with something in the local days from `from` to `to`; sub-agents have their own. */
+  sessionsIn(query: TotalsQuery): Promise<string[]>;
   /** Usage of all time by tool, with its models. */
   byTool(): Promise<UsageReport>;
   /** Windows that begin from the local day `from` on. */
@@ -119,8 +129,9 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
       return service.answer(["totals", model], scope, async (asked) => {
         const tally = new Tally(asked.prices);
+        const wanted = model === undefined ? undefined : modelName(model);
         for (const slot of await tokensOf(db, asked, "none"))
-          if (model === undefined || modelName(plainModel(slot.model)) === model) tally.addTokens(slot);
+          if (wanted === undefined || modelName(plainModel(slot.model)) === wanted) tally.addTokens(slot);
         return { tokens: totalOf(tally.tokens), cost: tally.cost };
       });
     },
@@ -131,6 +142,10 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
         const [usage, calls] = await Promise.all([report(db, "project", asked, names), callsOf(db, asked)]);
         return { usage, calls };
       });
+    },
+    sessionsIn({ from, to, model: _, tz, ...choice }) {
+      const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
+      return service.answer("sessions", scope, (asked) => idsIn(db, asked));
     },
     byTool() {
       const scope = { zone: zoneOf(), range: { from: null, to: null } };

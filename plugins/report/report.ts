@@ -87,14 +87,17 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
   const archive = kernel.inject("archive");
   const now = Date.now();
   const span = insights.span({ from, to, tz });
-  const { usage, calls } = await insights.byProject({ from, to, tz });
+  const [{ usage, calls }, ids] = await Promise.all([
+    insights.byProject({ from, to, tz }),
+    insights.sessionsIn({ from, to, tz }),
+  ]);
   const failed = calls.reduce((sum, { errors }) => sum + errors, 0);
   const [previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
     insights.byProject({ ...daysBefore(from, to), tz }),
     insights.blocks({ minutes: WINDOW, from, tz, now }),
-    kernel.inject("health").all(span, WASTES),
+    kernel.inject("health").all({ ids }, WASTES),
     archive.projects(),
-    wastedIn(kernel, span, { failed, prompts }),
+    wastedIn(kernel, ids, { failed, prompts }),
     unfinishedIn(kernel, span, prompts),
   ]);
   const known = new Map(all.map((project) => [project.id, project]));

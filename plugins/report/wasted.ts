@@ -40,25 +40,25 @@ const EXAMPLES = 3;
 
 export const titleOf = ({ name, title, firstPrompt, id }: Session): string => name ?? title ?? firstPrompt ?? id;
 
-/** Rows without anything are left out. `failed`: failed calls as the service "insights" counts them, each call once. */
+/** Of the sessions `ids`. Rows without anything are left out. `failed`: failed calls as the service "insights" counts them, each call once. */
 export async function wastedIn(
   kernel: Kernel,
-  span: TimeSpan,
+  ids: readonly string[],
   { failed, prompts }: { failed: number; prompts: boolean },
 ): Promise<ReportWasted[]> {
   const health = kernel.inject("health");
   const [reads, retries, failures] = await Promise.all([
-    kernel.inject("causality").wasted(span),
-    health.retries(span),
-    health.failures(span),
+    kernel.inject("causality").wasted(ids),
+    health.retries({ ids }),
+    health.failures({ ids }),
   ]);
   const ways: [ReportWasted["kind"], readonly SessionWaste[]][] = [
     ["reads", reads.map(({ reads: count, ...rest }) => ({ count, ...rest }))],
     ["retries", retries],
     ["failures", failures],
   ];
-  const ids = [...new Set(ways.flatMap(([, list]) => list.map(({ session }) => session)))];
-  const sessions = await byId(kernel, ids);
+  const wasting = [...new Set(ways.flatMap(([, list]) => list.map(({ session }) => session)))];
+  const sessions = await byId(kernel, wasting);
   return ways
     .filter(([, list]) => list.length > 0)
     .map(([kind, list]) => ({

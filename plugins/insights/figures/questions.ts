@@ -311,6 +311,13 @@ export function calling(db: Database, asked: Asked, name: string | undefined, fa
   );
 }
 
+/** Ids of the sessions with something in the range; sub-agents have their own. */
+export async function idsIn(db: Database, asked: Asked): Promise<string[]> {
+  const { sql, params } = sessionsIn(asked);
+  const rows = await db.all<{ id: string }>(`select s.session as id from usage_session s where ${sql}`, params);
+  return rows.map(({ id }) => id);
+}
+
 /** Ids of the sessions that count in the range, the last one first. */
 export async function countedIn(db: Database, asked: Asked): Promise<string[]> {
   const { sql, params } = sessionsIn(asked);
