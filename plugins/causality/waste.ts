@@ -4,7 +4,7 @@ import { BoundedMap } from "#internal/adapter";
 import type { Causality } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 
-/** Wasted reads of one session, as `GET /sessions/:id/causality` lists them. */
+/** Wasted reads of one session, as `GET /sessions/:id/causality` lists them; what a fork copied counts where it came from. */
 export interface SessionWaste {
   session: string;
   reads: number;
@@ -21,7 +21,7 @@ interface Sum {
 }
 
 /** What a sum was made of; another number after a change of the analysis. */
-const STAMP = "'1 ' || s.generation || ' ' || s.message_count";
+const STAMP = "'2 ' || s.generation || ' ' || s.message_count";
 /** Sums in memory. */
 const CACHED = 2_000;
 const NOTHING: Sum = { reads: 0, tokens: 0, seq: null };
@@ -34,7 +34,7 @@ export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise
   async function sumUp(id: string, stamp: string): Promise<Sum> {
     const row = await kernel.inject("archive").find(id);
     if (!row) return NOTHING;
-    const sum = sumOf((await readCausality(kernel, row, () => {})).wastedReads);
+    const sum = sumOf((await readCausality(kernel, row, () => {})).wastedReads.filter(({ seq }) => seq >= row.copied));
     if (!readOnly)
       await db.run(
         "insert or replace into causality_waste (session, stamp, reads, tokens, seq) values (?, ?, ?, ?, ?)",

@@ -1,8 +1,8 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
 import type { Database, Kernel, SqlValue } from "sessarc";
 import { BoundedMap, marks } from "#internal/adapter";
-import { nearLimit } from "./context.ts";
-import { ENDINGS, type Finding, type FindingKind } from "./state.ts";
+import { NEAR, type NearLimit, nearLimits } from "./context.ts";
+import { CHARS, ENDINGS, type Finding, type FindingKind } from "./state.ts";
 
 export type { Finding } from "./state.ts";
 
@@ -71,6 +71,9 @@ const ANSWERS = 16;
 
 type Found = Omit<Waste, "examples">;
 
+/** What a fork copied counts where it came from. */
+const OWN = "not exists (select 1 from session f where f.id = session and f.copied > seq)";
+
 export function createHealth(kernel: Kernel): Health {
   const { db } = kernel.storage;
   const answers = new BoundedMap<string, { generation: number; wastes: Promise<Waste[]> }>(ANSWERS);
@@ -82,8 +85,8 @@ export function createHealth(kernel: Kernel): Health {
          order by tokens + ms / 1000 + count desc, seq`,
         [row.id],
       );
-      const full = await nearLimit(kernel, row.id, Math.max(0, row.length - 1));
-      return full ? [full, ...findings] : findings;
+      const near = await nearLimits(kernel, db, { sql: "session = ?", params: [row.id] });
+      return [...near.map((one) => toFinding(one, Math.max(0, row.length - 1))), ...findings];
     },
     retries(filter) {
       const chosen = sessionsOf(filter);
@@ -91,23 +94,37 @@ export function createHealth(kernel: Kernel): Health {
         `select session, count, tokens, seq from (
            select session, sum(count) over whole as count, sum(tokens) over whole as tokens, seq,
              row_number() over (partition by session order by tokens desc, seq) as place
-           from health_finding where kind = 'retry' and session in (${chosen.sql}) window whole as (partition by session))
+           from health_finding where kind = 'retry' and session in (${chosen.sql}) and ${OWN} window whole as (partition by session))
          where place = 1
          order by tokens desc, session`,
         chosen.params,
       );
     },
-    failures(filter) {
+    async failures(filter) {
       const chosen = sessionsOf(filter);
-      return db.all<SessionWaste>(
-        `select session, count, tokens, seq from (
-           select session, sum(failed) over whole as count, sum(tokens) over whole as tokens, seq,
-             row_number() over (partition by session order by tokens desc, seq) as place
-           from health_tool where failed > 0 and session in (${chosen.sql}) window whole as (partition by session))
-         where place = 1
-         order by tokens desc, session`,
+      const rows = await db.all<{ session: string; errors: string; copied: number }>(
+        `select h.session, h.errors, s.copied from health_tool h join session s on s.id = h.session
+         where h.failed > 0 and h.session in (${chosen.sql}) order by h.session, h.tool`,
         chosen.params,
       );
+      const found = new Map<string, SessionWaste & { largest: number }>();
+      for (const { session, errors, copied } of rows) {
+        const own = (JSON.parse(errors) as [seq: number, chars: number][]).filter(([seq]) => seq >= copied);
+        const [first] = own;
+        if (!first) continue;
+        const tokens = Math.round(own.reduce((sum, [, chars]) => sum + chars, 0) / CHARS);
+        const sum = found.get(session) ?? { session, count: 0, tokens: 0, seq: first[0], largest: tokens };
+        found.set(session, sum);
+        sum.count += own.length;
+        sum.tokens += tokens;
+        // The message of the tool with the most tokens, of equal ones the earlier.
+        if (tokens < sum.largest || (tokens === sum.largest && first[0] >= sum.seq)) continue;
+        sum.largest = tokens;
+        sum.seq = first[0];
+      }
+      return [...found.values()]
+        .map(({ largest: _, ...waste }) => waste)
+        .sort((a, b) => b.tokens - a.tokens || (a.session < b.session ? -1 : 1));
     },
     endings: ({ since, until }) =>
       db.all<Ending>(
@@ -118,11 +135,11 @@ export function createHealth(kernel: Kernel): Health {
       ),
     all(filter, limit) {
       // The ids of one question may be all there are.
-      if (filter.ids) return wastesOf(db, filter, limit);
-      const key = JSON.stringify([filter, limit]);
+      if (filter.ids) return wastesOf(kernel, filter, limit);
+      const key = JSON.stringify([filter, limit, kernel.find("pricing")?.stamp]);
       const known = answers.get(key);
       if (known?.generation === db.generation) return known.wastes;
-      const wastes = wastesOf(db, filter, limit);
+      const wastes = wastesOf(kernel, filter, limit);
       answers.set(key, { generation: db.generation, wastes });
       wastes.catch(() => answers.delete(key));
       return wastes;
@@ -130,13 +147,46 @@ export function createHealth(kernel: Kernel): Health {
   };
 }
 
-async function wastesOf(db: Database, filter: HealthFilter, limit: number): Promise<Waste[]> {
+const toFinding = ({ model, tokens, window }: NearLimit, last: number): Finding => ({
+  ...{ kind: "nearLimit", seq: last, last, count: 1, tool: model, tokens, ms: 0 },
+  subject: `${Math.floor((100 * tokens) / window)} % / ${window}`,
+});
+
+/** Sessions near their limit, by model: `subject` is what it takes, `tokens` the sum of their last prompts. */
+async function nearLimitsOf(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
+  const near = await nearLimits(kernel, kernel.storage.db, chosenBy(filter));
+  const wastes = [...new Set(near.map(({ model }) => model))].map((model) => {
+    const own = near.filter((one) => one.model === model);
+    const tokens = own.reduce((sum, one) => sum + one.tokens, 0);
+    const { window = 0 } = own[0] ?? {};
+    return { model, own, tokens, window };
+  });
+  const largest = wastes.sort((a, b) => b.tokens - a.tokens || (a.model < b.model ? -1 : 1)).slice(0, limit);
+  const archive = kernel.inject("archive");
+  return Promise.all(
+    largest.map(
+      async ({ model, own, tokens, window }): Promise<Waste> => ({
+        ...{ kind: "nearLimit", tool: model, subject: `≥ ${NEAR * 100} % / ${window}`, tokens, ms: 0 },
+        ...{ sessions: own.length, count: own.length },
+        examples: await Promise.all(
+          own.slice(0, EXAMPLES).map(async ({ session }) => {
+            const row = await archive.row(session);
+            return { session, seq: Math.max(0, row.length - 1) };
+          }),
+        ),
+      }),
+    ),
+  );
+}
+
+async function wastesOf(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
+  const { db } = kernel.storage;
   const { sql, params } = chosenBy(filter);
   const found = await db.all<Found>(
     `select kind, tool, subject, sessions, count, tokens, ms from (
        select kind, tool, subject, count(distinct session) as sessions, sum(count) as count, sum(tokens) as tokens,
          sum(ms) as ms, row_number() over (partition by kind order by sum(tokens) desc, sum(ms) desc, sum(count) desc, subject, tool) as place
-       from health_finding where ${sql} group by kind, tool, subject) as ranked
+       from health_finding where ${sql} and ${OWN} group by kind, tool, subject) as ranked
      where place <= ? order by kind, place`,
     [...params, limit],
   );
@@ -176,16 +226,17 @@ async function wastesOf(db: Database, filter: HealthFilter, limit: number): Prom
       found,
       `select kind, tool, subject, session, seq,
          row_number() over (partition by kind, tool, subject order by tokens desc, ms desc, count desc, session, seq) as place
-       from health_finding where subject in (${marks(found)}) and ${sql}`,
+       from health_finding where subject in (${marks(found)}) and ${sql} and ${OWN}`,
       [...found.map(({ subject }) => subject), ...params],
     )),
   ];
-  return [...read, ...fails, ...found].map((waste) => ({
+  const wastes = [...read, ...fails, ...found].map((waste) => ({
     ...waste,
     examples: examples.flatMap(({ kind, tool, subject, session, seq }) =>
       kind === waste.kind && tool === waste.tool && subject === waste.subject ? [{ session, seq }] : [],
     ),
   }));
+  return [...wastes, ...(await nearLimitsOf(kernel, filter, limit))];
 }
 
 interface Sql {

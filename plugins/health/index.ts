@@ -1,6 +1,7 @@
 /** Health: what in sessions cost time or tokens for nothing. */
 import { type Command, defineIndexer, definePlugin, defineRoute, type RoutesOf } from "sessarc";
 import * as v from "valibot";
+import { eraseContext, writeContext } from "./context.ts";
 import { createHealth, type Finding, type Health, type Waste } from "./health.ts";
 import { migrations } from "./schema.ts";
 
@@ -68,7 +69,7 @@ export default definePlugin({
   indexers: [
     defineIndexer({
       name: "findings",
-      version: 2,
+      version: 3,
       module: "sessarc/plugins/health/indexer",
       tables: ["health_finding", "health_file", "health_tool"],
     }),
@@ -76,6 +77,8 @@ export default definePlugin({
   commands: [command],
   setup(kernel) {
     kernel.provide("health", createHealth(kernel));
+    kernel.hooks.hook("session:write", writeContext);
+    kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseContext(ids)));
   },
 });
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type IndexerModule, type Json, type SessionEvent, toolCall } from "sessarc";
 import { BoundedMap, isJson, mainArgument, pathsIn } from "#internal/adapter";
-import { type Finding, type Repeat, type State, stateOf } from "./state.ts";
+import { CHARS, type Finding, type Repeat, type State, stateOf } from "./state.ts";
 
 /** Calls that wait for their result, and things that are remembered of a session. */
 const OPEN = 256;
@@ -14,8 +14,6 @@ const WAIT_MS = 60_000;
 /** Findings of one kind in a session, the largest. */
 const MOST = 50;
 const SUBJECT = 200;
-/** Characters a token, roughly. */
-const CHARS = 4;
 
 const CHANGES: ReadonlySet<string> = new Set(["edit", "write", "patch", "delete", "move"]);
 
@@ -80,14 +78,13 @@ export default {
       const call = open.get(id);
       if (!call) return;
       open.delete(id);
-      const own = byTool.get(call.tool) ?? { calls: 0, failed: 0, first: is_error === true, chars: 0, seq: null };
+      const own = byTool.get(call.tool) ?? { calls: 0, failed: 0, first: is_error === true, errors: [] };
       byTool.set(call.tool, own);
       own.calls++;
       if (is_error) {
         const chars = call.chars + text.length;
         own.failed++;
-        own.chars += chars;
-        own.seq ??= call.seq;
+        if (own.errors.length < KEPT) own.errors.push([call.seq, chars]);
         const repeat = repeats.get(call.key);
         if (repeat) {
           if (repeat.failed > 0) repeat.chars += chars;
@@ -178,13 +175,12 @@ export default {
         return {
           health_finding: largest(rows).map((row) => ({ ...row })),
           health_file: [...files].map(([path, { reads, size }]) => ({ path, reads, chars: size })),
-          health_tool: [...byTool].map(([tool, { calls, failed, first, chars, seq }]) => ({
+          health_tool: [...byTool].map(([tool, { calls, failed, first, errors }]) => ({
             tool,
             calls,
             failed,
             first_failed: first ? 1 : 0,
-            tokens: Math.round(chars / CHARS),
-            seq: seq ?? 0,
+            errors: JSON.stringify(errors),
           })),
         };
       },

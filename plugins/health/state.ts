@@ -13,6 +13,9 @@ export type FindingKind =
   | "nearLimit"
   | "wait";
 
+/** Characters a token, roughly. */
+export const CHARS = 4;
+
 /** How a session ended that its user may want to go on with. */
 export const ENDINGS = ["unread", "unanswered", "failedLast"] as const satisfies readonly FindingKind[];
 
@@ -76,10 +79,8 @@ export interface ToolUse {
   failed: number;
   /** Its first call failed. */
   first: boolean;
-  /** Characters of arguments and results of the calls that failed. */
-  chars: number;
-  /** The first call that failed; null without one. */
-  seq: number | null;
+  /** The calls that failed, with the characters of their arguments and results. */
+  errors: [seq: number, chars: number][];
 }
 
 export interface State {

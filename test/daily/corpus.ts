@@ -191,7 +191,11 @@ function withoutCopies(logs: readonly TracedLog[]): Log[] {
     const own = log.steps[shared];
     const isFork = shared > 0 && own?.parent === "";
     if (!isFork) return log;
-    const copied = Math.max(...log.steps.slice(0, shared).map(({ end }) => end));
+    const repeated = log.steps.slice(0, shared);
+    const copied = {
+      messages: repeated.reduce((sum, { messages }) => sum + messages.length, 0),
+      end: Math.max(...repeated.map(({ end }) => end)),
+    };
     return { ...log, copied, steps: log.steps.slice(shared) };
   });
 }

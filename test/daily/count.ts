@@ -77,7 +77,7 @@ export interface Seen extends Omit<Log, "steps"> {
 export function seen(log: Log, until = Number.POSITIVE_INFINITY): Seen {
   const { steps: all, ...rest } = log;
   const steps = all.filter(({ end }) => end <= until);
-  let before = log.copied;
+  let before = log.copied?.end;
   const messages = steps
     .flatMap((step) => step.messages)
     .map(({ at, kind }) => {
@@ -87,7 +87,7 @@ export function seen(log: Log, until = Number.POSITIVE_INFINITY): Seen {
       return { at, kind, active: gap <= 10 * MINUTE ? Math.max(0, gap) : 0 };
     });
   const results = new Map(steps.flatMap(({ result }) => (result ? [[result.call, result] as const] : [])));
-  let seq = 0;
+  let seq = log.copied?.messages ?? 0;
   const calls = steps.flatMap(({ messages: own, calls = [] }) => {
     const first = seq;
     seq += own.length;
@@ -304,7 +304,7 @@ function endingOf({ messages, calls }: Seen): string | undefined {
 }
 
 /** A session ends with the last row of its log. */
-const endOf = (log: Seen) => Math.max(...timesOf(log), log.copied ?? Number.NEGATIVE_INFINITY);
+const endOf = (log: Seen) => Math.max(...timesOf(log), log.copied?.end ?? Number.NEGATIVE_INFINITY);
 export const timesOf = ({ messages, replies }: Seen) => [...messages, ...replies].map(({ at }) => at);
 
 /** The report of some days. `now`: at which time prices of tokens that were sent for nothing are asked for. */

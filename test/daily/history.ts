@@ -57,8 +57,8 @@ export interface Log {
   tool: "claude-code" | "codex";
   folder: string;
   file: string;
-  /** Time of the last row that it repeats of another log, where it repeats some: they come before its own. */
-  copied?: number;
+  /** What it repeats of another log, before its own rows: how many messages, and when the last one was. */
+  copied?: { messages: number; end: number };
   steps: readonly Step[];
 }
 

@@ -1,5 +1,5 @@
 /** Health: what the indexer finds in sessions, whole and as they grow, and what it comes to over all of them. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { createTestKernel } from "sessarc/test";
@@ -256,11 +256,12 @@ describe("over all sessions", () => {
 });
 
 describe("a context near its limit", () => {
-  const said = (n: number, model: string, input_tokens: number) => ({
-    ...{ type: "assistant", uuid: `u${n}`, sessionId: uuid(1), cwd: "/w/app", requestId: `r${n}` },
+  const said = (n: number, model: string, input_tokens: number, session = 1) => ({
+    ...{ type: "assistant", uuid: `u${session}-${n}`, sessionId: uuid(session), cwd: "/w/app" },
+    requestId: `r${session}-${n}`,
     timestamp: new Date(Date.parse("2026-11-20T10:00:00Z") + n * 1_000).toISOString(),
     message: {
-      ...{ id: `m${n}`, role: "assistant", model, content: [{ type: "text", text: "yes" }] },
+      ...{ id: `m${session}-${n}`, role: "assistant", model, content: [{ type: "text", text: `yes ${session}` }] },
       usage: { input_tokens, cache_read_input_tokens: 10_000, output_tokens: 1 },
     },
   });
@@ -285,13 +286,50 @@ describe("a context near its limit", () => {
     );
   });
 
+  it("is in the list over sessions, as far as the limit is known, also when the log is gone", async () => {
+    const of = (n: number, ...replies: readonly (readonly [model: string, tokens: number])[]) =>
+      write(
+        n,
+        replies.map(([model, tokens], i) => said(i, model, tokens, n)),
+      );
+    await of(1, [KNOWN, 150_000]);
+    await of(2, [KNOWN, 5], [KNOWN, 180_000]);
+    await of(3, [KNOWN, 185_000], [KNOWN, 5]);
+    await of(4, ["unheard-of", 900_000]);
+    await of(5, [KNOWN, 300_000], [KNOWN, 170_000]);
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    const near = async (query = "") =>
+      (await t.json<Waste[]>(`/api/health${query}`)).filter(({ kind }) => kind === "nearLimit");
+    const both = {
+      ...{ kind: "nearLimit", tool: KNOWN, subject: "≥ 80 % / 200000", sessions: 2, count: 2, tokens: 350_000, ms: 0 },
+      examples: [
+        { session: `claude-code:${uuid(2)}`, seq: 1 },
+        { session: `claude-code:${uuid(1)}`, seq: 0 },
+      ],
+    };
+    expect(await near()).toEqual([both]);
+    expect(await near("?after=2027-01-01")).toEqual([]);
+    // The session goes on, and its context was compacted.
+    await of(2, [KNOWN, 5], [KNOWN, 180_000], [KNOWN, 5]);
+    await t.send("POST", "/api/import", { all: true });
+    expect(await near()).toMatchObject([{ sessions: 1, tokens: 160_000 }]);
+    await rm(join(home, ".claude"), { recursive: true });
+    await t.send("POST", "/api/import", { all: true });
+    expect(await near()).toMatchObject([{ sessions: 1, tokens: 160_000 }]);
+    await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+    expect(await near()).toEqual([]);
+  });
+
   it("is reported by the command, which reports an unknown limit too", async () => {
     await write(1, [said(1, KNOWN, 150_000)]);
-    await write(2, [{ ...said(2, "unheard-of", 20_000), sessionId: uuid(2) }]);
+    await write(2, [said(2, "unheard-of", 20_000, 2)]);
     await runCommand(["import", "--all"], home);
     const known = await runCommand(["health", `claude-code:${uuid(1)}`], home);
     expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining("A context near its limit") });
     expect(known.stderr).toContain("The last prompt had 160,000 tokens of 200,000.");
+    const all = await runCommand(["health"], home, {}, 80);
+    expect(all.stdout).toContain(`${KNOWN} ≥ 80 % / 200000      1`);
     const unknown = await runCommand(["health", `claude-code:${uuid(2)}`], home);
     expect(unknown.stderr).toContain("The last prompt had 30,000 tokens; what unheard-of takes is unknown.");
   });

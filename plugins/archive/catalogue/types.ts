@@ -26,6 +26,8 @@ export interface SessionFacts {
   slots: Record<string, SlotFacts>;
   /** ms of the last message with a time, to go on from when the log grows. */
   last: number | null;
+  /** Of the newest reply: its model and the tokens of its prompt; and the largest prompt of each model. Only where the log has single replies. */
+  context?: { model: string; tokens: number; most: [model: string, tokens: number][] };
   /** Tokens of the log outside of replies that have a key, by quarter-hour ("": without a time). */
   loose?: Record<string, SessionUsage>;
   /** The same of earlier texts: the larger one counts. */

@@ -1,6 +1,6 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. A call that failed changed no file. */
 
-import type { Adapter, SessionEvent, SessionUsage, ToolRole } from "sessarc";
+import type { Adapter, SessionEvent, SessionUsage, ToolRole, UsageEntry } from "sessarc";
 import { BoundedMap, commandOf, pathsIn, readShell, slotOf } from "#internal/adapter";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { countSkills } from "./skills.ts";
@@ -161,6 +161,19 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
     },
   };
   return collector;
+}
+
+/** Puts in what the newest of these replies was sent, which are the last ones of a log. */
+export function addContext(facts: SessionFacts, replies: readonly UsageEntry[]): SessionFacts {
+  const most = new Map(facts.context?.most);
+  let { context } = facts;
+  for (const { model, inherited, usage } of replies) {
+    const tokens = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+    if (inherited || tokens === 0) continue;
+    most.set(model, Math.max(tokens, most.get(model) ?? 0));
+    context = { model, tokens, most: [] };
+  }
+  return context ? { ...facts, context: { ...context, most: [...most] } } : facts;
 }
 
 const own = <T>(map: Record<string, T>, key: string): T | undefined => (Object.hasOwn(map, key) ? map[key] : undefined);

@@ -7,7 +7,7 @@ import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
 import { nameOf, Seen } from "../counting/identity.ts";
 import { packReplies } from "../counting/replies.ts";
 import { signatureOf } from "../search/signature.ts";
-import { collectFacts } from "./facts.ts";
+import { addContext, collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
 import { type LoadedIndexer, startIndexers } from "./indexers.ts";
 import { keepEarlier } from "./keep.ts";
@@ -129,7 +129,7 @@ export async function importOne(
   const imported: Omit<ImportedSession, "part"> = {
     id: session.id,
     summary,
-    facts: facts.finish(classes ? classedSlots(slots ?? {}, classes) : slots),
+    facts: addContext(facts.finish(classes ? classedSlots(slots ?? {}, classes) : slots), replies ?? []),
     firstPrompt: facts.firstPrompt,
     activeMs: facts.activeMs,
     errorCount: facts.errorCount,
