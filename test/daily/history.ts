@@ -364,7 +364,7 @@ function codexLog(dice: Dice, n: number, from: number, account: { end: number; w
   };
 }
 
-/** The windows in which the provider counts at `at`: begun by the first use after the last ones. */
+/** The windows in which the provider counts then: begun by the first use after the last ones. */
 function readingsAt(dice: Dice, at: number, account: { end: number; week: number }): Reading[] {
   const second = Math.floor(at / 1_000) * 1_000;
   // Logs are made one after another: an earlier time than those of the log before belongs to no window of theirs.
