@@ -163,6 +163,7 @@ export type {
   Scan,
   ScanEntry,
   Skill,
+  SkillComparison,
   SkillDetail,
   SkillLink,
   SkillsOverview,

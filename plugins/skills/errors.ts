@@ -7,6 +7,7 @@ declare module "sessarc" {
     SKILL_NOT_SCANNED: { path: string };
     SKILL_NOT_IMPORTABLE: { path: string; reason: string };
     SKILL_EXISTS: { id: string };
+    SKILL_CHANGED: { path: string };
     SKILL_UNREADABLE: { id: string; reason: string };
     SKILL_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
     SKILL_SCOPE_MISSING: { tool: string; scope: string };
@@ -48,6 +49,11 @@ export const errors = defineErrors({
     status: 409,
     why: ({ path, reason }) => `${path} cannot be imported: ${reason}`,
     fix: () => "GET /skills/scan says the class of every skill and the reason.",
+  },
+  SKILL_CHANGED: {
+    status: 409,
+    why: ({ path }) => `${path} holds other files than were shown`,
+    fix: () => "Compare again (GET /skills/compare), and send the content hash of that answer.",
   },
   SKILL_EXISTS: {
     status: 409,

@@ -16,6 +16,7 @@ import { createSkills, type SkillOptions, type Skills } from "./skills.ts";
 
 export type { Risk } from "./change/risks.ts";
 export type { FileDiff } from "./change/sides.ts";
+export type { SkillComparison } from "./ops/compare.ts";
 export type { Drift } from "./ops/drift.ts";
 export type { GitImport } from "./ops/import.ts";
 export type { SkillsOverview } from "./ops/overview.ts";

@@ -1,10 +1,11 @@
 /** Skills as other plugins see them: service "skills". Every call waits for the one before it, but for what goes over the network. */
 import type { Kernel } from "sessarc";
 import type { Preference } from "./change/merge.ts";
+import { compareSkills, type Shown, type SkillComparison, takeFolder } from "./ops/compare.ts";
 import { type Drift, driftOf } from "./ops/drift.ts";
 import { noticeEdit, restoreSnapshot, snapshotsOf } from "./ops/history.ts";
 import { type GitImport, type GitRequest, importFolder, importGit, importPath, importSelf } from "./ops/import.ts";
-import { deleteSkill, type LinkRequest, type LinkTarget, linkSkill, unlinkSkill } from "./ops/linking.ts";
+import { deleteSkill, type LinkRequest, linkSkill, type UnlinkRequest, unlinkSkill } from "./ops/linking.ts";
 import { detailOf, listSkills, oneSkill, scanAll, toolsHere, useOf } from "./ops/list.ts";
 import { overviewOf, type SkillsOverview } from "./ops/overview.ts";
 import { createShelf } from "./ops/shelf.ts";
@@ -28,7 +29,11 @@ export interface Skills {
   describe(id: string, what: { tags?: string[] | undefined; rating?: number | undefined }): Promise<Skill>;
   remove(id: string, removeFiles: boolean): ReturnType<typeof deleteSkill>;
   link(id: string, request: LinkRequest): Promise<Skill>;
-  unlink(id: string, request: LinkTarget): Promise<Skill>;
+  unlink(id: string, request: UnlinkRequest): Promise<Skill>;
+  /** Each side is the id of a stored skill, or a path of the scan. */
+  compare(from: string, to: string): Promise<SkillComparison>;
+  /** Sets the skill to what an assistant's folder holds, as a comparison showed it. */
+  take(id: string, shown: Shown): Promise<Skill>;
   snapshots(id: string): Promise<Snapshot[]>;
   restore(id: string, snapshot: string): Promise<Skill>;
   checkUpstream(id: string): Promise<UpstreamCheck>;
@@ -92,6 +97,8 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     remove: (id, removeFiles) => alone(() => deleteSkill(shelf, id, removeFiles)),
     link: (id, request) => alone(() => linkSkill(shelf, id, request)),
     unlink: (id, request) => alone(() => unlinkSkill(shelf, id, request)),
+    compare: (from, to) => aloneReading(() => compareSkills(shelf, from, to)),
+    take: (id, shown) => alone(() => takeFolder(shelf, id, shown)),
     snapshots: (id) => aloneReading(() => snapshotsOf(shelf, id)),
     restore: (id, snapshot) => alone(() => restoreSnapshot(shelf, id, snapshot)),
     checkUpstream: (id) => lookUpstream(shelf, id),

@@ -86,11 +86,11 @@ describeUi("dashboard: servers by assistants", () => {
 describeUi("dashboard: skills by assistants", () => {
   const get = useStage({ fill: (home) => writeDemo({ home, setup: true }) });
 
-  it("brings a skill of one assistant into another with one click, and lists only assistants of this machine", async () => {
+  it("brings a skill of one assistant into another with one click, and shows two versions side by side", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/skills");
-    const row = page.getByRole("row", { name: /^Ledger Restore/ });
+    const row = page.getByRole("row", { name: /^Ledger.Restore/i });
     await row.getByText("Gemini CLI: has it in its own folder").waitFor();
     expect(await page.getByRole("columnheader").count()).toBeLessThan(12);
     await row.getByRole("button", { name: "Ledger Restore, Claude Code: absent. Click to import and link" }).click();
@@ -101,8 +101,35 @@ describeUi("dashboard: skills by assistants", () => {
     await writeFile(join(other, "SKILL.md"), "---\nname: ledger-restore\ndescription: Another one.\n---\n\nOther.\n");
     await page.setViewportSize({ width: 390, height: 844 });
     await load(stage, "/skills");
-    await row.getByRole("link", { name: /Cursor: has another version/ }).click();
-    await page.waitForURL(/\/skills\/ledger-restore\?tab=links/);
+    const differs = row.getByRole("button", { name: /Cursor: has another version/ });
+    const sheet = page.getByRole("dialog", { name: /Cursor: what differs/ });
+    await differs.click();
+    await sheet.getByRole("group", { name: "Changes of SKILL.md" }).getByText("+description: Another one.").waitFor();
+    await sheet.getByText(/A copy of the stored skill/).waitFor({ state: "detached" });
+    await sound(stage, "skills, comparison on a phone");
+    await sheet.getByRole("button", { name: "Keep both" }).click();
+    await sheet.waitFor({ state: "detached" });
+
+    // The stored version in the place of the other one, and back, byte for byte.
+    const text = () => readFile(join(other, "SKILL.md"), "utf8");
+    const before = await text();
+    await differs.click();
+    await sheet.getByRole("radio", { name: "Use the stored version" }).check();
+    await sheet.getByRole("button", { name: "Apply" }).click();
+    await row.getByRole("button", { name: "Cursor: linked. Click to unlink" }).waitFor();
+    expect(await text()).not.toBe(before);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await differs.waitFor();
+    expect(await text()).toBe(before);
+
+    // The other way: the store takes it, and every assistant that is linked has it.
+    await differs.click();
+    await sheet.getByRole("button", { name: "Apply" }).click();
+    await row.getByText("Cursor: has it in its own folder").waitFor();
+    expect(await readFile(join(stage.home, ".claude/skills/ledger-restore/SKILL.md"), "utf8")).toBe(before);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await differs.waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
     await visit(stage, "/skills");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await sound(stage, "skills, phone");

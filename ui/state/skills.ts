@@ -15,6 +15,17 @@ type LinkBody = BodyOf<"POST /skills/:id/link">;
 export const useSkillList = () =>
   useQuery({ key: ["skills", "list"], query: ({ signal }) => api("GET /skills", { signal }) });
 
+export type ScanEntry = Answer<"GET /skills/scan">["entries"][number];
+
+export const useScan = () =>
+  useQuery({ key: ["skills", "scan"], query: ({ signal }) => api("GET /skills/scan", { signal }) });
+
+/** Whether an assistant's own folder of the skill's name has other files. */
+export function differsFrom(skill: Skill, path: string, entries: readonly ScanEntry[]): boolean {
+  const found = entries.find((one) => one.path === path);
+  return found !== undefined && !(found.reason === "same-content" && found.duplicateOf === skill.id);
+}
+
 /** Reloads everything shown of skills. For use after any change. */
 export function useSkillRefresh(): () => Promise<void> {
   const refresh = useRefresh();

@@ -24,6 +24,11 @@ export interface Links {
   symlink(place: LinkPlace, target: string): Promise<boolean>;
   /** A copy of a snapshot. An older copy of sessarc's that was not edited is replaced; else SKILL_IN_THE_WAY, SKILL_COPY_EDITED. */
   copy(place: LinkPlace, snapshot: Omit<SnapshotRow, "seq">): Promise<boolean>;
+  /**
+   * A copy of a snapshot in the place of a folder that holds what `present` has. Throws SKILL_IN_THE_WAY for anything but a folder, and
+   * SKILL_COPY_EDITED when the folder holds something else.
+   */
+  replace(place: LinkPlace, snapshot: Omit<SnapshotRow, "seq">, present: Omit<SnapshotRow, "seq">): Promise<boolean>;
   /** Removes what the row says we made. `gone`: it was not there any more. Throws SKILL_NOT_OURS, SKILL_COPY_EDITED. */
   remove(row: LinkRow): Promise<"removed" | "gone">;
   /** How sessarc's copy compares with the snapshot it was made from. */
@@ -163,6 +168,28 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
       if (old) await clear(old.row, asideOf(stage));
       await catalog.putLink({ ...row, before: old?.row.before ?? row.before, stage: null, state: "made" });
       return true;
+    },
+
+    async replace(place, snapshot, present) {
+      const { path } = place;
+      const known = await catalog.link(path);
+      const found = standingAt(path, known);
+      const isCopy = found.is === "ours" && known?.kind === "copy";
+      if (!isCopy && !(found.is === "other" && found.kind === "folder")) throw inTheWay(path);
+      // From here on the folder counts as a copy of `present`, so that it is replaced only while it is one.
+      const row: LinkRow = {
+        ...rowOf(place, "copy", present.id, null),
+        identity: identityAt(path) ?? null,
+        state: "made",
+      };
+      await catalog.putLink(isCopy && known ? { ...known, target: present.id } : row);
+      try {
+        return await self.copy(place, snapshot);
+      } catch (error) {
+        if (known) await catalog.putLink(known);
+        else await catalog.dropLink(path);
+        throw error;
+      }
     },
 
     async remove(row) {

@@ -6,6 +6,7 @@ import { isInside } from "#internal";
 import { linkRoot } from "../scan/roots.ts";
 import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
 import type { Scope, Skill } from "../types.ts";
+import { keepFolder } from "./compare.ts";
 import { oneSkill } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -20,6 +21,13 @@ export interface LinkRequest extends LinkTarget {
   mode?: "symlink" | "copy" | undefined;
   /** Link though the tool sees the skill already. */
   again?: boolean | undefined;
+  /** Content hash of the folder in the way: it becomes a snapshot, and a copy of the skill takes its place. */
+  replace?: string | undefined;
+}
+
+export interface UnlinkRequest extends LinkTarget {
+  /** A snapshot that is put in the place of sessarc's copy, as a folder of the user's: what `replace` took away. */
+  back?: string | undefined;
 }
 
 /** Links that exist already are fine. Throws what links.ts throws, and SKILL_ALREADY_VISIBLE. */
@@ -30,17 +38,19 @@ export async function linkSkill(shelf: Shelf, id: string, request: LinkRequest):
   if ("fault" in looked) throw new SessarcError("SKILL_UNREADABLE", { id, reason: looked.fault.message });
   if (scope === "user" && !request.again) await refuseSecond(shelf, id, request.tool);
   const place = { skill: id, tool: request.tool, scope, project, path };
-  if (request.mode === "copy") {
+  if (request.mode === "copy" || request.replace !== undefined) {
     const { snapshot, isNew } = await shelf.present(row);
     if (isNew) await shelf.catalog.batch([putSnapshot(snapshot)]);
-    await shelf.links.copy(place, snapshot);
+    if (request.replace === undefined) await shelf.links.copy(place, snapshot);
+    else
+      await shelf.links.replace(place, snapshot, await keepFolder(shelf, id, { path, contentHash: request.replace }));
   } else await shelf.links.symlink(place, shelf.realOf(id));
   await shelf.tell({ id, what: "linked" });
   return oneSkill(shelf, id);
 }
 
 /** Throws SKILL_NOT_LINKED, SKILL_NOT_OURS, SKILL_COPY_EDITED; nothing is removed then. */
-export async function unlinkSkill(shelf: Shelf, id: string, request: LinkTarget): Promise<Skill> {
+export async function unlinkSkill(shelf: Shelf, id: string, request: UnlinkRequest): Promise<Skill> {
   await shelf.row(id);
   const { scope, project } = request;
   const row = (await shelf.catalog.links(id)).find(
@@ -50,9 +60,18 @@ export async function unlinkSkill(shelf: Shelf, id: string, request: LinkTarget)
       (project === undefined || link.project_id === project),
   );
   if (!row) throw new SessarcError("SKILL_NOT_LINKED", { id, tool: request.tool });
-  await shelf.links.remove(row);
+  if (request.back === undefined) await shelf.links.remove(row);
+  else await putBack(shelf, row, request.back);
   await shelf.tell({ id, what: "unlinked" });
   return oneSkill(shelf, id);
+}
+
+async function putBack(shelf: Shelf, row: LinkRow, id: string): Promise<void> {
+  const snapshot = await shelf.catalog.snapshot(row.skill_id, id);
+  if (!snapshot) throw new SessarcError("SKILL_SNAPSHOT_NOT_FOUND", { id: row.skill_id, snapshot: id });
+  const { skill_id: skill, tool, scope, project_id: project, path } = row;
+  await shelf.links.copy({ skill, tool, scope, project, path }, snapshot);
+  await forget(shelf, row);
 }
 
 export interface Deleted {

@@ -1,0 +1,122 @@
+/** A skill in two places side by side, and the ways to make one of them what the other is. */
+import { SessarcError, type Statement } from "sessarc";
+import { describeChange, type FileDiff } from "../change/sides.ts";
+import { inSlices } from "../content/slices.ts";
+import type { Tree } from "../content/tree.ts";
+import { originOf, putSnapshot, type SnapshotRow, snapshotOf } from "../store/catalog.ts";
+import { knownSnapshot } from "../store/place.ts";
+import type { ScanEntry, Skill } from "../types.ts";
+import { oneSkill, scanAll } from "./list.ts";
+import type { Shelf } from "./shelf.ts";
+
+export interface ComparedSide {
+  /** Id of the stored skill; null for a folder of an assistant. */
+  skill: string | null;
+  path: string;
+  /** Assistants that read the folder. */
+  tools: string[];
+  contentHash: string;
+  /** What neither a copy nor a snapshot holds: `.git`, special files. */
+  skipped: string[];
+}
+
+export interface SkillComparison {
+  from: ComparedSide;
+  to: ComparedSide;
+  /** Files that differ, with a diff from `from` to `to`. */
+  files: FileDiff[];
+}
+
+/** Each side is the id of a stored skill, or a path of the scan. Throws SKILL_NOT_SCANNED, SKILL_UNREADABLE, SKILL_NOT_IMPORTABLE. */
+export async function compareSkills(shelf: Shelf, from: string, to: string): Promise<SkillComparison> {
+  const entries = await entriesOfScan(shelf);
+  const [before, after] = [await sideOf(shelf, entries, from), await sideOf(shelf, entries, to)];
+  const { files } = await describeChange(before.tree.entries, after.tree.entries, shelf.places.objects);
+  return { from: before.side, to: after.side, files };
+}
+
+/** A folder as a comparison showed it. */
+export interface Shown {
+  path: string;
+  contentHash: string;
+}
+
+/**
+ * Sets the stored skill to what an assistant's folder holds. The version before is a snapshot afterwards, the folder stays as it is: an edited
+ * copy of sessarc's is the user's own from then on. Throws SKILL_CHANGED when the folder holds other files than were shown.
+ */
+export async function takeFolder(shelf: Shelf, id: string, shown: Shown): Promise<Skill> {
+  const row = await shelf.row(id);
+  const entry = findEntry(await entriesOfScan(shelf), shown.path);
+  if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path: shown.path });
+  if (entry.duplicateOf !== id && entry.skill !== id)
+    throw new SessarcError("SKILL_NOT_IMPORTABLE", { path: shown.path, reason: `it is not a version of ${id}` });
+  const tree = await readFolder(shelf, shown.path);
+  refuseOther(shown, tree);
+  const { snapshot, statements } = await snapshotFor(shelf, id, tree);
+  await shelf.places.set(id, tree.entries, { keep: { reason: "edit", origin: originOf(row) }, statements });
+  const link = await shelf.catalog.link(shown.path);
+  if (link?.kind === "copy" && link.target !== snapshot.id) await shelf.catalog.dropLink(shown.path);
+  await shelf.tell({ id, what: "edited" });
+  return oneSkill(shelf, id);
+}
+
+/** The folder at a place as a snapshot of the skill, so that something else can be put there. */
+export async function keepFolder(shelf: Shelf, id: string, shown: Shown): Promise<Omit<SnapshotRow, "seq">> {
+  const tree = await readFolder(shelf, shown.path);
+  refuseOther(shown, tree);
+  if (tree.skipped.length > 0)
+    throw new SessarcError("SKILL_NOT_IMPORTABLE", {
+      path: shown.path,
+      reason: `no version can hold ${tree.skipped.join(", ")}`,
+    });
+  const { snapshot, statements } = await snapshotFor(shelf, id, tree);
+  await shelf.catalog.batch(statements);
+  return snapshot;
+}
+
+async function snapshotFor(shelf: Shelf, id: string, tree: Tree) {
+  const known = await knownSnapshot(shelf.catalog, id, tree);
+  const snapshot = known ?? snapshotOf(id, tree, "edit", null);
+  const statements: Statement[] = known ? [] : [putSnapshot(snapshot)];
+  return { snapshot, statements };
+}
+
+function refuseOther({ path, contentHash }: Shown, { hash }: Tree): void {
+  if (hash !== contentHash) throw new SessarcError("SKILL_CHANGED", { path });
+}
+
+const entriesOfScan = async (shelf: Shelf) => (await scanAll(shelf)).entries;
+const findEntry = (entries: readonly ScanEntry[], path: string) =>
+  entries.find((one) => one.path === path || one.aliases.some((alias) => alias.path === path));
+
+async function sideOf(shelf: Shelf, entries: readonly ScanEntry[], name: string) {
+  const row = await shelf.catalog.skill(name);
+  if (row && row.deleted_at === null) {
+    const { tree } = await shelf.present(row);
+    return { tree, side: toSide(tree, { skill: name, path: shelf.realOf(name), tools: [] }) };
+  }
+  const entry = findEntry(entries, name);
+  if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path: name });
+  const tree = await readFolder(shelf, name);
+  return { tree, side: toSide(tree, { skill: null, path: name, tools: entry.tools }) };
+}
+
+const toSide = ({ hash, skipped }: Tree, of: Pick<ComparedSide, "skill" | "path" | "tools">): ComparedSide => ({
+  ...of,
+  contentHash: hash,
+  skipped,
+});
+
+/** Reads a skill's folder with its bytes. */
+async function readFolder(shelf: Shelf, path: string): Promise<Tree> {
+  const refuse = (reason: string) => new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason });
+  const inspector = await shelf.inspector();
+  const at = inspector.resolve(path);
+  if ("fault" in at) throw refuse(at.fault.message);
+  const looked = await inSlices(inspector.inspect(at.real));
+  if ("fault" in looked) throw refuse(looked.fault.message);
+  const tree = await shelf.places.capture(at.real);
+  if (!tree || tree.hash !== looked.tree.hash) throw refuse("it changed while it was read");
+  return tree;
+}
