@@ -59,7 +59,7 @@ export interface Archive {
   projects(): Promise<readonly Project[]>;
   /** Projects that an id, a name or a path means. */
   projectIds(wanted: string): Promise<string[]>;
-  /** Folder of a project, null for a virtual one; throws PROJECT_NOT_FOUND. */
+  /** Folder of a project, or of its repository on a server; null for a virtual one; throws PROJECT_NOT_FOUND. */
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
   events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
@@ -197,7 +197,9 @@ export function createArchive(kernel: Kernel): OpenArchive {
     async projectPath(id) {
       const row = await store.projectRow(id);
       if (!row) throw new SessarcError("PROJECT_NOT_FOUND", { id });
-      return row.path;
+      if (row.path !== null) return row.path;
+      const repositories = kernel.find("repositories");
+      return repositories ? repositories.of({ key: row.key, name: row.name ?? row.derived_name }) : null;
     },
     events: (row, from) => reading(row, (parts) => transcripts.events(row.id, parts, from)),
     chunks: (row, from) => reading(row, (parts) => transcripts.chunks(row.id, parts, from)),

@@ -35,6 +35,14 @@ export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 /** Ids of all sessions that may contain all these texts, whatever the case; undefined where the index cannot say. */
 export type Candidates = (texts: readonly string[]) => Promise<ReadonlySet<string> | undefined>;
 
+/** Repositories of projects whose sessions ran on other machines. */
+export interface Repositories {
+  /** Folder of the repository that a project of this key is; null without one. */
+  of(project: { key: string; name: string }): Promise<string | null>;
+  /** Of each session of the project, as its log writes them: the folder of the repository, and the working directory. */
+  places(project: string): Promise<ReadonlyMap<string, { root: string; cwd: string | null }>>;
+}
+
 import type { ImportReport } from "./import/report.ts";
 
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
@@ -121,6 +129,8 @@ declare module "sessarc" {
     "archive/open": OpenArchive;
     /** Optional: another plugin's index of all texts. A search then reads these sessions alone. */
     candidates: Candidates;
+    /** Optional: of a server, whose projects have no folder of their own. */
+    repositories: Repositories;
   }
   interface KernelHooks {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */

@@ -5,7 +5,7 @@ import { BoundedMap } from "#internal/adapter";
 import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
 import { type Forms, formsOf, isReformed } from "./match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
-import { absolute, byTime, type Write, writesBefore, writesInto } from "./writes.ts";
+import { byTime, type Write, writesBefore, writesInto } from "./writes.ts";
 
 export interface Writer {
   sessionId: string;
@@ -66,7 +66,7 @@ async function compute(
   const commits = [...file.commits.values()];
   const names = new Set([path, ...file.names]);
   const windows = new Map(commits.map((one) => [one.hash, windowOf(one, file.touched)]));
-  let writes = project === undefined ? [] : await writesInto(kernel.storage.db, project, root, names);
+  let writes = project === undefined ? [] : await writesInto(kernel, project, root, names);
   let lines: readonly CommittedLine[] = file.lines;
   let matched = await matchLines(lines, windows, writes);
   const reformed = await reformedIn(kernel, root, file, matched, writes);
@@ -149,17 +149,16 @@ async function underOtherNames(
   const wanted = new Set(open.map(({ text }) => keyOf(text)));
   const slices = new Slices();
   const ends = [...names].map((name) => `/${name}`);
-  const byPath = new Map<string, Write[]>();
-  for (const write of await writesBefore(kernel.storage.db, project, until + SECOND)) {
+  const byFile = new Map<string, Write[]>();
+  for (const write of await writesBefore(kernel, project, root, until + SECOND)) {
     if (slices.due) await slices.turn();
-    const path = absolute(write.path, write.author.cwd, root);
-    if (ends.some((end) => path.endsWith(end))) continue;
-    const list = byPath.get(path);
+    if (ends.some((end) => write.file.endsWith(end))) continue;
+    const list = byFile.get(write.file);
     if (list) list.push(write);
-    else byPath.set(path, [write]);
+    else byFile.set(write.file, [write]);
   }
   const found: Write[] = [];
-  for (const writes of byPath.values()) {
+  for (const writes of byFile.values()) {
     const held = new Set<number>();
     for (const { lines } of writes) {
       if (slices.due) await slices.turn();

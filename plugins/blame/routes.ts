@@ -165,6 +165,9 @@ interface Place {
 async function placeOf(kernel: Kernel, wanted: string | undefined, path: string): Promise<Place> {
   const archive = kernel.inject("archive");
   if (isAbsolute(path)) {
+    // The folders of this machine are not those of the sessions, and not the caller's.
+    if (kernel.find("repositories"))
+      throw new SessarcError("INVALID_INPUT", { reason: "Send `project`, and `path` in its repository" });
     const folder = await realpath(dirname(path)).catch(() => dirname(path));
     const identity = await kernel.inject("git").identity(folder, { rootCommits: false });
     if (identity.kind !== "repository") throw new SessarcError("NO_REPOSITORY", { project: dirname(path) });

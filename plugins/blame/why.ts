@@ -5,7 +5,7 @@ import type { LineEvidence } from "./match/match.ts";
 import type { NotedAgent } from "./notes/git-ai.ts";
 import { type Origins, originsOf, toWriter, type Writer } from "./origins.ts";
 import { detailOf, lineOrigins, type WriterDetail } from "./reasons.ts";
-import { absolute, slashed, writesInto } from "./writes.ts";
+import { fileAt, placesOf, writesInto } from "./writes.ts";
 
 export interface LineWhy {
   /** Null where no archived project holds the file. */
@@ -77,8 +77,8 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
   const event = await eventAt(kernel, row, shown.seq);
   if (!event) throw new SessarcError("INVALID_INPUT", { reason: `${shown.session} has no message ${shown.seq}` });
   const root = await archive.projectPath(row.project_id);
-  const full = absolute(shown.path, row.cwd, root ?? "");
-  const path = root !== null && full.startsWith(`${slashed(root)}/`) ? full.slice(slashed(root).length + 1) : full;
+  const file = fileAt(shown.path, (await placesOf(kernel, row.project_id, root ?? ""))(row));
+  const path = file.startsWith("./") ? file.slice(2) : file;
   const at = Date.parse(event.at ?? row.ended_at ?? "") || row.sort_at;
   const call: Writer = {
     ...{ sessionId: row.id, tool: row.tool, title: row.name ?? row.title ?? row.first_prompt, seq: shown.seq },
@@ -86,7 +86,7 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
   };
   const key = keyOf(shown.text);
   const earlier = async () => {
-    const writes = await writesInto(kernel.storage.db, row.project_id, root ?? "", new Set([path]));
+    const writes = await writesInto(kernel, row.project_id, root ?? "", new Set([path]));
     return writes.findLast(
       (one) => (one.author.id === row.id ? one.seq < shown.seq : one.at < at) && one.lines.includes(key),
     );

@@ -1,5 +1,5 @@
 /** What archived sessions wrote, from the tables. One function per question. */
-import type { Database } from "sessarc";
+import type { Kernel } from "sessarc";
 import { Slices, sortInSlices } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { readCalls, type WrittenCall } from "./indexer/rows.ts";
@@ -10,7 +10,6 @@ export interface Author {
   /** The assistant. */
   tool: string;
   title: string | null;
-  cwd: string | null;
 }
 
 export interface Write extends Omit<WrittenCall, "at"> {
@@ -19,8 +18,8 @@ export interface Write extends Omit<WrittenCall, "at"> {
   at: number;
   /** False where `at` is the end of the session. */
   timed: boolean;
-  /** As the call wrote it. */
-  path: string;
+  /** Its file, as `fileAt` names it. */
+  file: string;
   /** Into a file of another name, which may have become the file: only a run of lines shows that it did. */
   elsewhere?: boolean;
 }
@@ -41,38 +40,44 @@ const COLUMNS = `s.id, s.tool, substr(coalesce(s.name, s.title, s.first_prompt),
 
 /** Writes of a project's sessions into files with one of these paths below `root`, in order of time. */
 export async function writesInto(
-  db: Database,
+  kernel: Kernel,
   project: string,
   root: string,
   paths: ReadonlySet<string>,
 ): Promise<Write[]> {
   const names = [...new Set([...paths].map((path) => path.slice(path.lastIndexOf("/") + 1)))];
-  const rows = await db.all<FileRow>(
+  const rows = await kernel.storage.db.all<FileRow>(
     `select ${COLUMNS} from blame_file f join session s on s.id = f.session
      where f.name in (${marks(names)}) and s.project_id = ?`,
     [...names, project],
   );
-  return toWrites(rows.filter(({ path, cwd }) => [...paths].some((one) => isSame(path, cwd, root, one))));
+  const placeOf = await placesOf(kernel, project, root);
+  const wanted = [...paths];
+  return toWrites(
+    rows.filter((row) => wanted.some((path) => isSame(fileAt(row.path, placeOf(row)), path))),
+    placeOf,
+  );
 }
 
 /** Sessions whose writes are compared with a file that came under a new name. */
 const LAST = 300;
 
 /** Writes of the last sessions of a project that began before `ms`. */
-export async function writesBefore(db: Database, project: string, ms: number): Promise<Write[]> {
-  const rows = await db.all<FileRow>(
+export async function writesBefore(kernel: Kernel, project: string, root: string, ms: number): Promise<Write[]> {
+  const rows = await kernel.storage.db.all<FileRow>(
     `select ${COLUMNS} from blame_file f join session s on s.id = f.session where s.id in (
        select id from session where project_id = ? and coalesce(started_at, '') <= ? order by sort_at desc limit ${LAST})`,
     [project, new Date(ms).toISOString()],
   );
-  return (await toWrites(rows)).filter(({ at }) => at <= ms);
+  return (await toWrites(rows, await placesOf(kernel, project, root))).filter(({ at }) => at <= ms);
 }
 
 /** Sessions read by one question: their rows are at most a few MB. */
 const TOGETHER = 400;
 
 /** All writes of a project's sessions, in order of time. */
-export async function writesOf(db: Database, project: string): Promise<Write[]> {
+export async function writesOf(kernel: Kernel, project: string, root: string): Promise<Write[]> {
+  const { db } = kernel.storage;
   const ids = await db.all<{ id: string }>("select id from session where project_id = ? order by sort_at, id", [
     project,
   ]);
@@ -87,18 +92,36 @@ export async function writesOf(db: Database, project: string): Promise<Write[]> 
         page,
       )),
     );
-  return toWrites(rows);
+  return toWrites(rows, await placesOf(kernel, project, root));
 }
 
-async function toWrites(rows: readonly FileRow[]): Promise<Write[]> {
+/** Working directory of a session, and its project's folder, as its log writes them. */
+export interface Place {
+  cwd: string | null;
+  root: string;
+}
+
+/** `root`: the project's folder here. A session of another machine had it elsewhere. */
+export async function placesOf(
+  kernel: Kernel,
+  project: string,
+  root: string,
+): Promise<(session: { id: string; cwd: string | null }) => Place> {
+  const known = await kernel.find("repositories")?.places(project);
+  return ({ id, cwd }) => known?.get(id) ?? { cwd, root };
+}
+
+async function toWrites(rows: readonly FileRow[], placeOf: (row: FileRow) => Place): Promise<Write[]> {
   const slices = new Slices();
   const found: Write[] = [];
   const authors = new Map<string, Author>();
-  for (const { id, tool, title, cwd, ended, path, calls, lines } of rows) {
-    const author = authors.get(id) ?? { id, tool, title, cwd };
+  for (const row of rows) {
+    const { id, tool, title, ended, calls, lines } = row;
+    const author = authors.get(id) ?? { id, tool, title };
+    const file = fileAt(row.path, placeOf(row));
     authors.set(id, author);
     for (const call of readCalls(calls, lines))
-      found.push({ ...call, author, path, at: call.at ?? ended, timed: call.at !== null });
+      found.push({ ...call, author, file, at: call.at ?? ended, timed: call.at !== null });
     if (slices.due) await slices.turn();
   }
   return sortInSlices(found, byTime);
@@ -108,11 +131,15 @@ async function toWrites(rows: readonly FileRow[]): Promise<Write[]> {
 export const byTime = (a: Write, b: Write): number =>
   a.at - b.at || (a.author.id === b.author.id ? a.seq - b.seq : a.author.id < b.author.id ? -1 : 1);
 
-/** Whether a path as a call wrote it is the file at `path` below `root`. In a work tree elsewhere its end decides. */
-export function isSame(written: string, cwd: string | null, root: string, path: string): boolean {
+/** Whether a file, as `fileAt` names it, is the one at `path` of the project. In a work tree elsewhere its end decides. */
+export const isSame = (file: string, path: string): boolean =>
+  file.endsWith(`/${path}`) && (!file.startsWith("./") || file.length === path.length + 2);
+
+/** `./src/a.ts` for a file below the project's folder, on whatever machine; else the path from the root of the disk. */
+export function fileAt(written: string, { cwd, root }: Place): string {
   const full = absolute(written, cwd, root);
-  const base = slashed(root);
-  return full.startsWith(`${base}/`) ? full === `${base}/${path}` : full.endsWith(`/${path}`);
+  const base = `${slashed(root)}/`;
+  return root !== "" && full.startsWith(base) ? `./${full.slice(base.length)}` : full;
 }
 
 /** The path of a call from the root of the disk, with forward slashes. */

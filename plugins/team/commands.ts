@@ -31,7 +31,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask]\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\nopen | people | leave | revoke <machine>\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n]",
+      "[status] [--ask] | open | people | leave | revoke <machine>\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
     options: {
       server: { type: "string" },
       space: { type: "string" },
@@ -46,6 +46,7 @@ export const commands: readonly Command[] = [
       database: { type: "string" },
       blobs: { type: "string" },
       address: { type: "string" },
+      repositories: { type: "string" },
       port: { type: "string", short: "p" },
       host: { type: "string" },
     },
@@ -63,6 +64,7 @@ export const commands: readonly Command[] = [
       database: "serve: postgres://… or a folder (default: PGlite in the data directory)",
       blobs: "serve: a folder for transcripts and chunks, or a driver of unstorage as JSON",
       address: "serve: the address that people and machines use, behind a proxy",
+      repositories: "serve: mirrors of repositories, in a folder for each space: receipts and blame",
       port: "serve: the port (default 41730 or the next free one)",
       host: "serve: the address to listen on (default 127.0.0.1)",
     },

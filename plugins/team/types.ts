@@ -51,7 +51,8 @@ export interface Manifest {
   id: string;
   tool: string;
   toolLabel: string;
-  project: { kind: string; name: string; key: string };
+  /** `root`, `cwd`: folder of the repository and working directory, redacted as the paths in its messages are, which begin with them. */
+  project: { kind: string; name: string; key: string; root?: string | undefined; cwd?: string | undefined };
   /** What the user calls the session. */
   name: string | null;
   summary: PortableSummary;

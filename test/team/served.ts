@@ -9,6 +9,7 @@ import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import git from "../../plugins/git/index.ts";
 import security from "../../plugins/security/index.ts";
 import team from "../../plugins/team/index.ts";
 import type { NodeOptions } from "../../plugins/team/server/node.ts";
@@ -72,7 +73,7 @@ export async function joinWithSamples(
   await writeDemo({ home });
   const t = await createTestKernel({
     home,
-    plugins: [archive(), claude(), codex(), security(), team()],
+    plugins: [archive(), git(), claude(), codex(), security(), team()],
     env: { USER: name.toLowerCase() },
     config: { dataDir: join(home, "data") },
   });

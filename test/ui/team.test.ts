@@ -1,6 +1,12 @@
 /** What a signed-in person sees of a team's server: every screen that it offers answers, and nothing leads to what it refuses. */
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Commits, Origins } from "../../plugins/blame/index.ts";
+import type { TreeAt } from "../../plugins/git/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { builtDashboard, DASHBOARD } from "../built.ts";
 import { LONG } from "../rounds.ts";
@@ -19,6 +25,7 @@ const plugins = defaultPlugins().map((entry) =>
 );
 
 describeUi("a team's dashboard", () => {
+  let repositories: string;
   let server: Served;
   let olga: Person;
   let mika: Person;
@@ -30,9 +37,13 @@ describeUi("a team's dashboard", () => {
     await builtDashboard();
     const [engine] = engines();
     if (!engine) throw new Error("no engine");
-    server = await serveTeam(engine, { plugins });
+    repositories = await mkdtemp(join(tmpdir(), "sessarc-repositories-"));
+    server = await serveTeam(engine, { plugins, repositories });
     olga = await joinWithSamples(server.ownerLink, "Olga", { projects: ["tidepool"] });
     mika = await joinWithSamples(await olga.invite(), "Mika", { projects: [OTHER] });
+    const projects = await olga.t.json<{ name: string; path: string }[]>("/api/projects?git=0");
+    const path = projects.find(({ name }) => name === "tidepool")?.path ?? "";
+    execFileSync("git", ["clone", "-q", "--mirror", path, join(repositories, "Team", "tidepool.git")]);
     const browser = await openBrowser();
     const context = await browser.newContext({ locale: "en-GB", reducedMotion: "reduce", serviceWorkers: "block" });
     await watchTraffic(context);
@@ -54,6 +65,7 @@ describeUi("a team's dashboard", () => {
     await mika?.close();
     await olga?.close();
     await server?.close();
+    await rm(repositories, { recursive: true, force: true });
   });
 
   const visit = async (path: string) => {
@@ -109,6 +121,22 @@ describeUi("a team's dashboard", () => {
     await table("Sessions").getByRole("link").first().click();
     await page.waitForURL(/\/sessions\//);
     expect(problems).toEqual([]);
+  });
+
+  it("shows what commits cost and who wrote each line, from the server's mirror; says whose sessions count", async () => {
+    const all = await get<{ id: string; name: string }[]>("/api/projects?git=0");
+    const idOf = (name: string) => all.find((one) => one.name === name)?.id ?? "";
+    await visit(`/projects/${idOf("tidepool")}?tab=changes`);
+    await page.getByText("Only sessions that you may read are counted").waitFor();
+    await page.locator("tbody tr button").first().click();
+    await page.getByRole("heading", { name: "Changed files" }).waitFor();
+    const { file, line } = await writtenLine(idOf("tidepool"));
+    await visit(`/projects/${idOf("tidepool")}?${new URLSearchParams({ tab: "code", file, line })}`);
+    await page.getByRole("heading", { name: "What was asked" }).waitFor();
+    expect(problems).toEqual([]);
+    // A folder without a repository has no first commit.
+    await visit(`/projects/${idOf(OTHER)}`);
+    expect(await page.getByRole("tab", { name: "Changes" }).count()).toBe(0);
   });
 
   it("opens no screen that it lacks, by key or by address", async () => {
@@ -206,6 +234,19 @@ describeUi("a team's dashboard", () => {
 
   const get = async <T>(path: string): Promise<T> =>
     page.evaluate(async (address) => (await fetch(address)).json() as Promise<T>, path);
+  /** A line at HEAD that a session wrote. */
+  async function writtenLine(project: string): Promise<{ file: string; line: string }> {
+    const { commits } = await get<Commits>(`/api/projects/${project}/commits`);
+    for (const { hash } of commits.filter(({ kept }) => kept > 0)) {
+      const { changed } = await get<TreeAt>(`/api/git/tree?${new URLSearchParams({ project, commit: hash })}`);
+      for (const { path } of changed) {
+        const { lines } = await get<Partial<Origins>>(`/api/git/blame?${new URLSearchParams({ project, path })}`);
+        const at = lines?.findIndex(({ writer }) => writer !== null) ?? -1;
+        if (at >= 0) return { file: path, line: String(at + 1) };
+      }
+    }
+    throw new Error("no session wrote a line");
+  }
   const firstSession = async () =>
     (await get<{ sessions: { id: string }[] }>("/api/sessions?q=High and low water")).sessions[0]?.id ?? "";
   const firstProject = async () => (await get<{ id: string }[]>("/api/projects?git=0"))[0]?.id ?? "";

@@ -9,6 +9,10 @@ export const isLocal = routes === undefined;
 
 export const offers = (route: RouteKey): boolean => routes?.has(route) ?? true;
 
+/** Whether the service may have the project's repository: a local one has its folder, a team's server a mirror with the same first commit. */
+export const hasRepository = ({ path, identity }: { path: string | null; identity: { key: string } }): boolean =>
+  offers("GET /git/blame") && (isLocal ? path !== null : identity.key.startsWith("shared:commit:"));
+
 /** Entries whose route the service has. */
 export const offered = <T extends { needs?: RouteKey }>(entries: readonly T[]): T[] =>
   entries.filter(({ needs }) => needs === undefined || offers(needs));

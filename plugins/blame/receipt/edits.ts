@@ -1,7 +1,6 @@
 /** What became of each edit of a session: the answer of GET /sessions/:id/edits. */
 import { type Kernel, SessarcError } from "sessarc";
 import { Slices } from "#internal";
-import { absolute, type Write } from "../writes.ts";
 import { landingFor } from "./accounts.ts";
 import type { Landed, Landing } from "./landing.ts";
 import type { FateRow } from "./receipt.ts";
@@ -43,7 +42,7 @@ export async function editsOf(kernel: Kernel, id: string): Promise<SessionEdits>
     if (list) list.push(one);
     else bySeq.set(one.write.seq, [one]);
   }
-  const written = await writtenBy(landing, session, root, slices);
+  const written = await writtenBy(landing, session, slices);
   const edits: EditState[] = [];
   for (const [seq, { lines, fresh }] of [...written].sort(([a], [b]) => a - b)) {
     if (slices.due) await slices.turn();
@@ -79,20 +78,18 @@ async function landingIn(kernel: Kernel, project: string, root: string): Promise
 async function writtenBy(
   { writes }: Landing,
   session: string,
-  root: string,
   slices: Slices,
 ): Promise<Map<number, { lines: number; fresh: number }>> {
-  const fileOf = ({ path, author }: Write) => absolute(path, author.cwd, root);
   const files = new Set<string>();
   for (const write of writes) {
     if (slices.due) await slices.turn();
-    if (write.author.id === session) files.add(fileOf(write));
+    if (write.author.id === session) files.add(write.file);
   }
   const known = new Map<string, Set<number>>();
   const found = new Map<number, { lines: number; fresh: number }>();
   for (const write of writes) {
     if (slices.due) await slices.turn();
-    const file = fileOf(write);
+    const { file } = write;
     if (!files.has(file)) continue;
     const { author, seq, lines, whole } = write;
     const before = known.get(file) ?? new Set();

@@ -4,7 +4,7 @@ import { Slices } from "#internal";
 import { keyOf } from "../indexer/keys.ts";
 import { formsOf, isReformed } from "../match/forms.ts";
 import { type CommittedLine, matchLines, type Window } from "../match/match.ts";
-import { absolute, type Write, writesOf } from "../writes.ts";
+import { isSame, type Write, writesOf } from "../writes.ts";
 import { groupBy } from "./group.ts";
 
 type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
@@ -48,11 +48,10 @@ export async function landingOf(
     "select min(started_at) as at from session where project_id = ? and started_at is not null",
     [project],
   );
-  if (!first?.at || tips.head === undefined) return { commits: [], landed: [], writes: await writesOf(db, project) };
-  const writes = await writesOf(db, project);
-  const byName = await groupBy(writes, ({ path }) =>
-    path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1),
-  );
+  if (!first?.at || tips.head === undefined)
+    return { commits: [], landed: [], writes: await writesOf(kernel, project, root) };
+  const writes = await writesOf(kernel, project, root);
+  const byName = await groupBy(writes, ({ file }) => file.slice(file.lastIndexOf("/") + 1));
   const git = kernel.inject("git");
   const since = new Date(Date.parse(first.at) - DAY).toISOString();
   // A file may get a writer's name by a rename later on: of all files the lines are wanted where any session wrote something.
@@ -63,7 +62,7 @@ export async function landingOf(
     others.length > 0 ? await git.patches(root, { ...query, commits: [...new Set(others), `^${tips.head}`] }) : [];
   const all = [...merged, ...open];
   const isMerged = new Set(merged.map(({ hash }) => hash));
-  const landed = await landIn(all, isMerged, root, byName);
+  const landed = await landIn(all, isMerged, byName);
   return {
     commits: all.map(({ files, ...commit }) => ({
       ...commit,
@@ -79,7 +78,6 @@ export async function landingOf(
 async function landIn(
   commits: readonly CommitPatch[],
   isMerged: ReadonlySet<string>,
-  root: string,
   byName: ReadonlyMap<string, Write[]>,
 ): Promise<Landed[]> {
   const slices = new Slices();
@@ -88,7 +86,7 @@ async function landIn(
   const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
   for (const { names, patches } of lineages) {
     if (slices.due) await slices.turn();
-    const writes = await writesUnder(names, root, byName, slices);
+    const writes = await writesUnder(names, byName, slices);
     if (writes.length === 0) continue;
     const touched = patches.map(({ commit }) => Date.parse(commit.authoredAt)).sort((a, b) => a - b);
     const windows = new Map<string, Window>();
@@ -211,7 +209,6 @@ async function lineagesOf(
 
 async function writesUnder(
   names: ReadonlySet<string>,
-  root: string,
   byName: ReadonlyMap<string, Write[]>,
   slices: Slices,
 ): Promise<Write[]> {
@@ -219,8 +216,7 @@ async function writesUnder(
   for (const path of names)
     for (const write of byName.get(path.slice(path.lastIndexOf("/") + 1)) ?? []) {
       if (slices.due) await slices.turn();
-      const full = absolute(write.path, write.author.cwd, root);
-      if (full.startsWith(`${root}/`) ? full === `${root}/${path}` : full.endsWith(`/${path}`)) found.add(write);
+      if (isSame(write.file, path)) found.add(write);
     }
   return [...found].sort((a, b) => a.at - b.at || a.seq - b.seq);
 }

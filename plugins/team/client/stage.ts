@@ -36,9 +36,11 @@ export interface Staged {
 const MOST_RAW = 32 * 2 ** 20;
 const RAW = /\.(?:jsonl|jsonl\.zst|json)$/i;
 /** Changes when equal sessions become other manifests. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** Where the archive cuts titles. */
 const TITLE_CHARS = 200;
+/** Longer paths do not go along. */
+const MOST_PATH = 4_000;
 
 const compress = promisify(gzip);
 
@@ -107,6 +109,7 @@ export async function stage(
       kind: one.project_kind,
       name: cut(say(one.project_name), 300) || "project",
       key: projectKey(one, machine),
+      ...placeOf(one, say),
     },
     name: one.name === null ? null : cut(say(one.name), 500),
     summary: shown(toPortable(summary), say, keyOf),
@@ -129,12 +132,24 @@ export async function stage(
   };
 }
 
-/** A repository is the same project on every machine; a folder is not. No path leaves the machine, a hash of one does. */
-function projectKey({ project_kind, project_key, root_commit, tool }: Candidate, machine: string): string {
-  if (project_kind === "repository" && root_commit !== null) return `commit:${root_commit}`;
+const isRepository = ({ project_kind, root_commit }: Candidate): boolean =>
+  project_kind === "repository" && root_commit !== null;
+
+/** A repository is the same project on every machine; a folder is not, and of its path a hash leaves the machine. */
+function projectKey(one: Candidate, machine: string): string {
+  const { project_kind, project_key, root_commit, tool } = one;
+  if (isRepository(one)) return `commit:${root_commit}`;
   if (project_key === `virtual:${tool}`) return project_key;
   const kind = project_kind === "virtual" ? "virtual" : "folder";
   return `${kind}:${hash(`${machine}\0${project_key}`)}`;
+}
+
+/** By which the server knows files of the repository in the session's calls. */
+function placeOf(one: Candidate, say: (text: string) => string): Pick<Manifest["project"], "root" | "cwd"> {
+  if (!isRepository(one) || one.project_path === null) return {};
+  const root = say(one.project_path);
+  const cwd = one.cwd === null ? undefined : say(one.cwd);
+  return root.length > MOST_PATH || (cwd?.length ?? 0) > MOST_PATH ? {} : { root, ...(cwd !== undefined && { cwd }) };
 }
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
@@ -151,7 +166,8 @@ function textsOf(
   const { usage, inheritedUsage = {}, replies = [] } = figures;
   const models = [...Object.keys(usage), ...Object.keys(inheritedUsage), ...replies.map(({ model }) => model)];
   const linked = links.flatMap((link) => (link.kind === "pull-request" ? [link.url, link.repository ?? ""] : []));
-  const texts = [one.name ?? "", whole(title ?? ""), gitBranch ?? "", refused ?? "", one.project_name];
+  const places = isRepository(one) ? [one.project_path ?? "", one.cwd ?? ""] : [];
+  const texts = [one.name ?? "", whole(title ?? ""), gitBranch ?? "", refused ?? "", one.project_name, ...places];
   return [...new Set([...texts, ...linked, ...tags, ...models, ...Object.keys(skipped?.unknown ?? {})])];
 }
 

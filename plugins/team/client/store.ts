@@ -35,7 +35,9 @@ export interface Candidate {
   project_kind: string;
   project_key: string;
   project_name: string;
+  project_path: string | null;
   root_commit: string | null;
+  cwd: string | null;
   space: number;
 }
 
@@ -61,7 +63,7 @@ interface ServerRow {
 
 const CANDIDATES = `select s.id, s.tool, s.key, s.generation, s.parts, s.name, s.title, s.parent_id, s.forked_from, s.exclusive, s.source_path,
     s.source_bytes, s.sort_at, s.project_id, p.kind as project_kind, p.key as project_key, coalesce(p.name, p.derived_name) as project_name,
-    p.root_commit, t.space
+    p.path as project_path, p.root_commit, s.cwd, t.space
   from team_project t join session s on s.project_id = t.project_id join project p on p.id = s.project_id
   where t.address = ? and s.sort_at >= ?`;
 

@@ -47,6 +47,8 @@ const TABLES = [
      pushed_at text not null default '',
      primary key (tenant, session)
    )`,
+  // Where the session's machine has the repository, and its working directory: redacted, as the paths in its messages are.
+  ...["root", "cwd"].map((name) => `alter table team_session add column if not exists ${name} text`),
   "create index if not exists team_session_space on team_session (tenant, space)",
   // How often the plugins' rows of a tenant changed.
   "create table if not exists team_generation (tenant bigint primary key, generation bigint not null)",

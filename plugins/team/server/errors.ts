@@ -20,6 +20,8 @@ declare module "sessarc" {
     TEAM_PUSH_FAILED: { id: string; reason: string };
     TEAM_WITHDRAWN: { id: string };
     TEAM_STORE_INVALID: { reason: string };
+    TEAM_REPOSITORIES_MISSING: { folder: string };
+    TEAM_NO_REPOSITORY: { project: string };
   }
 }
 
@@ -109,5 +111,16 @@ defineErrors({
     status: 422,
     why: ({ reason }) => `--blobs is invalid: ${reason}`,
     fix: () => 'Pass a folder, or a driver of unstorage as JSON: {"name":"s3","options":{…}}.',
+  },
+  TEAM_REPOSITORIES_MISSING: {
+    status: 422,
+    why: ({ folder }) => `--repositories is invalid: there is no folder ${folder}`,
+    fix: () => "Create it, with a folder for each space and the mirrors of its repositories in that.",
+  },
+  TEAM_NO_REPOSITORY: {
+    status: 422,
+    why: ({ project }) => `The server has no repository of ${project} that you may read`,
+    fix: () =>
+      "Ask the person who runs the server for a mirror of it in the folder of a space that you are in (`sessarc team serve --repositories`).",
   },
 });

@@ -21,6 +21,7 @@ import { createNodeApp, page } from "./http.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPersonKernels } from "./people/kernels.ts";
+import { openRepositories } from "./people/repositories.ts";
 import { serverPlugins } from "./plugins.ts";
 import { createReplaced } from "./replaced.ts";
 import { openBodies } from "./storage.ts";
@@ -34,6 +35,8 @@ export interface NodeOptions {
   folder: string;
   /** What people type where a proxy is in front: https://team.example.com. */
   address?: string | undefined;
+  /** A folder of repositories. */
+  repositories?: string | undefined;
   /** Days that the access log goes back. */
   accessDays?: number | undefined;
   plugins: CommandContext["plugins"];
@@ -63,7 +66,8 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
   const { log, config } = options;
   const address = options.address === undefined ? undefined : readAddress(options.address);
   const bodies = await openBodies(options.blobs, options.folder);
-  const plugins = await serverPlugins(options.plugins);
+  const repositories = options.repositories === undefined ? undefined : await openRepositories(options.repositories);
+  const plugins = await serverPlugins(options.plugins, repositories !== undefined);
   const closers: (() => Promise<void>)[] = [];
   try {
     // PGlite itself does not notice a second process in its folder, which would damage it.
@@ -78,7 +82,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     const { owner } = database;
     const directory = createDirectory(owner, TENANT);
     const blobs = createBlobStore(owner, TENANT, bodies.files);
-    const parts = { database, bodies, plugins, config, log };
+    const parts = { database, bodies, plugins, repositories, config, log };
     const replaced = createReplaced(owner, TENANT, bodies.transcripts);
     const ingest = createIngest({ ...parts, tenant: TENANT, blobs, replaced });
     closers.push(() => ingest.close());

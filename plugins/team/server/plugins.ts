@@ -3,12 +3,13 @@ import type { Plugin, PluginEntry } from "sessarc";
 import { loadPlugin } from "#internal";
 import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
-import { isRouteAllowed, offeredRoutes } from "./people/allowed.ts";
+import { HISTORY, isRouteAllowed, offeredRoutes } from "./people/allowed.ts";
+import { createHistoryGate } from "./people/history.ts";
 
 /** What a pushed session is imported by. */
-const INGEST = ["archive", "insights", "health"];
+const INGEST = ["archive", "insights", "health", "git", "blame"];
 /** What a person asks. */
-const PERSON = ["archive", "insights", "health", "causality", "security", "mcp-hub", "dashboard"];
+const PERSON = ["archive", "insights", "health", "causality", "security", "git", "blame", "mcp-hub", "dashboard"];
 
 export interface ServerPlugins {
   ingest: readonly (Plugin | PluginEntry)[];
@@ -20,7 +21,10 @@ export interface ServerPlugins {
 }
 
 /** Loads the plugins of `all` that a server needs. Those of the configuration are not among them: they were written for one machine. */
-export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Promise<ServerPlugins> {
+export async function serverPlugins(
+  all: readonly (Plugin | PluginEntry)[],
+  hasRepositories: boolean,
+): Promise<ServerPlugins> {
   const entries = all.filter(
     (one): one is PluginEntry => "specifier" in one && one.specifier.startsWith("sessarc/plugins/"),
   );
@@ -40,6 +44,7 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
   const search = teamSearch();
   migrations.push({ plugin: search.name, steps: search.migrations ?? [] });
   const prepared = { ...search, migrations: [] };
+  const gated = createHistoryGate();
   return {
     ingest: [
       ...named(INGEST).map((entry) => derived(entry, (plugin) => ({ ...plugin, migrations: [], commands: [] }))),
@@ -49,14 +54,14 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
       prepared,
       ...assistants.map((facts) => pushedAdapter(facts)),
       ...named(PERSON).map((entry) =>
-        derived(withOffers(entry), (plugin) => ({
+        derived(withOffers(entry, hasRepositories), (plugin) => ({
           ...plugin,
           migrations: [],
           commands: [],
           // What is not allowed is not there: a tool of an agent cannot reach it either.
-          routes: (plugin.routes ?? []).filter((route) =>
-            isRouteAllowed(route.method, route.mount === "/" ? route.path : `/api${route.path}`),
-          ),
+          routes: (plugin.routes ?? [])
+            .filter((route) => isRouteAllowed(route.method, pathOf(route)))
+            .map((route) => (HISTORY.includes(pathOf(route)) ? gated(route) : route)),
         })),
       ),
     ],
@@ -65,10 +70,13 @@ export async function serverPlugins(all: readonly (Plugin | PluginEntry)[]): Pro
   };
 }
 
+const pathOf = ({ mount, path }: { mount?: "/" | undefined; path: string }): string =>
+  mount === "/" ? path : `/api${path}`;
+
 /** The dashboard leaves out what the server refuses. */
-const withOffers = (entry: PluginEntry): PluginEntry =>
+const withOffers = (entry: PluginEntry, hasRepositories: boolean): PluginEntry =>
   entry.specifier === "sessarc/plugins/dashboard"
-    ? { ...entry, options: Object.assign({}, entry.options, { offers: offeredRoutes() }) }
+    ? { ...entry, options: Object.assign({}, entry.options, { offers: offeredRoutes(hasRepositories) }) }
     : entry;
 
 function factsOf(adapter: unknown): Facts {

@@ -25,6 +25,7 @@ export async function startNode(
     blobs: textOf(flags.blobs) ?? ctx.path("team", "blobs"),
     folder: ctx.path("team", "node"),
     address: textOf(flags.address),
+    repositories: textOf(flags.repositories),
     plugins: ctx.plugins,
     config,
     log: ctx.err,

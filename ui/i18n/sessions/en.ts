@@ -130,6 +130,7 @@ export const en = {
   goTo: "Go to message {seq}",
   code: "Code",
   codeIntro: "Choose a file, then a line, to see which session wrote it and why.",
+  readable: "Only sessions that you may read are counted: lines of other sessions have no writer here, and no cost.",
   codeEmpty: "No file is chosen.",
   atCommit: "As committed {ago}",
   later: "{n} later change is not committed|{n} later changes are not committed",

@@ -130,6 +130,8 @@ export const words: SessionsWords = {
   goTo: "メッセージ {seq} へ",
   code: "コード",
   codeIntro: "ファイルと行を選ぶと、どのセッションがなぜ書いたかを表示します。",
+  readable:
+    "閲覧できるセッションだけを集計します。ほかのセッションの行には、ここでは書いたセッションもコストも表示されません。",
   codeEmpty: "ファイルが選ばれていません。",
   atCommit: "コミット時の状態 ({ago})",
   later: "その後の変更 {n} 件は未コミットです",

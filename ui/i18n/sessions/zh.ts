@@ -130,6 +130,7 @@ export const words: SessionsWords = {
   goTo: "前往消息 {seq}",
   code: "代码",
   codeIntro: "选择文件，再选择一行，查看是哪个会话写的以及原因。",
+  readable: "只统计您有权查看的会话：其他会话写的行在此没有作者，也不计费用。",
   codeEmpty: "尚未选择文件。",
   atCommit: "提交时的状态（{ago}）",
   later: "之后的 {n} 处更改尚未提交",

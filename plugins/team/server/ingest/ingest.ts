@@ -78,11 +78,15 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       "session:write": ({ session, write }) => {
         const pushed = current.get(session.id);
         if (!pushed || pushed.text < textsOf(pushed.manifest).length - 1) return;
+        const { project } = pushed.manifest;
         // With the session's row: a digest that is stored says that all of it is.
         write.push(
           [
-            "update team_session set digest = ?, manifest = ?, pushed_at = ? where tenant = ? and session = ?",
-            [pushed.digest, JSON.stringify(pushed.manifest), new Date().toISOString(), tenant, session.id],
+            "update team_session set digest = ?, manifest = ?, root = ?, cwd = ?, pushed_at = ? where tenant = ? and session = ?",
+            [
+              ...[pushed.digest, JSON.stringify(pushed.manifest), project.root ?? null, project.cwd ?? null],
+              ...[new Date().toISOString(), tenant, session.id],
+            ],
           ],
           ["update session set name = ? where id = ?", [pushed.manifest.name, session.id]],
         );

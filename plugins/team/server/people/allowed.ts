@@ -1,5 +1,17 @@
 /** What a team server answers of the API. Everything else is refused: most routes are about the files and programs of one machine. */
 
+/** Of a project's repository. The dashboard shows them where the server has repositories. */
+export const HISTORY: readonly string[] = [
+  "/api/projects/:id/commits",
+  "/api/projects/:id/receipt",
+  "/api/git/at",
+  "/api/git/tree",
+  "/api/git/file",
+  "/api/git/blame",
+  "/api/git/writers",
+  "/api/git/line",
+];
+
 export const READ: readonly string[] = [
   "/api/status",
   "/api/plugins",
@@ -27,6 +39,7 @@ export const READ: readonly string[] = [
   "/api/health",
   "/api/import/status",
   "/api/prices",
+  ...HISTORY,
   "/api/team/people",
   "/api/team/usage",
   "/api/team/sessions",
@@ -39,8 +52,10 @@ export const READ: readonly string[] = [
 const MCP = ["GET", "POST", "DELETE"];
 
 /** For the dashboard: the same routes, as it names them. */
-export const offeredRoutes = (): string[] =>
-  READ.filter((path) => path.startsWith("/api/")).map((path) => `GET ${path.slice("/api".length)}`);
+export const offeredRoutes = (hasRepositories: boolean): string[] =>
+  READ.filter((path) => path.startsWith("/api/") && (hasRepositories || !HISTORY.includes(path))).map(
+    (path) => `GET ${path.slice("/api".length)}`,
+  );
 
 const isRead = (method: string) => method === "GET" || method === "HEAD";
 

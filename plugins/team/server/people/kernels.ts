@@ -11,6 +11,8 @@ export interface KernelParts {
   database: TeamDatabase;
   bodies: Bodies;
   plugins: ServerPlugins;
+  /** Folder of repositories. */
+  repositories?: string | undefined;
   config: CommandContext["config"];
   log(line: string): void;
 }
@@ -32,7 +34,10 @@ interface Entry {
 
 export type PersonKernels = ReturnType<typeof createPersonKernels>;
 
-export function createPersonKernels({ database, bodies, plugins, config, log }: KernelParts, directory: Directory) {
+export function createPersonKernels(
+  { database, bodies, plugins, repositories, config, log }: KernelParts,
+  directory: Directory,
+) {
   const entries = new Map<string, Entry>();
   const closing = new Set<Promise<void>>();
 
@@ -42,7 +47,7 @@ export function createPersonKernels({ database, bodies, plugins, config, log }: 
     return createKernel({
       config: kernelConfig(config, bodies),
       storage: toStorage(db, bodies, true),
-      plugins: [...plugins.person, teamView(directory)],
+      plugins: [...plugins.person, teamView(directory, repositories, caller.spaces)],
       partial: true,
       env: NOBODY,
       log,

@@ -1,11 +1,14 @@
-/** What a person's kernel has beyond a local one: whose sessions are whose, and the screen that shows it. */
+/** What a person's kernel has beyond a local one: whose sessions are whose, the screen that shows it, and where repositories are. */
 import type { Plugin } from "sessarc";
+import type { Space } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";
+import { repositoriesOf } from "./repositories.ts";
 import { peopleScreen } from "./screen.ts";
 import { viewRoutes } from "./view.ts";
 
-export const teamView = (directory: Directory): Plugin => ({
+export const teamView = (directory: Directory, repositories: string | undefined, spaces: readonly Space[]): Plugin => ({
   name: "team-view",
   dependsOn: ["archive", "insights"],
+  setup: (kernel) => kernel.provide("repositories", repositoriesOf(kernel, repositories, spaces)),
   routes: [...viewRoutes(directory), peopleScreen],
 });

@@ -1,0 +1,40 @@
+/** Routes that read the history of a repository, on a server: a few at a time on a node, and with the server's own error. */
+import { isSessarcError, SessarcError } from "sessarc";
+
+/** Questions of one node that run at once: each may start several processes. */
+const AT_ONCE = 2;
+
+interface Asked {
+  handler(context: { event: { readonly req: Request } }): unknown;
+}
+
+/** Wraps the handlers of such routes. All of them share the places. */
+export function createHistoryGate() {
+  let free = AT_ONCE;
+  const waiting: (() => void)[] = [];
+  const enter = async () => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const leave = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else free++;
+  };
+
+  return <R extends Asked>(route: R): R => ({
+    ...route,
+    async handler(context: Parameters<R["handler"]>[0]) {
+      await enter();
+      try {
+        context.event.req.signal.throwIfAborted();
+        return await route.handler(context);
+      } catch (error) {
+        if (!isSessarcError(error) || error.code !== "NO_REPOSITORY" || !("project" in error.params)) throw error;
+        throw new SessarcError("TEAM_NO_REPOSITORY", { project: error.params.project }, { cause: error });
+      } finally {
+        leave();
+      }
+    },
+  });
+}
