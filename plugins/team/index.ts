@@ -7,6 +7,7 @@ import type { Background } from "./client/background.ts";
 import type { TeamClient } from "./client/client.ts";
 import { clientRoutes } from "./client/routes.ts";
 import { migrations } from "./client/schema.ts";
+import type { PushedOf } from "./client/store.ts";
 import { commands } from "./commands.ts";
 import { config, type PushMode } from "./config.ts";
 
@@ -30,18 +31,28 @@ export interface Team {
   client(): Promise<TeamClient>;
   /** Addresses of the servers that these sessions were pushed to. */
   pushedTo(ids: readonly string[]): Promise<string[]>;
+  /** Removes those of these sessions that were pushed from their servers. Throws TEAM_UNREACHABLE, TEAM_NO_ACCESS, TEAM_REFUSED. */
+  withdraw(ids: readonly string[]): Promise<void>;
+  /** How many of these sessions with their sub-agents, or of a project's, were pushed to which server. */
+  pushedOf(wanted: PushedOf): Promise<{ address: string; sessions: number }[]>;
 }
 
 function createTeam(kernel: Kernel, options: TeamOptions): Team & { close(): Promise<void> } {
   let opened: Promise<TeamClient> | undefined;
   const client = () => (opened ??= import("./client/client.ts").then((code) => code.createClient(kernel, options)));
+  /** The client, unless nothing was pushed: then it is not loaded. */
+  const clientIfPushed = async () =>
+    (await kernel.storage.db.get("select 1 from team_pushed limit 1")) ? client() : undefined;
   return {
     client,
     async pushedTo(ids) {
-      const some = await kernel.storage.db.get("select 1 from team_pushed limit 1");
-      if (!some) return [];
-      return [...new Set((await (await client()).serversOf(ids)).map(({ address }) => address))];
+      const servers = (await (await clientIfPushed())?.serversOf(ids)) ?? [];
+      return [...new Set(servers.map(({ address }) => address))];
     },
+    async withdraw(ids) {
+      await (await clientIfPushed())?.withdrawAll(ids);
+    },
+    pushedOf: async (wanted) => (await (await clientIfPushed())?.pushedOf(wanted)) ?? [],
     close: async () => void (await (await opened)?.close()),
   };
 }

@@ -132,7 +132,10 @@ describe("projects", () => {
     session(2, "/w/app", [{ role: "user", text: "b" }]);
     await importAll();
     const [{ id }] = (await call("GET", "/projects")).body;
-    expect((await call("DELETE", `/projects/${id}`)).body).toEqual({ deleted: { sessions: 2, messages: 2 } });
+    expect((await call("DELETE", `/projects/${id}`)).body).toEqual({
+      deleted: { sessions: 2, messages: 2 },
+      pushedTo: [],
+    });
     expect((await call("POST", "/sync?wait=1")).body).toMatchObject({ imported: 0, skipped: 2 });
     expect((await call("GET", "/projects")).body).toEqual([]);
   });

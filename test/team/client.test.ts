@@ -337,6 +337,77 @@ describe("withdrawing", () => {
     expect(status.servers[0]?.projects.map(({ id }) => id)).not.toContain(project?.id);
   });
 
+  describe("when something is deleted here", () => {
+    const pushedOf = async (t: TestKernel, body: object) =>
+      (await t.send<{ servers: { address: string; sessions: number }[] }>("POST", "/api/team/pushed", body)).body
+        .servers;
+    const parentOf = async (t: TestKernel) => {
+      const row = await t.kernel.storage.db.get<{ id: string; parent: string }>(
+        "select id, parent_id as parent from session where parent_id is not null order by id",
+      );
+      return [row?.parent ?? "", row?.id ?? ""] as const;
+    };
+
+    it("what is on a server is counted first, sub-agents and all, and stays there without a word", async () => {
+      const machine = await joined();
+      const { t, server, projects } = machine;
+      const [parent, child] = await parentOf(t);
+      expect(await pushedOf(t, { sessions: [parent] })).toEqual([]);
+      await choose(t, all(machine));
+      await push(t);
+      expect(await pushedOf(t, { sessions: [parent] })).toMatchObject([{ address: server.address }]);
+      expect((await pushedOf(t, { sessions: [parent] }))[0]?.sessions).toBeGreaterThan(1);
+      const project = projects.find(({ sessionCount }) => sessionCount > 1);
+      const inProject = (project?.sessionCount ?? 0) + (project?.subagentCount ?? 0);
+      expect(await pushedOf(t, { project: project?.id })).toEqual([{ address: server.address, sessions: inProject }]);
+      expect((await t.send("POST", "/api/team/pushed", {})).status).toBe(400);
+
+      const there = server.sessions.size;
+      expect((await t.send("DELETE", `/api/sessions/${parent}`)).body).toMatchObject({ pushedTo: [server.address] });
+      expect((await t.send("DELETE", `/api/projects/${project?.id}`)).body).toMatchObject({
+        pushedTo: [server.address],
+      });
+      expect(server.sessions.size).toBe(there);
+      expect(server.sessions.has(child)).toBe(true);
+    });
+
+    it("it is withdrawn there on request, sub-agents and all, before it is deleted here", async () => {
+      const machine = await joined();
+      const { t, server } = machine;
+      await choose(t, all(machine));
+      await push(t);
+      const [parent, child] = await parentOf(t);
+      expect((await t.send("DELETE", `/api/sessions/${parent}?withdraw=1`)).body).toMatchObject({
+        deleted: true,
+        pushedTo: [],
+      });
+      expect([server.sessions.has(parent), server.sessions.has(child)]).toEqual([false, false]);
+      expect(server.sessions.size).toBeGreaterThan(0);
+      for (const id of all(machine))
+        expect((await t.send("DELETE", `/api/projects/${id}?withdraw=1`)).body).toMatchObject({ pushedTo: [] });
+      expect([...server.sessions.keys()]).toEqual([]);
+      expect((await push(t)).body).toMatchObject({ pushed: 0 });
+    });
+
+    it("nothing is deleted here while the server cannot be asked", async () => {
+      const machine = await joined();
+      const { t, server, projects } = machine;
+      await choose(t, all(machine));
+      await push(t);
+      const before = await idsOf(t);
+      await server.stop();
+      const [parent] = await parentOf(t);
+      expect((await t.send("DELETE", `/api/sessions/${parent}?withdraw=1`)).body).toMatchObject({
+        code: "TEAM_UNREACHABLE",
+      });
+      expect((await t.send("DELETE", `/api/projects/${projects[0]?.id}?withdraw=1`)).body).toMatchObject({
+        code: "TEAM_UNREACHABLE",
+      });
+      expect(await idsOf(t)).toEqual(before);
+      t.errors.splice(0);
+    });
+  });
+
   it("what another machine of the person withdrew is left out of the next push", async () => {
     const machine = await joined();
     const { t, server } = machine;

@@ -30,6 +30,7 @@ import rescue from "../../plugins/rescue/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import skills from "../../plugins/skills/index.ts";
+import team from "../../plugins/team/index.ts";
 import { builtDashboard, DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
@@ -189,6 +190,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     notes(),
     report(),
     feedback(),
+    team({ retryMs: 1 }),
     ...(options.plugins ?? []),
     dashboard({ dir: DASHBOARD }),
   ];

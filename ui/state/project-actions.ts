@@ -22,6 +22,8 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
   const renaming = ref<string | null>(null);
   const draft = ref("");
   const removing = ref<Project | null>(null);
+  /** From the team's servers, too. */
+  const withdraw = ref(false);
   const linking = ref<Project | null>(null);
   const syncing = reactive(new Set<string>());
 
@@ -86,7 +88,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
   async function remove(): Promise<void> {
     const project = removing.value;
     if (!project) return;
-    await api("DELETE /projects/:id", { params: { id: project.id } });
+    await api("DELETE /projects/:id", { params: { id: project.id }, query: withdraw.value ? { withdraw: "1" } : {} });
     toast(t("project.deleted", { name: project.name }));
     if (!options.leave) return refresh();
     // Left first: the screen would ask for what is no more.
@@ -142,6 +144,6 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
         run: () => open(removing, project),
       },
     ]);
-  return { renaming, draft, removing, linking, syncing, refresh, rename, leave, save, sync, remove, menu };
+  return { renaming, draft, removing, withdraw, linking, syncing, refresh, rename, leave, save, sync, remove, menu };
 }
 export type ProjectActions = ReturnType<typeof useProjectActions>;

@@ -29,6 +29,8 @@ export function useSessionActions(
   const ask = useRefresh();
   /** What the dialog asks about. */
   const removing = ref<"copy" | "source" | null>(null);
+  /** From the team's servers, too. */
+  const withdraw = ref(false);
   const linking = ref(false);
   const sharing = ref(false);
   const refresh = () => ask({ key: ["session", id] });
@@ -66,7 +68,7 @@ export function useSessionActions(
       await refresh();
       return;
     }
-    await api("DELETE /sessions/:id", { params: { id } });
+    await api("DELETE /sessions/:id", { params: { id }, query: withdraw.value ? { withdraw: "1" } : {} });
     toast(t("session.deleted"));
     void router.push({ name: "project", params: { id: detail.value?.project.id ?? "" } });
   }
@@ -175,5 +177,5 @@ export function useSessionActions(
     ]),
   );
   useCommands(() => actions.value.map((one) => ({ ...one, id: `session:${one.id}` })));
-  return { actions, removing, linking, sharing, rename, remove };
+  return { actions, removing, withdraw, linking, sharing, rename, remove };
 }

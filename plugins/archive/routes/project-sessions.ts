@@ -25,6 +25,12 @@ export function inTurn<T>(kernel: Kernel, work: () => Promise<T>): Promise<T> {
   return answer;
 }
 
+/** Ids of a project's sessions. */
+export async function sessionsOf({ storage: { db } }: Kernel, project: string): Promise<string[]> {
+  const rows = await db.all<{ id: string }>("select id from session where project_id = ? order by id", [project]);
+  return rows.map(({ id }) => id);
+}
+
 /** Removes the sessions of a project, between two runs. Yields each batch when it is gone. */
 export async function* removeSessions(
   kernel: Kernel,

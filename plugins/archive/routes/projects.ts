@@ -7,7 +7,7 @@ import { Slices, toEvents } from "#internal";
 import { pages } from "#internal/adapter";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
-import { inTurn, moveSessions, removeSessions } from "./project-sessions.ts";
+import { inTurn, moveSessions, removeSessions, sessionsOf } from "./project-sessions.ts";
 
 /** Removed sessions announced in one batch. */
 const TOLD = 40;
@@ -74,11 +74,15 @@ const rename = defineRoute({
 const remove = defineRoute({
   method: "DELETE",
   path: "/projects/:id",
-  summary: "Delete a project and its sessions from the archive; logs are not touched",
-  handler: ({ kernel, params }) =>
+  summary:
+    "Delete a project and its sessions from the archive; logs are not touched. `withdraw=1`: first from the team's servers, too",
+  query: v.object({ withdraw: v.optional(v.picklist(["0", "1"])) }),
+  handler: ({ kernel, params, query }) =>
     inTurn(kernel, async () => {
       const archive = kernel.inject("archive/open");
       await archive.project(params.id);
+      const team = kernel.find("team");
+      if (query.withdraw === "1") await team?.withdraw(await sessionsOf(kernel, params.id));
       const deleted = { sessions: 0, messages: 0 };
       const gone: string[] = [];
       try {
@@ -107,7 +111,7 @@ const remove = defineRoute({
         }
       }
       await kernel.notify("project:changed", { id: params.id, what: "removed" });
-      return { deleted };
+      return { deleted, pushedTo: (await team?.pushedTo(gone)) ?? [] };
     }),
 });
 

@@ -119,10 +119,13 @@ const rename = defineRoute({
 const remove = defineRoute({
   method: "DELETE",
   path: "/sessions/:id",
-  summary: "Delete the archive's copy and those of its sub-agents; they do not come back by sync",
-  handler: async ({ kernel, params }) => {
+  summary:
+    "Delete the archive's copy and those of its sub-agents; they do not come back by sync. `withdraw=1`: first from the team's servers, too",
+  query: v.object({ withdraw: v.optional(v.picklist(["0", "1"])) }),
+  handler: async ({ kernel, params, query }) => {
     const archive = kernel.inject("archive/open");
     await archive.row(params.id);
+    if (query.withdraw === "1") await kernel.find("team")?.withdraw(await archive.store.family(params.id));
     const ids = await archive.importer.alone(async () => {
       await archive.row(params.id);
       const family = await archive.store.family(params.id);

@@ -14,7 +14,7 @@ import {
 } from "./api.ts";
 import { createDeviceKey, removeDeviceKey } from "./device.ts";
 import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
-import { createTeamStore, type PushedRow, type Server } from "./store.ts";
+import { createTeamStore, type PushedOf, type PushedRow, type Server } from "./store.ts";
 
 export interface ClientOptions {
   /** ms until a request is repeated the first time. */
@@ -67,6 +67,8 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
   async function serverOf(wanted: string | undefined): Promise<Server> {
     const servers = await store.servers();
     if (servers.length === 0) throw new SessarcError("TEAM_NOT_JOINED", {});
+    const exact = servers.find(({ address }) => address === wanted);
+    if (exact) return exact;
     const found = servers.filter(({ address }) => wanted === undefined || address.includes(wanted));
     const [one] = found;
     if (one && found.length === 1) return one;
@@ -306,6 +308,16 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     },
 
     serversOf: (ids: readonly string[]) => store.serversOf(ids),
+    pushedOf: (wanted: PushedOf) => store.pushedOf(wanted),
+
+    /** Removes these sessions from every server that they were pushed to. */
+    async withdrawAll(ids: readonly string[]): Promise<void> {
+      const pushed = await store.serversOf(ids);
+      for (const server of new Set(pushed.map(({ address }) => address))) {
+        const sessions = pushed.filter(({ address }) => address === server).map(({ session_id }) => session_id);
+        await client.withdraw({ server, sessions });
+      }
+    },
 
     /** Pushes to every server, without those where this machine is one of `without`. Answers what failed: a server, or a session. */
     async pushAll(without: ReadonlySet<string>): Promise<{ about: string; device: string; error: unknown }[]> {

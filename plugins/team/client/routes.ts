@@ -64,6 +64,18 @@ export const clientRoutes = [
   }),
   defineRoute({
     method: "POST",
+    path: "/team/pushed",
+    summary: "Which servers have how many of these sessions, with their sub-agents, or of a project's",
+    body: v.pipe(
+      v.object({ sessions: v.optional(v.pipe(v.array(name), v.maxLength(20_000))), project: v.optional(name) }),
+      v.check((body) => (body.sessions === undefined) !== (body.project === undefined), "Name sessions or a project"),
+    ),
+    handler: async ({ kernel, body }): Promise<{ servers: { address: string; sessions: number }[] }> => ({
+      servers: await kernel.inject("team").pushedOf(body),
+    }),
+  }),
+  defineRoute({
+    method: "POST",
     path: "/team/withdraw",
     summary: "Remove sessions, or all of a project, from the server; answers its signed receipt",
     body: v.pipe(

@@ -1,6 +1,5 @@
 /** SQL of the client: servers, chosen projects, and what was pushed. */
 import type { Database } from "sessarc";
-import { marks, pages } from "#internal/adapter";
 import type { Joined, Space } from "./api.ts";
 
 export interface Server {
@@ -47,6 +46,11 @@ export interface PushedRow {
   pushed_id: string;
   stamp: string;
   digest: string;
+}
+
+export interface PushedOf {
+  sessions?: readonly string[] | undefined;
+  project?: string | undefined;
 }
 
 interface ServerRow {
@@ -180,16 +184,24 @@ export function createTeamStore(db: Database) {
     },
 
     /** Where these sessions were pushed to. */
-    async serversOf(ids: readonly string[]): Promise<{ address: string; session_id: string }[]> {
-      const found: { address: string; session_id: string }[] = [];
-      for (const page of pages(ids, 500))
-        found.push(
-          ...(await db.all<{ address: string; session_id: string }>(
-            `select address, session_id from team_pushed where session_id in (${marks(page)}) order by address, session_id`,
-            page,
-          )),
-        );
-      return found;
+    serversOf(ids: readonly string[]): Promise<{ address: string; session_id: string }[]> {
+      return db.all(
+        "select address, session_id from team_pushed where session_id in (select value from json_each(?)) order by address, session_id",
+        [JSON.stringify(ids)],
+      );
+    },
+
+    /** How many of these sessions with their sub-agents, or of a project's, were pushed to which server. */
+    async pushedOf({ sessions, project }: PushedOf): Promise<{ address: string; sessions: number }[]> {
+      const from =
+        project === undefined
+          ? "select value from json_each(?) union select s.id from session s join family f on s.parent_id = f.id"
+          : "select id from session where project_id = ?";
+      return db.all(
+        `with recursive family (id) as (${from})
+         select address, count(*) as sessions from team_pushed where session_id in (select id from family) group by address order by address`,
+        [project ?? JSON.stringify(sessions ?? [])],
+      );
     },
   };
 }
