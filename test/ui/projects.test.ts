@@ -357,6 +357,32 @@ describeUi("dashboard: one project", () => {
     await page.getByRole("heading", { level: 1, name: "Beacon" }).waitFor();
   });
 
+  it("has no range of days where it changes nothing: on Code and Changes", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "tidepool");
+    const range = page.getByRole("group", { name: "Range" });
+    await visit(stage, `/projects/${id}?tab=files`);
+    await range.waitFor();
+    for (const tab of ["code", "changes"]) {
+      await visit(stage, `/projects/${id}?tab=${tab}`);
+      expect(await range.count()).toBe(0);
+      await page.locator("main h1").focus();
+      await page.keyboard.press("d");
+      await page.keyboard.press("?");
+      const help = page.getByRole("dialog", { name: "Shortcuts" });
+      await help.waitFor();
+      expect(await help.getByText("Next range").count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await help.waitFor({ state: "detached" });
+      expect(params(stage).days).toBeUndefined();
+    }
+    await visit(stage, `/projects/${id}`);
+    await page.locator("main h1").focus();
+    await page.keyboard.press("d");
+    await page.waitForURL(/days=90/);
+  });
+
   it("deletes from its own page, and leads to the others", async () => {
     const stage = get();
     const { page } = stage;

@@ -3,10 +3,34 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { modelWords } from "../../ui/model-names.ts";
 import { averageOf, periodOf, periods } from "../../ui/state/periods.ts";
-import { describeUi, useSharedStage, visit } from "./browser.ts";
+import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: usage", () => {
   const get = useSharedStage();
+
+  it("counts tokens and cost of a session as the comparison and its overview do", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/usage?days=all&by=session");
+    const table = page.getByRole("table").filter({ has: page.getByRole("columnheader", { name: "Session" }) });
+    const ids = await Promise.all(["Why the build server", "Predictions are"].map((title) => sessionId(stage, title)));
+    const usage = await Promise.all(
+      ids.map(async (id) => {
+        const row = table.getByRole("row").filter({ has: page.locator(`a[href*="${id.slice(id.indexOf(":") + 1)}"]`) });
+        await row.waitFor();
+        return (await row.getByRole("cell").allInnerTexts()).filter((cell) => cell !== "");
+      }),
+    );
+    await visit(stage, `/compare?a=${encodeURIComponent(ids[0] ?? "")}&b=${encodeURIComponent(ids[1] ?? "")}`);
+    const figure = (name: RegExp) => page.getByRole("row", { name }).first().getByRole("cell");
+    const names = [/^Input tokens/, /^Output tokens/, /^From cache/, /^Written to cache/, /^Cost/];
+    const compared = await Promise.all(names.map((name) => figure(name).allInnerTexts()));
+    for (const i of [0, 1]) expect(compared.map((cells) => cells[i])).toEqual(usage[i]);
+
+    await visit(stage, `/sessions/${encodeURIComponent(ids[0] ?? "")}?view=overview`);
+    const tokens = page.locator("section", { has: page.getByRole("heading", { name: "Tokens" }) });
+    expect(await tokens.innerText()).toMatch(new RegExp(`Input\\s+${usage[0]?.[0]}\\s`));
+  });
 
   it("splits by model and tool, switches series off in the address, and gives what is shown as a file", async () => {
     const stage = get();

@@ -11,6 +11,8 @@ export interface KeyBinding {
   run(event: KeyboardEvent): unknown;
   /** Works while typing too. */
   always?: boolean;
+  /** Whether it does anything now; elsewhere it is not in the help either. */
+  when?(): boolean;
 }
 
 const layers: KeyBinding[][] = [];
@@ -30,7 +32,7 @@ export const activeKeys = (): KeyBinding[] =>
   [...layers]
     .reverse()
     .flat()
-    .filter((binding) => binding.label !== undefined);
+    .filter((binding) => binding.label !== undefined && binding.when?.() !== false);
 
 export function listenForKeys(): void {
   window.addEventListener("keydown", (event) => {
@@ -45,7 +47,7 @@ export function listenForKeys(): void {
     for (const name of tried) {
       for (const layer of [...layers].reverse()) {
         for (const binding of layer) {
-          if (binding.keys !== name || (typing && !binding.always)) continue;
+          if (binding.keys !== name || (typing && !binding.always) || binding.when?.() === false) continue;
           if (isPlainLetter(name) && !settings.keys) continue;
           if (binding.run(event) === false) continue;
           event.preventDefault();

@@ -36,8 +36,8 @@ export function daysWord(days: Days): string {
   return days === "all" ? t("range.all") : t("range.days", { n: Number(days) });
 }
 
-/** `forget`: what else of the URL means nothing in another range. */
-export function useRange(forget: readonly string[] = []) {
+/** `forget`: what else of the URL means nothing in another range. `applies`: whether the screen shows a range now. */
+export function useRange(forget: readonly string[] = [], applies = () => true) {
   const write = useWriteQuery();
   const days = useQueryState<Days>("days", "30");
   const from = useQueryState("from", "");
@@ -54,7 +54,7 @@ export function useRange(forget: readonly string[] = []) {
     if (zoomed.value) set(days.value);
     else set(RANGES[(RANGES.indexOf(days.value) + 1) % RANGES.length] ?? "30");
   }
-  useKeys([{ keys: "d", label: "keys.range", run: cycle }]);
+  useKeys([{ keys: "d", label: "keys.range", when: applies, run: cycle }]);
   return {
     days,
     from,
