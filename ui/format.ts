@@ -127,9 +127,6 @@ export function dayHeading(day: string, now = Date.now()): string {
   });
 }
 
-export const tokensOf = (usage: Record<string, Record<string, number>>): number =>
-  Object.values(usage).reduce((sum, tokens) => sum + Object.values(tokens).reduce((a, b) => a + b, 0), 0);
-
 /** Keeps both ends of a long path. */
 export function middle(path: string, max = 42): string {
   if (path.length <= max) return path;

@@ -6,7 +6,7 @@ import type { Message } from "./wire.ts";
 
 export type LiveState = "off" | "connecting" | "live" | "stopped" | "reconnecting";
 
-export interface LiveTarget {
+interface LiveTarget {
   onMessages(messages: Message[]): void;
   /** Messages from `from` on are no longer what they were: they come again. */
   onCut(from: number): void;

@@ -6,7 +6,7 @@ import { watchRoutes } from "./state/route-failure.ts";
 
 const home = () => import("./pages/home.vue");
 
-export const routes: RouteRecordRaw[] = [
+const routes: RouteRecordRaw[] = [
   { path: "/", name: "home", component: home },
   { path: "/projects", name: "projects", component: () => import("./pages/projects.vue") },
   { path: "/projects/:id", name: "project", component: () => import("./pages/project.vue"), props: true },

@@ -10,7 +10,7 @@ import { openRegularSync } from "../utils/regular.ts";
 
 export type LogFile = { path: string };
 
-export interface Reader {
+interface Reader {
   events: SessionEvent[];
   seq: number;
   bad: number;

@@ -2,7 +2,7 @@
 import { type ByteSource, createCutter, fileSource, isPacked, zstdSource } from "../utils/jsonl.ts";
 
 /** Bytes `from` to `to` of `bytes` are one line without its newline; `offset` is where it begins in the log. Valid during the call only. */
-export type OnLine = (bytes: Buffer, from: number, to: number, offset: number) => void;
+type OnLine = (bytes: Buffer, from: number, to: number, offset: number) => void;
 
 /**
  * Hands over each line of `path` (`.zst` inflated), a last one without its newline too. Cuts as the reader of whole sessions does:

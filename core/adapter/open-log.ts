@@ -15,7 +15,7 @@ const KEEP = 32;
 
 type Definition = Required<Pick<AdapterDefinition, "open">> & Pick<AdapterDefinition, "token">;
 
-export type OpenReader = Pick<Adapter, "read" | "readMany" | "tail">;
+type OpenReader = Pick<Adapter, "read" | "readMany" | "tail">;
 
 export function createOpenReader({ open, token = ({ path }) => sqliteVersion(path) }: Definition): OpenReader {
   const summaries = new BoundedMap<string, { token: string; version: string; summary: SessionSummary }>(KEEP);

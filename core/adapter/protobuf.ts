@@ -24,7 +24,7 @@ export function protoAll(message: ProtoMessage, ...path: readonly string[]): Pro
 export const protoFirst = (message: ProtoMessage, ...path: readonly string[]): ProtoValue | undefined =>
   protoAll(message, ...path)[0];
 
-export const isMessage = (value: ProtoValue | undefined): value is ProtoMessage =>
+const isMessage = (value: ProtoValue | undefined): value is ProtoMessage =>
   typeof value === "object" && !(value instanceof Uint8Array);
 
 /** Messages nested deeper are left out. */

@@ -1,7 +1,7 @@
 /** Which files a shell command reads and what it searches for, for simple commands. Complex commands return nothing. */
 import { pathsIn } from "./tool-call.ts";
 
-export interface ShellUse {
+interface ShellUse {
   reads: string[];
   searches: { pattern: string; paths: string[] }[];
   /** Files of a patch given to `apply_patch` on the command line. */

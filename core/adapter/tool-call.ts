@@ -62,7 +62,7 @@ export interface EditText {
 }
 
 /** What one call says. Texts are as the call has them, paths as it wrote them. */
-export interface CallArguments {
+interface CallArguments {
   /** The first path it names. */
   path: string | undefined;
   /** All of them, each once. */

@@ -12,7 +12,7 @@ const WORTH = 8 * 2 ** 20;
 const TIMES = 2;
 
 /** State of the process: processor time since its start in ms, bytes of the heap in use and held. */
-export interface RestLook {
+interface RestLook {
   cpuMs: number;
   used: number;
   held: number;

@@ -11,10 +11,10 @@ import { defaultDataDir } from "../utils/path.ts";
 import { nearest } from "../utils/text.ts";
 
 /** Ports tried first. */
-export const PORTS = { standalone: 41730, dev: 4173 } as const;
+const PORTS = { standalone: 41730, dev: 4173 } as const;
 
 /** A plugin by name, path or factory, and what its factory is handed. */
-export type PluginTuple = readonly [plugin: string | ((options?: never) => Plugin), options?: unknown];
+type PluginTuple = readonly [plugin: string | ((options?: never) => Plugin), options?: unknown];
 
 /** `sessarc.config.{mjs,ts,js}`: its default export. Everything is optional. Plugins add the keys they declare by module augmentation. */
 export interface UserConfig {
@@ -122,7 +122,7 @@ export function unknownKey(key: string, known: readonly string[], where: string)
 export const CORE_KEYS: readonly string[] = Object.keys(core.entries);
 
 /** What the environment says: SESSARC_PORT, SESSARC_HOST, SESSARC_DATA_DIR, SESSARC_AUTH, SESSARC_NO_OPEN. */
-export function readEnvironment(env: AdapterEnv["env"]): UserConfig {
+function readEnvironment(env: AdapterEnv["env"]): UserConfig {
   const config: UserConfig = {};
   if (env.SESSARC_PORT) config.port = toPort(env.SESSARC_PORT);
   if (env.SESSARC_HOST) config.host = env.SESSARC_HOST;

@@ -12,7 +12,7 @@ import { findConfig } from "./find.ts";
 import { importModule, resolveModule } from "./module.ts";
 import { readSettings } from "./settings.ts";
 
-export interface LoadConfigOptions {
+interface LoadConfigOptions {
   /** Where the configuration file is looked for first; relative paths of flags start here. Default: the working directory. */
   cwd?: string | undefined;
   env?: AdapterEnv | undefined;
@@ -105,7 +105,7 @@ async function locateOne(name: string, base: string): Promise<string> {
 const said = new Set<string>();
 
 /** `code` is the entry in core/README.md; `--no-deprecation` keeps it quiet and `--trace-deprecation` shows who asked. */
-export function warnDeprecated(code: string, text: string): void {
+function warnDeprecated(code: string, text: string): void {
   if (said.has(code)) return;
   said.add(code);
   process.emitWarning(text, { type: "DeprecationWarning", code });

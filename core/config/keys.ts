@@ -21,7 +21,7 @@ export interface Setting {
   shown(value: string): string;
 }
 
-export interface Settled {
+interface Settled {
   config: ResolvedConfig;
   settings: readonly Setting[];
 }

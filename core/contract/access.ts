@@ -1,7 +1,7 @@
 /** Token mode (`--auth`): who may call. */
 
 /** What a scoped token opens: the guard's own route, or the tool-protocol endpoint. Installed hooks and clients carry them. */
-export type Scope = "guard" | "mcp";
+type Scope = "guard" | "mcp";
 
 export interface Access {
   /** True when requests need a token. */

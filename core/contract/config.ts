@@ -24,13 +24,13 @@ export interface ConfigKey {
 }
 
 /** A switch or a text; what it may be is said by the schema of its key. */
-export interface ConfigSetting {
+interface ConfigSetting {
   /** What of its value may be shown: an address without its password. */
   shown?(value: string): string;
 }
 
 /** What a plugin's keys are made from. */
-export interface GivenConfig {
+interface GivenConfig {
   /** The path of the file that holds the keys. */
   where: string;
   /** Keys that core does not know, as file and flags have them. */

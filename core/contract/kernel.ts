@@ -38,7 +38,7 @@ export interface KernelHooks {
 /** Listeners of a plugin, by hook. */
 export type PluginHooks = Partial<KernelHooks>;
 
-export interface HookRegistry {
+interface HookRegistry {
   /** Answers a function that takes the listener off again. */
   hook<K extends keyof KernelHooks>(name: K, listener: KernelHooks[K]): () => void;
   addHooks(hooks: PluginHooks): () => void;

@@ -44,7 +44,7 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
 }
 
 /** What a route with a body accepts; the defaults are those of the local service's filter. */
-export interface BodyLimits {
+interface BodyLimits {
   /** Bytes, counted while streaming. Default 1 MiB. */
   bytes?: number;
 }

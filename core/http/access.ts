@@ -7,7 +7,7 @@ import { writeFileAtomic } from "../utils/atomic.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 
 /** Shape of `<data directory>/access.json`, mode 0600. */
-export interface Discovery {
+interface Discovery {
   /** Stable tokens. */
   guard: string;
   mcp: string;
@@ -19,7 +19,7 @@ export interface Discovery {
   login?: string;
 }
 
-export const DISCOVERY_FILE = "access.json";
+const DISCOVERY_FILE = "access.json";
 
 const secret = () => randomBytes(32).toString("base64url");
 

@@ -7,7 +7,7 @@ const MAX_DEPTH = 64;
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor"]);
 
 /** The request as h3 passes it on Node: it holds the message itself, which is read without a copy through web streams. */
-export interface BodySource {
+interface BodySource {
   body: ReadableStream<Uint8Array> | null;
   runtime?: { node?: { req: unknown } | undefined } | undefined;
 }

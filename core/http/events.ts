@@ -1,7 +1,7 @@
 /** Server-sent events: the one writer of streams whose frames are JSON. */
 import type { MaybePromise } from "../utils/async.ts";
 
-export interface EventWriter {
+interface EventWriter {
   /** Writes `data: <JSON>`; nothing once the stream has ended. */
   send(frame: object, event?: string): void;
   /** Resolves when the reader is at most half a queue behind, or gone: before the next piece of what stands ready already. */

@@ -3,7 +3,7 @@ import type { Access } from "../contract/access.ts";
 import { SessarcError } from "../errors/error.ts";
 
 /** The largest body any route takes; routes set their own, smaller limits. */
-export const MAX_BODY = 8 * 2 ** 20;
+const MAX_BODY = 8 * 2 ** 20;
 
 /** A request before its body, as the wire had it. */
 export interface RequestHead {
@@ -17,7 +17,7 @@ export interface RequestHead {
   header(name: string): string | null;
 }
 
-export interface GuardPolicy {
+interface GuardPolicy {
   /** Names this service answers to, with port, lower case. */
   hosts: ReadonlySet<string>;
   access: Access;
@@ -87,7 +87,7 @@ function checkBodyHead(head: RequestHead): void {
   if (Number(length) > MAX_BODY) throw new SessarcError("BODY_TOO_LARGE", { limit: MAX_BODY });
 }
 
-export function isJson(type: string | null): boolean {
+function isJson(type: string | null): boolean {
   return type !== null && /^application\/json *(; *charset="?utf-8"? *)?;? *$/i.test(type);
 }
 

@@ -5,7 +5,7 @@ export { scanLines } from "../adapter/line-scan.ts";
 export type { SkippedRows } from "../adapter/read-log.ts";
 export { readShell } from "../adapter/shell-input.ts";
 export { toolActions } from "../adapter/tool-action.ts";
-export { commandOf, type EditText, mainArgument, pathsIn } from "../adapter/tool-call.ts";
+export { commandOf, mainArgument, pathsIn } from "../adapter/tool-call.ts";
 export { wholeRead } from "../adapter/tool-read.ts";
 export type { EventBatches, UsageSummary } from "../contract/adapter.ts";
 export type { RecordedCall, RecordedRead, TextEdit } from "../contract/tool-action.ts";

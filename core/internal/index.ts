@@ -1,25 +1,20 @@
 /** What the built-in plugins share beyond `sessarc`. `#internal` resolves only inside this package: third parties cannot depend on it. */
 
-export type { LoadedConfig } from "../config/config.ts";
 export { importModule } from "../config/module.ts";
 export { readSettings, type Settings, writeSettings } from "../config/settings.ts";
-export type { Access } from "../contract/access.ts";
-export type { SettingKey } from "../contract/config.ts";
-export type { HttpApp, Polling, ServedAddress } from "../contract/kernel.ts";
+export type { Polling } from "../contract/kernel.ts";
 export type { AdapterFolders } from "../contract/registry.ts";
-export type { BodyLimits } from "../contract/route.ts";
 export { validate } from "../contract/schema.ts";
-export type { ErrorCatalogue } from "../errors/codes.ts";
-export { invalidCursor, leftOut, toErrorBody } from "../errors/error.ts";
+export { invalidCursor, toErrorBody } from "../errors/error.ts";
 export { readDiscovery } from "../http/access.ts";
-export { type BodySource, readBytes, readJson } from "../http/body.ts";
+export { readBytes, readJson } from "../http/body.ts";
 export { eventsResponse, toEvents } from "../http/events.ts";
 export { addSecurityHeaders } from "../http/guard.ts";
 export { rawParam } from "../http/raw-param.ts";
 export { streamJson, textStream } from "../http/text-stream.ts";
 export { loadAdapter, loadPlugin } from "../kernel/load.ts";
 export type { SettingsAnswer } from "../kernel/settings.ts";
-export { applyEdit, editSettings, type SettingsEdit, type SettingsPath, settingAt } from "../outside/edit.ts";
+export { applyEdit, editSettings, type SettingsEdit, settingAt } from "../outside/edit.ts";
 export {
   digestOf,
   HARD_LINKED,
@@ -34,8 +29,8 @@ export {
 } from "../outside/file.ts";
 export { parseSettings, SettingsProblem, type SettingsSyntax } from "../outside/parse.ts";
 export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
-export { type Listening, linger, listenOn } from "../serve/listen.ts";
-export { classed, classedUsage, classOfKey, PROMPT_STEPS, plainModel, plainUsage } from "../session/price-class.ts";
+export { linger, listenOn } from "../serve/listen.ts";
+export { classed, classedUsage, classOfKey, plainModel, plainUsage } from "../session/price-class.ts";
 export { answeredCalls } from "../storage/answered-calls.ts";
 export { type Blobs, createBlobs } from "../storage/blobs.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "../storage/chunk.ts";

@@ -3,7 +3,7 @@ import type { Adapter } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 
 /** How long an adapter may give nothing: neither a session of a scan nor a batch of a log. */
-export const SILENCE_MS = 60_000;
+const SILENCE_MS = 60_000;
 
 /** A scan that never answers is started again after this many times its deadline. */
 const RETRY = 10;

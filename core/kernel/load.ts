@@ -20,7 +20,7 @@ export interface LoadedPlugin {
 const LOAD_MS = 10_000;
 
 /** Takes what could not be loaded; without one the first failure is thrown. */
-export type OnBroken = (specifier: string, error: unknown) => void;
+type OnBroken = (specifier: string, error: unknown) => void;
 
 /** Imports the entries (at the same time) and makes their plugins. A broken one is PLUGIN_INVALID naming it. */
 export async function loadPlugins(

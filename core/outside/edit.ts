@@ -4,7 +4,7 @@ import { isRecord, type Json, type JsonRecord } from "../utils/json.ts";
 import { parseSettings, SettingsProblem, type SettingsSyntax } from "./parse.ts";
 import { appendEntry, appendTable, keepComments, removeEntry, removeTable, setField } from "./toml-text.ts";
 
-export type SettingsPath = readonly (string | number)[];
+type SettingsPath = readonly (string | number)[];
 
 export type SettingsEdit =
   | { kind: "remove"; path: SettingsPath }

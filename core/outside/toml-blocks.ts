@@ -9,7 +9,7 @@ export interface TomlBlock {
   end: number;
   settings: TomlSetting[];
 }
-export interface TomlSetting {
+interface TomlSetting {
   /** Full path: the header's and its own keys. */
   path: readonly string[];
   /** Of the line it begins on, and behind the line it ends on. */

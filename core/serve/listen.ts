@@ -8,7 +8,7 @@ import { type ErrorCode, type ErrorParams, SessarcError, toErrorBody } from "../
 import { addSecurityHeaders } from "../http/guard.ts";
 import { choosePort } from "./port.ts";
 
-export interface Listening {
+interface Listening {
   server: Server;
   address: ServedAddress;
   /** Takes no more connections and resolves when the last one is gone; idle ones go at once. */

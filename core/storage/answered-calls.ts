@@ -6,7 +6,7 @@ import type { Chunk, LazyEvent } from "./chunk.ts";
 /** Calls that wait for their result at one time; of more the oldest are given up. */
 const OPEN = 256;
 
-export interface AnsweredCall {
+interface AnsweredCall {
   /** Undefined for a result whose call the transcript does not have. */
   call: LazyEvent | undefined;
   result: LazyEvent;

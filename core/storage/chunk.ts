@@ -17,7 +17,7 @@ function textIn(bytes: Buffer): string {
 }
 
 /** Positions of one message's text and tool input in a chunk's text. */
-export interface Span {
+interface Span {
   text: number;
   input: number;
   end: number;

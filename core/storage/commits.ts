@@ -7,7 +7,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-export interface Commits {
+interface Commits {
   /** Resolves when the batch is on disk. */
   add(text: string): Promise<void>;
   /** Resolves when nothing is on its way any more; undefined while nothing is. */

@@ -11,7 +11,7 @@ import { isGone, isRefused } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
 import { toStorageError } from "./storage-error.ts";
 
-export interface DurableFsOptions {
+interface DurableFsOptions {
   /** The folder; made when first written to. */
   base: string;
   readOnly?: boolean;
@@ -19,7 +19,7 @@ export interface DurableFsOptions {
 }
 
 /** Fits unstorage's `Driver`; the last two members are ours. Absent values are null. */
-export interface DurableFs {
+interface DurableFs {
   name: "durable-fs";
   options: DurableFsOptions;
   hasItem(key: string): Promise<boolean>;

@@ -1,6 +1,6 @@
 /** A moment that one at a time may hold, and what is under way. */
 
-export interface Hold {
+interface Hold {
   /** Resolves when the holder releases it; undefined while it is free. */
   readonly held: Promise<void> | undefined;
   /** Runs `work` once it is free, and holds it meanwhile. */
@@ -30,7 +30,7 @@ export function createHold(): Hold {
 }
 
 /** What is under way. */
-export interface Flights {
+interface Flights {
   add<T>(flight: Promise<T>): Promise<T>;
   /** Resolves when those have ended that are known at the call. */
   landed(): Promise<void>;

@@ -11,9 +11,6 @@ import { loadSqlJs } from "./sqljs.ts";
 import { createTranscripts } from "./transcripts.ts";
 import type { Storage } from "./types.ts";
 
-export { acquireLock, type Lock, type LockInfo, readLock } from "./lock.ts";
-export type { Database, SqlValue, Statement, Storage } from "./types.ts";
-
 export interface StorageOptions {
   dataDir: string;
   /** Where transcripts and files live when not in `dataDir`: a driver of unstorage by name. */

@@ -23,7 +23,7 @@ export interface JournalHead {
   checksum: number;
 }
 
-export interface JournalGroup {
+interface JournalGroup {
   first: number;
   batches: Statement[][];
 }

@@ -22,7 +22,7 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   path: string;
   calls: DiskCalls;
   /** Whole bytes of the existing file; 0 when there is none. What follows them is cut off. */

@@ -12,7 +12,7 @@ import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
 import { toStorageError } from "./storage-error.ts";
 
 /** Where the owner can be reached; absent for a command that has the archive open for a moment. */
-export interface LockAddress {
+interface LockAddress {
   port?: number | undefined;
   url?: string | undefined;
 }

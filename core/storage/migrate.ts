@@ -43,7 +43,7 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
 }
 
 /** Whose tables are to be made, and by which steps. */
-export interface Migrated {
+interface Migrated {
   name: string;
   migrations?: readonly string[] | undefined;
 }

@@ -1,7 +1,7 @@
 /** Whether the data directory is still ours to write: asked around every write, and remembered once it is not. */
 import { isSessarcError } from "../errors/error.ts";
 
-export interface Ownership {
+interface Ownership {
   /** Why it is lost; undefined as long as it is not. */
   readonly lost: unknown;
   /** Throws when it is lost, or cannot be verified right now. */

@@ -16,7 +16,7 @@ import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { SqlValue } from "./types.ts";
 
-export interface Salvaged {
+interface Salvaged {
   /** The damaged files, under the names they have now. */
   kept: string[];
   /** Tables that could not be read to their end. */

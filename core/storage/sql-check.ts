@@ -1,5 +1,5 @@
 /** Classifies SQL by its words: which statements read, which write, and what a write must not contain. */
-export type SqlVerdict =
+type SqlVerdict =
   | { kind: "read"; many: boolean }
   | { kind: "write"; many: boolean; counts: boolean }
   | { kind: "refused"; reason: string };

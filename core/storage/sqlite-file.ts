@@ -26,7 +26,7 @@ export interface SqliteFile {
   close(): void;
 }
 
-export interface SqliteFileOptions {
+interface SqliteFileOptions {
   /** Most bytes (file and log) that are copied into memory. Default 512 MB. */
   limitBytes?: number;
 }

@@ -11,7 +11,7 @@ const FRAME_HEADER = 24;
 const MAGIC_LITTLE = 0x377f0682;
 const MAGIC_BIG = 0x377f0683;
 
-export interface Wal {
+interface Wal {
   pageSize: number;
   /** Pages of the database after the last commit. */
   pageCount: number;

@@ -13,7 +13,7 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 
 /** The name of the assistant that runs this command; undefined when no variable names one. */
-export function assistantIn(env: Readonly<Record<string, string | undefined>>): string | undefined {
+function assistantIn(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const mark = Object.keys(MARKS).find((name) => env[name]);
   return mark && MARKS[mark];
 }

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 /** The file system calls used; tests hand in ones that fail. */
 export type DiskCalls = Pick<typeof disk, "open" | "rename" | "rm">;
 
-export interface AtomicOptions {
+interface AtomicOptions {
   /** Permission bits of the new file, exactly (no umask). Default 0600. */
   mode?: number;
   calls?: DiskCalls;

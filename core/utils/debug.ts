@@ -1,7 +1,7 @@
 /** Debug output: `DEBUG=sessarc:*`, which `--debug` sets. Workers inherit it. */
 
 /** Whether `DEBUG` names `sessarc:<scope>`; `*` matches anything. */
-export function isDebug(scope: string): boolean {
+function isDebug(scope: string): boolean {
   const names = (process.env.DEBUG ?? "").split(/[\s,]+/);
   return names.some((name) => name === "*" || name === "sessarc:*" || name === `sessarc:${scope}`);
 }

@@ -3,13 +3,13 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "n
 import { constants } from "node:os";
 import { SessarcError } from "../errors/error.ts";
 
-export interface ProcessOptions {
+interface ProcessOptions {
   cwd?: string | undefined;
   /** The whole environment of the child; nothing is inherited. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface ExecOptions extends ProcessOptions {
+interface ExecOptions extends ProcessOptions {
   /** Default 10 s; then the child is killed, with all it started. */
   timeoutMs?: number | undefined;
   /** Limit of stdout and of stderr, each; default 16 MiB. More is cut off and the child killed. */

@@ -3,7 +3,7 @@ import { closeSync, readSync } from "node:fs";
 import { openRegularSync } from "./regular.ts";
 
 /** Longest line that is read; longer ones are skipped and counted. */
-export const MAX_LINE = 64 * 1024 * 1024;
+const MAX_LINE = 64 * 1024 * 1024;
 /** Small, so that the events of one chunk are gone before the young generation is collected. */
 const CHUNK = 256 * 1024;
 

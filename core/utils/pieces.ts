@@ -7,7 +7,7 @@ export interface Piece {
   bytes: Buffer;
 }
 
-export interface PieceCutter {
+interface PieceCutter {
   /** Adds a line. Returns the pieces that are full now. */
   add(line: string): Piece[];
   /** The rest. */

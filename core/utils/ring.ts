@@ -1,5 +1,5 @@
 /** A list that keeps its newest `capacity` items. */
-export interface Ring<T> {
+interface Ring<T> {
   readonly capacity: number;
   readonly size: number;
   push(item: T): void;

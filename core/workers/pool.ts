@@ -27,7 +27,7 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Threads at most. 0: run in this process. Default: what the machine has, at most 4. */
   threads?: number;
 }

@@ -171,10 +171,7 @@ async function underOtherNames(
 }
 
 /** `touched`: author times of the commits that changed the file, in seconds, ascending. */
-export function windowOf(
-  { at, authoredAt }: Pick<LineCommit, "at" | "authoredAt">,
-  touched: readonly number[],
-): Window {
+function windowOf({ at, authoredAt }: Pick<LineCommit, "at" | "authoredAt">, touched: readonly number[]): Window {
   const authored = Date.parse(authoredAt);
   const before = touched.findLast((seconds) => seconds * SECOND < authored);
   return {

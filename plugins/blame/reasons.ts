@@ -8,7 +8,7 @@ type Blamed = Awaited<ReturnType<Services["git"]["blameAt"]>>;
 type Cost = ReturnType<Services["pricing"]["cost"]>;
 
 /** A read or search that led to the call. */
-export interface ReadBefore {
+interface ReadBefore {
   seq: number;
   tool_name: string;
   path: string | null;

@@ -26,7 +26,7 @@ export interface LineWhy {
 }
 
 /** Where a file lies: its project and its path in it. */
-export interface LinePlace {
+interface LinePlace {
   project: string | undefined;
   root: string;
   tree: string;
@@ -60,7 +60,7 @@ export async function whyAt(
 }
 
 /** A line that a call shows. */
-export interface ShownLine {
+interface ShownLine {
   session: string;
   seq: number;
   /** As the call writes it. */

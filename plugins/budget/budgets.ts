@@ -7,7 +7,7 @@ import { type Period, periodAt } from "./period.ts";
 export const SCOPES = ["all", "project", "tool", "model"] as const;
 export const UNITS = ["money", "tokens"] as const;
 /** Percentages at which a budget reports. */
-export const LEVELS = [50, 80, 100] as const;
+const LEVELS = [50, 80, 100] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** A budget as it is set. */

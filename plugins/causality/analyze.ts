@@ -53,7 +53,7 @@ const OPEN_CALLS = 256;
 const FILES = 100;
 const CHANGING: ReadonlySet<ToolRole | undefined> = new Set<ToolRole>(["edit", "write", "patch", "delete", "move"]);
 
-export interface Analysis {
+interface Analysis {
   add(event: LazyEvent): void;
   /** Changes found since the last call: who writes them down as they come holds few at a time. `finish` has the rest. */
   takeChanges(): Change[];

@@ -1,6 +1,6 @@
 /** Paths as keys: absolute, with forward slashes; and the paths a text names. */
 
-export interface PathPlace {
+interface PathPlace {
   path: string;
   dir: string;
   /** File name without its extensions and without what marks a test: `auth` of `auth.test.ts`, `test_auth.py` and `Auth.vue`. */

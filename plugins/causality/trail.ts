@@ -25,7 +25,7 @@ export interface Evidence {
 const PER_KEY = 8;
 
 /** A file with what is known of it; files of one folder, and of one name, share a list. */
-export interface Spot {
+interface Spot {
   reads: Recent;
   /** Searches that found it, and failures that name it. */
   found: Recent;
@@ -36,7 +36,7 @@ export interface Spot {
 }
 
 /** The newest few. Empty ones are all the same list until something comes in. */
-export class Recent {
+class Recent {
   list: Evidence[] = NONE;
 
   /** False when it is the newest already. */
@@ -53,7 +53,7 @@ export class Recent {
 }
 const NONE: Evidence[] = [];
 
-export interface Trail {
+interface Trail {
   /** The spot of a path as a call names it; one lookup for a name seen before. */
   spot(raw: string): Spot;
   /** The path in memory of its own. */

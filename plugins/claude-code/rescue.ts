@@ -54,7 +54,7 @@ export const rescue = (
 });
 
 /** A project's folder below `projects`. */
-export const folderName = (cwd: string): string => cwd.replace(/[^A-Za-z0-9]/g, "-");
+const folderName = (cwd: string): string => cwd.replace(/[^A-Za-z0-9]/g, "-");
 
 function* headRows(path: string) {
   for (const line of bytesAt(path, 0, HEAD).toString("utf8").split("\n")) {

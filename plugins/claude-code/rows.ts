@@ -45,7 +45,7 @@ export const KNOWN = new Set([
 export const REPEATED = '{"type":"api-request';
 
 /** Starts of user-role text that the client wrote and no person typed. */
-export const INJECTED = [
+const INJECTED = [
   "<command-name>",
   "<command-message>",
   "<command-args>",

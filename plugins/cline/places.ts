@@ -10,7 +10,7 @@ export interface ClineOptions {
   variant?: MemberName;
 }
 
-export interface Places {
+interface Places {
   /** One folder for each session. */
   sessions: string[];
   /** One folder for each task, the older store. */

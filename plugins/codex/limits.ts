@@ -6,7 +6,7 @@ import { BoundedMap } from "#internal/adapter";
 const MOST = 200;
 const QUARTER_MIN = 15;
 
-export interface Limits {
+interface Limits {
   /** `limits`: the `rate_limits` of a `token_count` event. */
   add(limits: unknown, at: string | undefined): void;
   /** Undefined without any. */

@@ -2,7 +2,7 @@
 import { isRecord, type Json, type JsonRecord, toText } from "sessarc/adapter";
 import { toToolInput } from "#internal/adapter";
 
-export interface NestedCall {
+interface NestedCall {
   id: string;
   name: string;
   input: Json;

@@ -2,7 +2,7 @@
 import { isRecord } from "sessarc/adapter";
 import { contentText } from "./rows.ts";
 
-export interface Output {
+interface Output {
   text: string;
   failed?: boolean | undefined;
 }

@@ -112,7 +112,7 @@ const INJECTED = [
 const IDE_START = "# Context from my IDE setup:";
 const IDE_END = "## My request for Codex:";
 
-export interface UserPart {
+interface UserPart {
   kind: "user" | "note";
   text: string;
 }

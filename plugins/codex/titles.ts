@@ -14,7 +14,7 @@ const STATE = /^state_(\d+)\.sqlite$/;
 type Names = ReadonlyMap<string, string>;
 const NONE: Names = new Map();
 
-export interface Titles {
+interface Titles {
   /** Names by thread id, for the logs below `root` (`sessions` or `archived_sessions`). Reads both sources again when they changed. */
   below(root: string): Promise<Names>;
 }

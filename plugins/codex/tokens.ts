@@ -13,7 +13,7 @@ export interface TokenPlace {
   tier?: unknown;
 }
 
-export interface TokenCounter {
+interface TokenCounter {
   /** A `token_usage_record`: exact, one per reply. From the first one on, `token_count` events are ignored. */
   record(payload: JsonRecord, place: TokenPlace): void;
   /** A `token_count` event: cumulative, repeated at will, and with the parent's total after a fork. */

@@ -2,7 +2,7 @@
 import { createRandom, type Random } from "./random.ts";
 import type { Action, SampleProject, Step, Story } from "./script.ts";
 
-export interface Tokens {
+interface Tokens {
   input: number;
   cacheRead: number;
   cacheWrite: number;

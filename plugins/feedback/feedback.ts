@@ -7,7 +7,7 @@ import { storageFailed } from "#internal";
 import { withoutCredentials } from "./config.ts";
 import { relay } from "./relay.ts";
 
-export interface FeedbackEntry {
+interface FeedbackEntry {
   message: string;
   kind?: string | undefined;
   email?: string | undefined;

@@ -12,7 +12,7 @@ const SHELL_END =
   /(?:^Exit Code: (\S+)\n?)?(?:^Signal: (\S+)\n?)?(?:^Background PIDs: .*\n?)?(?:^Process Group PGID: .*\n?)?(?:^<\/untrusted_context>\s*)?$(?![\s\S])/m;
 const FILES = "--- Content from referenced files ---";
 
-export interface UserText {
+interface UserText {
   /** What the person typed. */
   typed: string;
   /** What the tool added: start-up context, compression summaries, referenced files. */
@@ -62,7 +62,7 @@ export function replyText(row: JsonRecord): { answer: string; thoughts: string[]
   return { answer: answer.join("").trim(), thoughts };
 }
 
-export interface ToolResult {
+interface ToolResult {
   text: string;
   isError: boolean;
 }

@@ -18,7 +18,7 @@ import { createFold, type Fold } from "./fold.ts";
 /** Old one-document files are parsed as one text. */
 const MAX_DOCUMENT = 256 * 1024 * 1024;
 
-export interface Chat {
+interface Chat {
   events: NewEvent[];
   summary: SessionSummary;
 }

@@ -36,7 +36,7 @@ export interface Finding {
   ms: number;
 }
 
-export interface OpenCall {
+interface OpenCall {
   seq: number;
   at: string | null;
   tool: string;
@@ -62,7 +62,7 @@ export interface Repeat {
   /** Repeated reads are counted by file. */
   isRead: boolean;
 }
-export interface ReadFile {
+interface ReadFile {
   reads: number;
   /** Reads of what had been read and not been changed since, with their characters. */
   again: number;
@@ -74,7 +74,7 @@ export interface ReadFile {
   /** Characters of the longest read. */
   size: number;
 }
-export interface ToolUse {
+interface ToolUse {
   calls: number;
   failed: number;
   /** Its first call failed. */

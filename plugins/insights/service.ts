@@ -27,7 +27,7 @@ import { fillFigures } from "./figures/write.ts";
 import { modelName } from "./prices/names.ts";
 import type { Cost, Pricing } from "./prices/pricing.ts";
 
-export interface TotalsQuery extends Choice {
+interface TotalsQuery extends Choice {
   from?: string | undefined;
   to?: string | undefined;
   /** Zone whose days count; default this machine's. */

@@ -6,7 +6,7 @@ import { dirname, relative, sep } from "node:path";
 /** Several folders are usually created together. */
 const SETTLE_MS = 50;
 
-export interface Absent {
+interface Absent {
   /** The roots that do not exist now. */
   set(roots: readonly string[]): Promise<void>;
   stop(): void;

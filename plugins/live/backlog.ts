@@ -9,7 +9,7 @@ const KEEP_CHARS = 16 << 20;
 const FRAME_CHARS = 256 << 10;
 const FRAME_MESSAGES = 500;
 
-export interface Frame {
+interface Frame {
   bytes: Uint8Array;
   /** seq of the message after its last. */
   end: number;

@@ -9,7 +9,7 @@ const POLL_MS = 2_000;
 /** What is written goes to one of these. */
 const BESIDE = ["", "-wal", "-journal"];
 
-export interface DatabaseWatch {
+interface DatabaseWatch {
   /** Files of it that may have changed. */
   onPaths(paths: string[]): void;
   /** The system cannot watch the folder: it is polled instead. */

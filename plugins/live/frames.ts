@@ -8,7 +8,7 @@ const decoder = new TextDecoder();
 
 export const HEARTBEAT = encoder.encode(": still here\n\n");
 
-export type StatusFrame = Extract<LiveFrame, { type: "status" }>;
+type StatusFrame = Extract<LiveFrame, { type: "status" }>;
 
 export const statusFrame = (id: string, frame: StatusFrame): Uint8Array =>
   encoder.encode(`id: ${id}\ndata: ${JSON.stringify(frame)}\n\n`);

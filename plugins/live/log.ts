@@ -3,7 +3,7 @@ import type { Adapter, AdapterEnv, SessionEvent, SessionRef } from "sessarc";
 import type { Cursor } from "#internal/adapter";
 
 /** What a read passes on, in order. */
-export interface Sink {
+interface Sink {
   /** The log is another one: what follows begins at seq 0. Called before its first events. */
   restart(): void;
   events(batch: SessionEvent[]): void | Promise<void>;

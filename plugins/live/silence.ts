@@ -11,7 +11,7 @@ const SAMPLE = 50;
 /** Paths remembered from one check to the next. */
 const HEARD = 1_000;
 
-export interface Silence {
+interface Silence {
   /** Roots that changed without an event. */
   readonly roots: ReadonlySet<string>;
   /** Events came of these paths. */

@@ -8,7 +8,7 @@ export interface Wake {
   stop(): void;
 }
 
-export interface WakeOptions {
+interface WakeOptions {
   onChange(): void;
   /** Ask at every poll instead of comparing size and time: a store of many files, or one that keeps its changes beside it. */
   always: boolean;

@@ -10,7 +10,7 @@ export const BUILTIN_ID = "sessarc";
 /** The types below are written out, and the schemas held to them: who compiles against this package needs no valibot. */
 type Reads<T> = v.GenericSchema<unknown, T>;
 
-export interface ToolRule {
+interface ToolRule {
   enabled?: boolean | undefined;
   /** Instead of what the service says. */
   title?: string | undefined;
@@ -19,7 +19,7 @@ export interface ToolRule {
   pin?: string | undefined;
 }
 
-export interface Policy {
+interface Policy {
   default: "allow" | "deny";
   /** Patterns of tools' names; deny wins. */
   allow: string[];
@@ -50,7 +50,7 @@ export type Credential =
   | { kind: "header" | "env" | "oauth"; name: string; value: string };
 
 /** A credential as it is listed: sent back, it keeps the value. */
-export interface ListedCredential {
+interface ListedCredential {
   kind: Credential["kind"];
   name: string | null;
   set: boolean;
@@ -79,7 +79,7 @@ const toolRule = v.strictObject({
   pin: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, "is not a digest"))),
 });
 
-export const policySchema = v.strictObject({
+const policySchema = v.strictObject({
   default: v.optional(v.picklist(["allow", "deny"]), "allow"),
   allow: v.optional(globs, []),
   deny: v.optional(globs, []),
@@ -87,13 +87,13 @@ export const policySchema = v.strictObject({
 }) satisfies Reads<Policy>;
 
 const names = v.union([v.literal("*"), v.pipe(v.array(word), v.maxLength(200))]);
-export const scopeSchema = v.strictObject({
+const scopeSchema = v.strictObject({
   clients: v.optional(names, "*"),
   projects: v.optional(names, "*"),
   pairs: v.optional(v.pipe(v.array(v.strictObject({ client: word, project: word })), v.maxLength(1_000))),
 }) satisfies Reads<Scope>;
 
-export const credentialSchema = v.variant("kind", [
+const credentialSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("bearer"), value: text(16_384) }),
   v.strictObject({ kind: v.literal("header"), name: word, value: text(16_384) }),
   v.strictObject({ kind: v.literal("env"), name: word, value: text(16_384) }),

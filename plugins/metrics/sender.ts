@@ -3,7 +3,7 @@ import { type Kernel, SessarcError } from "sessarc";
 import { collectorAt, sendPoints, tokenPoints } from "#internal";
 import { withoutQuery } from "./config.ts";
 
-export interface SenderState {
+interface SenderState {
   /** The address, without its query; null: nothing is sent. */
   endpoint: string | null;
   /** ISO 8601; null: not yet. */
@@ -16,7 +16,7 @@ export interface SenderState {
   nextAt: string | null;
 }
 
-export interface Sender {
+interface Sender {
   /** Sends now, and from then on regularly, while an address is configured. */
   start(): void;
   stop(): void;

@@ -17,7 +17,7 @@ export interface Mark {
   excerpt: string;
   updatedAt: string;
 }
-export interface MarkedSession {
+interface MarkedSession {
   /** Null while the session is not in the archive. */
   label: string | null;
   projectId: string | null;
@@ -73,7 +73,7 @@ interface Row {
   updated_at: string;
 }
 
-export const tagOf = (text: string): string => text.trim().replace(/\s+/g, "-").toLowerCase();
+const tagOf = (text: string): string => text.trim().replace(/\s+/g, "-").toLowerCase();
 
 export function createNotes(kernel: Kernel): Notes {
   const { db } = kernel.storage;

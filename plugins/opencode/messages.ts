@@ -24,7 +24,7 @@ export interface MessageRow {
   data: JsonRecord | undefined;
 }
 
-export interface MessageParser {
+interface MessageParser {
   /** `last`: no message follows, so an unfinished reply may still grow. */
   message(row: MessageRow, last: boolean): NewEvent[];
   bad(): void;

@@ -13,7 +13,7 @@ import {
 import { msToIso } from "#internal/adapter";
 import type { Row, SessionRow } from "./types.ts";
 
-export interface Parser {
+interface Parser {
   /** `last`: no message follows, so an unfinished reply may still be growing. */
   message(row: Row, parts: Iterable<Row>, last: boolean): Iterable<NewEvent>;
   /** Counts a row that could not even be addressed. */

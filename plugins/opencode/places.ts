@@ -16,7 +16,7 @@ export interface OpenCodeOptions {
   variant?: keyof typeof FAMILY;
 }
 
-export interface Places {
+interface Places {
   /** Database files, the one that wins first. */
   databases: string[];
   /** Folders of the older JSON store. */

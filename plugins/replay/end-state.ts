@@ -25,7 +25,7 @@ export interface EndState {
   } | null;
 }
 
-export interface EndStateRequest {
+interface EndStateRequest {
   sandbox: Sandbox;
   git: Services["git"] | undefined;
   repository: string | null;

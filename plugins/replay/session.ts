@@ -17,14 +17,14 @@ export interface Base {
 }
 
 /** Where a session's files were. */
-export interface SessionPlace {
+interface SessionPlace {
   /** The session's folder as the log names it; null when the log names none. */
   root: string | null;
   /** A folder of the repository on this machine; null without one. */
   repository: string | null;
 }
 
-export interface SessionReader {
+interface SessionReader {
   row(id: string): Promise<Row>;
   place(row: Row): Promise<SessionPlace>;
   /** Cached for the sessions asked last; rebuilt when one is imported again. */

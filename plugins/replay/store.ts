@@ -25,7 +25,7 @@ export interface SandboxRow {
 }
 
 /** `running`: the service ended in the middle of it; what it changed is put back when the sandbox is used next. */
-export type RowState = "running" | "done" | "failed" | "skipped";
+type RowState = "running" | "done" | "failed" | "skipped";
 
 export interface StepRow {
   session_id: string;

@@ -4,7 +4,7 @@ import { type ReportUnfinished, type ReportWasted, type TimeSpan, titleOf, unfin
 
 type Waste = Awaited<ReturnType<Services["health"]["all"]>>[number];
 
-export interface ReportQuery {
+interface ReportQuery {
   /** Local days, both included. */
   from: string;
   to: string;
@@ -25,7 +25,7 @@ export interface ReportProject extends ReportTotals {
   titles: string[] | null;
 }
 /** How far the work is in git; null where the project is not in a repository. */
-export interface ReportGit {
+interface ReportGit {
   branch: string | null;
   /** The newest commit of these days; null where nothing was committed in them. */
   commit: { hash: string; subject: string; at: string } | null;

@@ -29,7 +29,7 @@ export interface RetentionRule {
 }
 
 /** Started by a person, not by another session. */
-export const TOP_LEVEL = "coalesce(parent_id, '') = ''";
+const TOP_LEVEL = "coalesce(parent_id, '') = ''";
 
 export async function overviewOf(kernel: Kernel, states: States): Promise<RescueOverview> {
   const { db } = kernel.storage;

@@ -16,7 +16,7 @@ export interface DryRun {
   partial: boolean;
 }
 
-export interface DryRunInput {
+interface DryRunInput {
   rule?: RuleInput | undefined;
   days?: number | undefined;
 }

@@ -48,7 +48,7 @@ export interface CheckResult {
 }
 
 /** More findings than this are counted and not listed. */
-export const MAX_FINDINGS = 5_000;
+const MAX_FINDINGS = 5_000;
 
 const MAX_UNCHECKED = 1_000;
 

@@ -4,7 +4,7 @@ import type { CheckFinding } from "./job.ts";
 
 type Place = Pick<CheckFinding, "seq" | "field" | "start" | "end" | "ruleId">;
 
-export interface FindingsPage {
+interface FindingsPage {
   findings: CheckFinding[];
   nextCursor: string | null;
 }

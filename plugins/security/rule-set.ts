@@ -34,7 +34,7 @@ export const ruleInput = v.object({
 }) satisfies v.GenericSchema<unknown, RuleInput>;
 export const rulePatch = v.partial(v.object(fields)) satisfies v.GenericSchema<unknown, RulePatch>;
 /** Written out, and the schemas held to them: who compiles against this package needs no valibot. */
-export type RulePatch = {
+type RulePatch = {
   [K in Exclude<keyof Rule, "id" | "builtin" | "source" | "createdAt">]?: Rule[K] | undefined;
 };
 export type RuleInput = RulePatch & Pick<Rule, "name" | "pattern">;

@@ -50,7 +50,7 @@ export interface Follow {
   signal?: AbortSignal;
 }
 
-export interface SessionDocumentFile {
+interface SessionDocumentFile {
   text: string;
   /** Says nothing of the session's content. */
   fileName: string;

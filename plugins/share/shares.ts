@@ -25,7 +25,7 @@ export interface CreatedShare {
   redactions: Record<string, number>;
 }
 
-export interface OpenedShare {
+interface OpenedShare {
   id: string;
   page: string;
   fileName: string;

@@ -1,7 +1,7 @@
 /** Where a tool keeps skills, and how its logs say that one was used: what this plugin asks of adapters. */
 import type { AdapterEnv, SessionEvent } from "sessarc";
 
-export interface SkillDir {
+interface SkillDir {
   path: string;
   scope: "user" | "project" | "system";
 }

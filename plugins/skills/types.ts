@@ -61,7 +61,7 @@ export interface ScanPlace {
   scope: Scope;
 }
 
-export type ScanClass = "importable" | "managed" | "duplicate" | "broken";
+type ScanClass = "importable" | "managed" | "duplicate" | "broken";
 export type BrokenReason =
   | "dangling-link"
   | "looping-link"

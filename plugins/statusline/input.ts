@@ -1,7 +1,7 @@
 /** What an assistant writes to its status line's stdin. Every field may be missing, and none is guessed. */
 
 /** How much of a limit is used, as the provider reported it. */
-export interface Limit {
+interface Limit {
   minutes: number;
   /** 0 to 100. */
   usedPercent: number;

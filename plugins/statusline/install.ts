@@ -43,7 +43,7 @@ export interface StatuslineRemoved {
   restored: boolean;
   settingsPath: string;
 }
-export interface InstallOptions {
+interface InstallOptions {
   replace?: boolean | undefined;
   template?: string | undefined;
 }

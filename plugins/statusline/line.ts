@@ -33,7 +33,7 @@ export const unknownFields = (template: string): string[] =>
 /** Figures that are older are shown with their time. */
 const OLD_MS = 5 * 60_000;
 
-export interface Look {
+interface Look {
   template: string;
   style: Style;
   now: number;

@@ -9,9 +9,10 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
-import { createStorage, type Storage } from "../../core/storage/index.ts";
+import { createStorage } from "../../core/storage/index.ts";
 import { acquireLock, type LockInfo, readLock } from "../../core/storage/lock.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
+import type { Storage } from "../../core/storage/types.ts";
 import { LONG, rounds } from "../rounds.ts";
 import { failing } from "./failing-disk.ts";
 

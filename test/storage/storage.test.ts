@@ -2,7 +2,8 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStorage, readLock } from "../../core/storage/index.ts";
+import { createStorage } from "../../core/storage/index.ts";
+import { readLock } from "../../core/storage/lock.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
 import { tempName } from "../../core/utils/atomic.ts";
 import { mountSmall } from "../small-disk.ts";

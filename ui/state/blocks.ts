@@ -2,7 +2,7 @@
 import type { Answer } from "../client.ts";
 import { date, dayOf } from "../format.ts";
 
-export type BlockReport = Extract<Answer<"GET /usage">, { by: "block" }>;
+type BlockReport = Extract<Answer<"GET /usage">, { by: "block" }>;
 export type BlockRow = BlockReport["rows"][number];
 
 export const isBlocks = (answer: Answer<"GET /usage">): answer is BlockReport => answer.by === "block";

@@ -4,13 +4,13 @@ import { date, dayLabel, daysLabel, money } from "../format.ts";
 import { number, t } from "../i18n/index.ts";
 import { type Bucket, type BucketUnit, bucketsOf } from "./insights.ts";
 
-export interface Figure {
+interface Figure {
   day: string;
   sessions: number;
   messages: number;
   cost: { microdollars: number } | null;
 }
-export type Part = Bar["parts"][number];
+type Part = Bar["parts"][number];
 
 const LABELS: Record<BucketUnit, (bucket: Bucket<unknown>) => string> = {
   day: ({ key }) => dayLabel(`${key}T12:00`),

@@ -1,19 +1,9 @@
 /** Figures of Home and of a project, as the screens take them. */
-import type { Cost } from "../format.ts";
 
 export type Usage = Record<
   string,
   { input: number; output: number; cacheWrite5m: number; cacheWrite1h: number; cacheRead: number }
 >;
-export interface Totals {
-  sessions: number;
-  messages: number;
-  activeMs: number;
-  errors: number;
-  usage: Usage;
-  cost: Cost | null;
-}
-
 export interface TokenParts {
   input: number;
   output: number;

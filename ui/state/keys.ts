@@ -83,7 +83,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && !["checkbox", "radio", "button", "range"].includes(target.type);
 }
 
-export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 /** `mod+k` as a person reads it. */
 export const showKeys = (keys: string): string =>
   keys

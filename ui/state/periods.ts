@@ -23,7 +23,7 @@ function keyOf(day: string, unit: Unit): string {
 }
 
 /** Days of a range, both inclusive. Without a first day it begins with the first period that has something. */
-export interface DayBounds {
+interface DayBounds {
   from?: string | undefined;
   to: string;
 }

@@ -8,7 +8,7 @@ import { offered } from "./offers.ts";
 import { useRefresh } from "./refresh.ts";
 import { failed, toast } from "./toast.ts";
 
-export interface ProjectActionsOptions {
+interface ProjectActionsOptions {
   /** After the archive changed. */
   changed?(): unknown;
   /** Leaves a screen that is about one project, which is no more. */

@@ -3,7 +3,7 @@ import { computed, onScopeDispose, type WritableComputedRef } from "vue";
 import { type LocationQueryRaw, type Router, useRoute, useRouter } from "vue-router";
 import { boundFor } from "./leaving.ts";
 
-export interface QueryStateOptions {
+interface QueryStateOptions {
   /** Replace the entry instead of adding one: for typing and scrubbing. */
   replace?: boolean;
 }

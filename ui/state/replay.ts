@@ -8,7 +8,7 @@ import { useQueryState } from "./query-state.ts";
 import { useRefresh } from "./refresh.ts";
 import { toast } from "./toast.ts";
 
-export type Plan = Answer<"GET /sessions/:id/replay-plan">;
+type Plan = Answer<"GET /sessions/:id/replay-plan">;
 export type Step = Plan["steps"][number];
 type Named = Pick<Step, "seq" | "source">;
 

@@ -4,7 +4,7 @@ import type { QueryOf } from "../client.ts";
 import { dayStart } from "../format.ts";
 import { useQueryState, useWriteQuery } from "./query-state.ts";
 
-export const FACETS = ["tool", "project", "kind", "from", "to", "errors"] as const;
+const FACETS = ["tool", "project", "kind", "from", "to", "errors"] as const;
 export type Facet = (typeof FACETS)[number];
 export type SearchQuery = Omit<NonNullable<QueryOf<"GET /search">>, "limit" | "cursor">;
 /** As the service calls them. */

@@ -1,9 +1,9 @@
 /** Choices of this browser, kept in localStorage and shown on `<html>`; `public/theme.js` applies the same before the first paint. */
 import { reactive, watch } from "vue";
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 export type Language = "en" | "zh-CN" | "ja";
-export interface Settings {
+interface Settings {
   theme: Theme;
   density: "comfortable" | "compact";
   textSize: "s" | "m" | "l";

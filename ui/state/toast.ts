@@ -1,7 +1,7 @@
 /** Short notices at the bottom, with an Undo where there is one. */
 import { reactive } from "vue";
 
-export interface Toast {
+interface Toast {
   id: number;
   text: string;
   bad: boolean;

@@ -2,7 +2,7 @@
 import { ref, watch } from "vue";
 import { readStored, writeStored } from "./settings.ts";
 
-export interface View {
+interface View {
   name: string;
   /** Query of the address. */
   query: Record<string, string>;

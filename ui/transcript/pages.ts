@@ -3,9 +3,9 @@ import { shallowReactive, shallowRef } from "vue";
 import { api } from "../client.ts";
 import type { Message } from "../wire.ts";
 
-export const PAGE = 200;
+const PAGE = 200;
 /** Longer texts come cut and are fetched whole when asked for. */
-export const CUT = 20_000;
+const CUT = 20_000;
 const KEPT = 24;
 
 export interface Pages {

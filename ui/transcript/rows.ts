@@ -8,7 +8,7 @@ export type Row =
   /** A run of reads and searches. */
   | { key: number; type: "fold"; seq: number; end: number; reads: number; searches: number };
 
-export interface RowOptions {
+interface RowOptions {
   kinds: ReadonlySet<Kind>;
   errorsOnly: boolean;
   /** First seq of runs shown one by one. */
@@ -81,7 +81,7 @@ function push(rows: Row[], transcript: Transcript, seq: number, options: RowOpti
 const BLOCK = 60;
 
 /** The call in whose row a result is shown: its own, when nothing but calls and results stands between. -1 otherwise. */
-export function callOf(transcript: Transcript, result: number): number {
+function callOf(transcript: Transcript, result: number): number {
   if (kindAt(transcript, result) !== "tool_result") return -1;
   const call = transcript.partner[result] ?? -1;
   if (call < 0 || result - call > BLOCK) return -1;

@@ -4,9 +4,8 @@ import { computed, onScopeDispose, ref, shallowRef, watch } from "vue";
 import { type Answer, ApiError, api } from "../client.ts";
 
 export type CommitAt = Answer<"GET /git/at">;
-export type Commit = NonNullable<CommitAt["commit"]>;
 export type Tree = Answer<"GET /git/tree">;
-export type FileAt = Answer<"GET /git/file">;
+type FileAt = Answer<"GET /git/file">;
 
 const WAIT = 120;
 /** Trees kept for going back and forth; one of a large repository is several MB. */

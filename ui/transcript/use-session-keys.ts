@@ -5,7 +5,7 @@ import { useKeys } from "../state/keys.ts";
 import { rowOf } from "./rows.ts";
 import type { useSession } from "./use-session.ts";
 
-export interface SessionKeysOptions {
+interface SessionKeysOptions {
   session: ReturnType<typeof useSession>;
   isReading(): boolean;
   isBroad: Ref<boolean>;

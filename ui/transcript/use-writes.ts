@@ -9,7 +9,7 @@ import type { Write } from "./writes.ts";
 const MOST = 40;
 const AT_ONCE = 6;
 
-export interface Wanted {
+interface Wanted {
   /** Newest message that counts. */
   until: number;
   path: string;

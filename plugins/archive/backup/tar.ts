@@ -1,6 +1,6 @@
 /** The tar format (POSIX.1-2001), as far as a backup needs it: plain files, long and foreign names among them. */
 
-export interface TarFile {
+interface TarFile {
   /** With `/` between its parts. */
   name: string;
   size: number;

@@ -5,7 +5,7 @@ import { marks } from "#internal/adapter";
 import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;
-export type SessionKind = (typeof SESSION_KINDS)[number];
+type SessionKind = (typeof SESSION_KINDS)[number];
 /** Most sessions have no parent, so they are read in their order: an expression keeps the index of parents out of it. */
 export const TOP_LEVEL = "coalesce(parent_id, '') = ''";
 const OF_KIND: Record<SessionKind, string> = {

@@ -3,7 +3,7 @@
 import type { SqlValue } from "sessarc";
 import { invalidCursor } from "#internal";
 
-export const SORTS = {
+const SORTS = {
   recent: { column: "sort_at", descending: true },
   oldest: { column: "sort_at", descending: false },
   messages: { column: "message_count", descending: true },

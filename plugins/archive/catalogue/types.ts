@@ -210,7 +210,7 @@ export interface EarlierText {
   replacedAt: string;
 }
 
-export interface GitState {
+interface GitState {
   branch: string | null;
   detached: boolean;
   head: string | null;

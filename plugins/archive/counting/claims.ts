@@ -16,7 +16,7 @@ export interface Claim {
   weight: number;
 }
 
-export interface ClaimResult {
+interface ClaimResult {
   /** Indexes of replies that another session owns. */
   lost: number[];
   /** Replies taken from other sessions, by their id. */

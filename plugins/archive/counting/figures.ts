@@ -4,7 +4,7 @@ import type { SlotFacts } from "../catalogue/types.ts";
 import type { Entry } from "./book.ts";
 import { type Reply, slotName, weightOf } from "./replies.ts";
 
-export interface Figures {
+interface Figures {
   /** What counts here. */
   usage: SessionUsage;
   /** What another session counts. */

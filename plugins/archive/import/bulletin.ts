@@ -4,7 +4,7 @@ import { type ImportFrame, type ImportReport, NO_PROGRESS, type Progress } from 
 /** What became of a session. */
 export type SessionOutcome = Omit<Extract<ImportFrame, { type: "session" }>, "type">;
 /** Sent first to a client that follows a run: the results of its sessions so far, in as many frames as needed; the first one has all of `reading`. */
-export interface OutcomesFrame {
+interface OutcomesFrame {
   type: "outcomes";
   reading: string[];
   sessions: SessionOutcome[];

@@ -15,7 +15,7 @@ import { runImport } from "./run.ts";
 import { MOST_REPLIES, Settler } from "./settle.ts";
 import type { OnCommit } from "./types.ts";
 
-export interface Selection {
+interface Selection {
   sessions?: readonly string[] | undefined;
   tools?: readonly string[] | undefined;
   /** Keys of the scan's projects. */
@@ -23,7 +23,7 @@ export interface Selection {
   all?: boolean | undefined;
 }
 
-export interface Peeked {
+interface Peeked {
   title: string | null;
   cwd: string | undefined;
   virtualProject: SessionSummary["virtualProject"];

@@ -48,7 +48,7 @@ interface Running extends LoadedIndexer {
   error: string | null;
 }
 
-export interface SessionIndexers {
+interface SessionIndexers {
   /** Some must see the stored events first: pass them to `catchUp`. */
   readonly behind: boolean;
   catchUp(event: SessionEvent): void;

@@ -1,6 +1,6 @@
 /** What an import tells while it runs and when it is done. */
 
-export type Outcome = "imported" | "unchanged" | "skipped" | "failed";
+type Outcome = "imported" | "unchanged" | "skipped" | "failed";
 
 export interface Progress {
   type: "progress";

@@ -62,7 +62,7 @@ const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.ma
     .join(", ")}`;
 
 /** Where the session goes and what is there already. */
-export interface RowPlace {
+interface RowPlace {
   found: FoundLog;
   originId: string;
   generation: number;
@@ -78,7 +78,7 @@ export interface RowPlace {
 export const COUNTED = 3;
 
 /** A row to store; `facts` as the session has them. */
-export type NewRow = Record<(typeof COLUMNS)[number], SqlValue> &
+type NewRow = Record<(typeof COLUMNS)[number], SqlValue> &
   Pick<SessionRow, "id" | "parent_id" | "usage" | "evidence" | "message_count" | "error_count" | "sort_at">;
 
 export function toRow(

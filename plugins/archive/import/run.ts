@@ -18,7 +18,7 @@ import { COUNTED } from "./rows.ts";
 import { Stage, type StageOptions } from "./stage.ts";
 import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
 
-export interface RunOptions extends StageOptions {
+interface RunOptions extends StageOptions {
   found: readonly FoundLog[];
   /** Ids asked for by name: they come back even when they were deleted. */
   named: ReadonlySet<string>;

@@ -13,13 +13,13 @@ import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
 import { FIGURES, toFigures } from "./write.ts";
 
-export interface Lost {
+interface Lost {
   write: Statement[];
   /** The sessions as they are then. */
   changed: SessionFigures[];
 }
 
-export interface Settled {
+interface Settled {
   write: Statement[];
   /** Of sessions that lose replies to this one. Reads their rows: what is staged must be committed before. */
   after: (() => Promise<Lost>) | undefined;

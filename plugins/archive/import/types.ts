@@ -28,7 +28,7 @@ export interface IndexJob {
   sessions: IndexedStored[];
 }
 
-export interface IndexedStored {
+interface IndexedStored {
   id: string;
   tool: string;
   parts: TranscriptPart[];

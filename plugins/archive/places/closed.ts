@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AdapterEnv, DoctorCheck } from "sessarc";
 
 /** `encrypted`: on this machine, sealed. `server`: on the maker's server. */
-export type ClosedReason = "encrypted" | "server";
+type ClosedReason = "encrypted" | "server";
 
 export interface ClosedTool {
   tool: string;

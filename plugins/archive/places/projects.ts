@@ -6,15 +6,15 @@ import type { Database, SessionSummary, Statement } from "sessarc";
 import type { ProjectRow } from "../catalogue/types.ts";
 
 /** What the git plugin tells about a folder; without it every folder stands for itself. */
-export interface FolderIdentity {
+interface FolderIdentity {
   kind: "repository" | "folder" | "missing";
   /** Root of the main work tree. */
   root?: string | undefined;
   rootCommits?: readonly string[] | undefined;
 }
-export type Identify = (path: string) => Promise<FolderIdentity>;
+type Identify = (path: string) => Promise<FolderIdentity>;
 
-export interface Identity {
+interface Identity {
   kind: ProjectRow["kind"];
   key: string;
   path: string | null;

@@ -8,7 +8,7 @@ import { type FoundLog, Logs } from "./logs.ts";
 
 export type { FoundLog } from "./logs.ts";
 
-export interface ScannedRoot {
+interface ScannedRoot {
   path: string;
   exists: boolean;
   /** Logs found here that count; copies of such elsewhere are not among them. */

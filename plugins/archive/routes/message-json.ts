@@ -2,7 +2,7 @@
 import type { Chunk } from "#internal";
 
 /** Texts up to here are cut; longer ones say how long they are. */
-export interface MessageJsonOptions {
+interface MessageJsonOptions {
   cut: number;
 }
 

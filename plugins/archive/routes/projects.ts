@@ -32,7 +32,7 @@ const list = defineRoute({
 });
 
 /** One frame of GET /projects/git. */
-export interface GitFrame {
+interface GitFrame {
   id: string;
   git: Project["git"];
 }

@@ -6,7 +6,7 @@ import { marks } from "#internal/adapter";
 import type { Logs } from "../places/logs.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 
-export type SessionState = "new" | "changed" | "imported" | "deleted";
+type SessionState = "new" | "changed" | "imported" | "deleted";
 export interface ScannedSession {
   id: string;
   tool: string;
@@ -28,7 +28,7 @@ export interface ScannedProject {
 }
 
 /** A session of a scan and where it belongs. */
-export interface Described {
+interface Described {
   project: Omit<ScannedProject, "sessions" | "tools">;
   session: ScannedSession;
 }

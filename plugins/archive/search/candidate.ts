@@ -4,7 +4,7 @@ import { type CompiledQuery, mayHoldAll } from "./match.ts";
 import type { Query } from "./query.ts";
 
 /** Of an earlier text only those messages count that no later one has: [from, to) by seq. */
-export interface EarlierOf {
+interface EarlierOf {
   version: number;
   own: readonly (readonly [from: number, to: number])[];
 }

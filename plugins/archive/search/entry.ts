@@ -51,7 +51,7 @@ export const bytesOf = (index: readonly TextPart[] | undefined) =>
   index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
 /** A session's place in the list. */
-export type ListPlace = Pick<Entry, "sortAt" | "id">;
+type ListPlace = Pick<Entry, "sortAt" | "id">;
 
 export const newestFirst = (a: ListPlace, b: ListPlace) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 

@@ -2,7 +2,7 @@
 import { EVENT_KINDS, type EventKind, SessarcError } from "sessarc";
 import { readDay, startOf } from "./day.ts";
 
-export interface Term {
+interface Term {
   text: string;
   negated: boolean;
 }

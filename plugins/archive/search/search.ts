@@ -39,13 +39,13 @@ export interface SearchPlace {
   found: number;
 }
 
-export interface TotalRequest extends Scope {
+interface TotalRequest extends Scope {
   /** Called with what was counted so far, now and then. */
   onProgress?: ((progress: TotalProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-export interface SearchAnswer {
+interface SearchAnswer {
   results: SessionHits[];
   /** `gte` where more may be found; what could not be read is `damaged`. Never "at least 0". */
   total: { sessions: number; relation: "eq" | "gte" };

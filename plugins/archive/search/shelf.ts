@@ -17,7 +17,7 @@ export interface ShelfOptions {
 }
 
 /** A session that is in no file yet. */
-export interface Unplaced {
+interface Unplaced {
   key: string;
   /** About. */
   chunks: number;

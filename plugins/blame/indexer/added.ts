@@ -3,7 +3,7 @@ import type { Json, ToolAction, ToolRole } from "sessarc";
 import { toolActions } from "#internal/adapter";
 import { formless, keyOf, linesOf, weightOf } from "./keys.ts";
 
-export interface Added {
+interface Added {
   /** As the call wrote it. */
   path: string;
   /** Keys of the lines in their order. */

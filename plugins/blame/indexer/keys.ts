@@ -1,14 +1,10 @@
 /** Lines as numbers: equal where nothing but blanks, the kind of quotes, or a comma or semicolon at the end differs. */
 
-/** Letters and digits from which on a line says something. */
-const ENOUGH = 4;
-
 /** A line without blanks. */
 export const bare = (line: string): string => line.replace(/\s+/g, "");
 
 /** Letters and digits of a line: how much it says. */
 export const weightOf = (line: string): number => line.replace(/[^\p{L}\p{N}]/gu, "").length;
-export const isHeavy = (line: string): boolean => weightOf(line) >= ENOUGH;
 
 /** A line without what a formatter changes. */
 export const formless = (line: string): string =>

@@ -93,7 +93,7 @@ export function readPrompts(text: string): PromptWork[] {
 }
 
 /** State of the indexer between two reads of a growing session. */
-export interface State {
+interface State {
   files: Map<string, WrittenCall[]>;
   prompts: PromptWork[];
 }

@@ -7,7 +7,7 @@ import { groupBy } from "./group.ts";
 import { type Landed, type LandedCommit, type Landing, landingOf } from "./landing.ts";
 import { type Share, sharesOf, type Work } from "./shares.ts";
 
-export interface AccountedSession {
+interface AccountedSession {
   id: string;
   tool: string;
   title: string | null;

@@ -12,7 +12,7 @@ export interface ReceiptSum {
   activeMs: number;
 }
 
-export interface ReceiptPrompt extends ReceiptSum {
+interface ReceiptPrompt extends ReceiptSum {
   /** -1: before the first prompt. */
   seq: number;
   at: string | null;

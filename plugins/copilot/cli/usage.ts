@@ -34,7 +34,7 @@ interface UsageState {
   loose: Entry[];
 }
 
-export interface CliUsage {
+interface CliUsage {
   /** `session.usage_record`: one paid call. */
   record(data: JsonRecord, id: string, at: string | undefined): void;
   /** `session.shutdown`: totals per model, cumulative over resumes. */

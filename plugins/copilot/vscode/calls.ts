@@ -6,7 +6,7 @@ import { contentText, detailsText, markdownOf } from "./text.ts";
 const MANY = 2000;
 
 /** A call as the model made it. */
-export interface ModelCall {
+interface ModelCall {
   id: string;
   name: string;
   input: Json | undefined;

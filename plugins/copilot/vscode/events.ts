@@ -66,7 +66,7 @@ export function toSummary(
 }
 
 /** The model that answered: as the service resolved it, else as chosen (`copilot/<id>`). */
-export function modelOf(request: JsonRecord): string | undefined {
+function modelOf(request: JsonRecord): string | undefined {
   const resolved = toText(metadataOf(request).resolvedModel);
   return resolved ?? toText(request.modelId)?.replace(/^copilot\//, "");
 }

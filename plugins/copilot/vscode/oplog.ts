@@ -1,7 +1,7 @@
 /** VS Code's object log: an initial value and operations on it, one per line. */
 import { isRecord } from "sessarc/adapter";
 
-export interface ObjectLog {
+interface ObjectLog {
   /** Applies one row; false when it cannot be: not an operation, or its path leads nowhere. Never throws. */
   apply(row: unknown): boolean;
   value(): unknown;

@@ -6,7 +6,7 @@ import type { AdapterEnv } from "sessarc/adapter";
 const EDITIONS = ["Code", "Code - Insiders", "VSCodium"] as const;
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server"] as const;
 /** Folders of a `<User>` folder that hold chats. */
-export const CHAT_FOLDERS = ["emptyWindowChatSessions", "transferredChatSessions"] as const;
+const CHAT_FOLDERS = ["emptyWindowChatSessions", "transferredChatSessions"] as const;
 
 /** `<User>` folders, whether they exist or not. */
 export function userFolders({ home, platform, env }: AdapterEnv): string[] {

@@ -21,7 +21,7 @@ const MAX_DOCUMENT = 256 * 1024 * 1024;
 /** Larger chats are not looked into for a listing. */
 const PEEK = 512 * 1024;
 
-export interface Chat {
+interface Chat {
   events: NewEvent[];
   summary: SessionSummary;
 }

@@ -68,7 +68,7 @@ function createCache<T>(most: number) {
   };
 }
 
-export interface Transcript {
+interface Transcript {
   /** Id of the conversation. */
   key: string;
   path: string;

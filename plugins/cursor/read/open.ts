@@ -23,7 +23,7 @@ import type { Builder } from "./conversation.ts";
 import { tabDrafts } from "./tab.ts";
 import { textDrafts } from "./transcript.ts";
 
-export type RefKind = "global" | "workspace" | "chat" | "jsonl" | "txt";
+type RefKind = "global" | "workspace" | "chat" | "jsonl" | "txt";
 
 export function kindOf(path: string): RefKind {
   if (path.endsWith(".jsonl")) return "jsonl";
@@ -36,7 +36,7 @@ export function kindOf(path: string): RefKind {
 export type Folders = () => Promise<ReadonlyMap<string, string>>;
 
 /** Databases opened once and closed together. */
-export interface Opener {
+interface Opener {
   open(path: string): Promise<SqliteFile>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function tokenOf(ref: SessionRef): Promise<string> {
 }
 
 /** One conversation of an opened store. */
-export interface Opened {
+interface Opened {
   version: string;
   read(): AsyncGenerator<NewEvent, SessionSummary>;
 }

@@ -1,6 +1,6 @@
 /** What a person typed, taken out of what Cursor sends with it. */
 
-export interface Prompt {
+interface Prompt {
   /** Typed text; empty when all of it was injected. */
   text: string;
   /** Injected text that stands around it. */

@@ -16,7 +16,7 @@ import { openRegular, pathsIn } from "#internal/adapter";
 import type { Conversation } from "../stores/types.ts";
 import { toPrompt } from "./text.ts";
 
-export interface TranscriptParser extends LineParser {
+interface TranscriptParser extends LineParser {
   readonly paths: ReadonlySet<string>;
 }
 

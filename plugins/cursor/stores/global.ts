@@ -19,7 +19,7 @@ export interface Composer extends Conversation {
   stamp: string;
 }
 
-export interface BubbleStats {
+interface BubbleStats {
   count: number;
   bytes: number;
 }

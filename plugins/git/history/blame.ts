@@ -5,7 +5,7 @@
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import type { Repository } from "../repository/repository.ts";
 
-export interface BlamedLine {
+interface BlamedLine {
   text: string;
   commit: string;
   /** Number of the line in the commit's version of the file, from 1. */

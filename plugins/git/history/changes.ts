@@ -13,7 +13,7 @@ export interface Change {
   previousPath: string | undefined;
 }
 
-export interface ListedFile {
+interface ListedFile {
   mode: string;
   /** Of the content. */
   hash: string;
@@ -23,7 +23,7 @@ export interface ListedFile {
 }
 
 /** `cut`: there are more than LIST_LIMIT. */
-export interface Listing<T> {
+interface Listing<T> {
   items: readonly T[];
   cut: boolean;
 }
@@ -37,7 +37,7 @@ export interface Changes {
   lastChange(repo: Repository, commit: string, path: string): Promise<string | undefined>;
 }
 
-export const LIST_LIMIT = 50_000;
+const LIST_LIMIT = 50_000;
 /** A longer comparison is made again rather than kept. */
 const KEEP_LIMIT = 1_000;
 const EMPTY_TREE = {

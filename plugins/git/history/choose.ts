@@ -30,7 +30,7 @@ export interface Choice {
   others: CommitObject[];
 }
 
-export interface Ask {
+interface Ask {
   repo: Repository;
   objects: Objects;
   history: History;

@@ -20,7 +20,7 @@ export interface ExportJob {
   limits: { files: number; fileBytes: number };
 }
 
-export interface ExportedFile {
+interface ExportedFile {
   path: string;
   /** Permission bits; of a link 0o777. */
   mode: number;
@@ -31,7 +31,7 @@ export interface ExportedFile {
   sign: string;
 }
 
-export type LeftOut = "submodule" | "link-outside" | "unsafe-name" | "too-large" | "too-many" | "duplicate" | "missing";
+type LeftOut = "submodule" | "link-outside" | "unsafe-name" | "too-large" | "too-many" | "duplicate" | "missing";
 
 export interface ExportedTree {
   files: ExportedFile[];

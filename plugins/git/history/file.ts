@@ -27,7 +27,7 @@ export interface FileAt {
   status: ChangeStatus | "unchanged";
 }
 
-export const MAX_CONTENT = 2 * 1024 * 1024;
+const MAX_CONTENT = 2 * 1024 * 1024;
 const FOLDER = "040000";
 const SUBMODULE = "160000";
 /** git looks this far for a NUL byte. */

@@ -17,7 +17,7 @@ export interface History {
 }
 
 /** Git's stamps have whole seconds: which of `second` was made before a moment inside of it, they do not say. */
-export interface Around {
+interface Around {
   /** Commits of the very second, in git's order. */
   second: string[];
   /** The newest one of a second before. */

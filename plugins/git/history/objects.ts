@@ -110,7 +110,7 @@ export function parseCommit(hash: string, data: Buffer): CommitObject {
 }
 
 /** Entries of a tree object: `<mode> <name> NUL <hash>`, concatenated. With `wanted` only the one of that name. */
-export function entriesOf(data: Buffer, hashBytes: number, wanted?: Buffer): TreeEntry[] {
+function entriesOf(data: Buffer, hashBytes: number, wanted?: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let i = 0; i < data.length; ) {
     const zero = data.indexOf(0, i);

@@ -4,7 +4,7 @@ import { SessarcError } from "sessarc";
 import { endProcess } from "#internal";
 import { at, type GitExec, type GitPlace, toSpawnError } from "./exec.ts";
 
-export interface ObjectInfo {
+interface ObjectInfo {
   hash: string;
   type: string;
   size: number;

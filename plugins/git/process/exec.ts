@@ -15,7 +15,7 @@ export interface GitResult {
   truncated: boolean;
 }
 
-export interface GitRunOptions {
+interface GitRunOptions {
   /** Default 10 s. Past it git is killed and GIT_TIMEOUT thrown. */
   timeoutMs?: number;
   /** Default 32 MiB. */

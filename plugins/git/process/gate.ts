@@ -4,7 +4,7 @@
  * Runs `task` when a slot is free. A task that takes longer than `slowMs` waits for a disk or a network, not for a
  * core: its slot goes to the next one while it goes on.
  */
-export type Gate = <T>(task: () => Promise<T>) => Promise<T>;
+type Gate = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createGate(slots: number, slowMs: number): Gate {
   let free = slots;

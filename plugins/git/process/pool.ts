@@ -3,14 +3,14 @@ import { SessarcError } from "sessarc";
 import { Batch, type Objects, ProcessLost } from "./batch.ts";
 import type { GitExec, GitPlace } from "./exec.ts";
 
-export interface BatchPool {
+interface BatchPool {
   /** Runs `task` with the repository's process, started when there is none. Do not nest. */
   use<T>(repo: GitPlace, task: (objects: Objects) => Promise<T>): Promise<T>;
   /** Ends all processes; `GitExec.close` waits until they are gone. */
   close(): void;
 }
 
-export interface BatchOptions {
+interface BatchOptions {
   /** Processes alive at most; a further repository takes the place of the one idle longest. */
   max?: number;
   idleMs?: number;

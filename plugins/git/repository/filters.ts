@@ -9,7 +9,7 @@ import { at, type GitExec, toGitError } from "../process/exec.ts";
 import type { Repository } from "./repository.ts";
 
 /** Arguments that switch off every filter `repo` configures; mostly none. */
-export type FilterGuard = (repo: Repository, timeoutMs: number) => Promise<string[]>;
+type FilterGuard = (repo: Repository, timeoutMs: number) => Promise<string[]>;
 
 /**
  * One more process only for a repository whose configuration has the word `filter` (kept by the text of its

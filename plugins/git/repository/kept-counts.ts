@@ -2,7 +2,7 @@
 import { isRecord, toList } from "sessarc";
 import type { Derived } from "#internal";
 
-export interface KeptCount {
+interface KeptCount {
   head: string;
   /** Stamp of the shallow marks: with other ones a HEAD has another number of commits. */
   shallow: string;

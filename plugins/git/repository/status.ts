@@ -113,7 +113,7 @@ export function createStatusReader(
 type Line = Omit<GitInfo, "commitCount" | "remote">;
 
 /** Records of `--porcelain=v2 --branch -z`: `# key value` first, then one per path. */
-export function parseStatus(output: Buffer, truncated = false): Line {
+function parseStatus(output: Buffer, truncated = false): Line {
   const line: Line = { branch: null, detached: false, head: null, dirty: truncated, ahead: null, behind: null };
   for (const row of output.toString("utf8").split("\0")) {
     if (row === "") continue;

@@ -4,7 +4,7 @@ import type { Adapter, SessionEvent, ToolAction } from "sessarc";
 import { BoundedMap, pathsIn, toolActions, wholeRead } from "#internal/adapter";
 import type { SeenFile } from "../history/choose.ts";
 
-export interface Sight {
+interface Sight {
   /** False when nothing after it counts. */
   add(event: SessionEvent): boolean;
   /** Least recent first. */

@@ -46,7 +46,7 @@ export interface BlockReport extends Omit<UsageReport, "by" | "rows"> {
 
 /** A window with its figures, whatever the time is now. */
 type Block = Omit<BlockRow, "active" | "burn" | "projection">;
-export type Blocks = Omit<BlockReport, "rows"> & { rows: Block[] };
+type Blocks = Omit<BlockReport, "rows"> & { rows: Block[] };
 
 /** Finds the windows of each tool and adds up what the chosen sessions used in them. Windows begin with the use of all of a tool's sessions. */
 export async function blocks(db: Database, asked: Asked, minutes: number): Promise<Blocks> {

@@ -42,7 +42,7 @@ function between(from: string | undefined, to: string | undefined): number | nul
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, LINE);
 
-export function argumentOf(input: Json | undefined): string {
+function argumentOf(input: Json | undefined): string {
   const main = mainArgument(input);
   if (main !== "") return oneLine(main.slice(0, LINE * 4));
   return isRecord(input) && Object.keys(input).length > 0 ? oneLine(JSON.stringify(input).slice(0, LINE * 4)) : "";

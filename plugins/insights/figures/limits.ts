@@ -27,12 +27,3 @@ export function readingsOf(db: Database, minutes: number): Promise<Reading[]> {
     [minutes],
   );
 }
-
-/** The last reading of each window of a tool that is not over at `now` (ms), the shortest window first. */
-export function currentReadings(db: Database, tool: string, now: number): Promise<Reading[]> {
-  return db.all<Reading>(
-    `select tool, minutes, max(at) as at, resets as resetsAt, used as usedPercent from usage_limit
-     where tool = ? and resets > ? group by minutes order by minutes`,
-    [tool, now],
-  );
-}

@@ -376,7 +376,7 @@ export async function workSince(
 }
 
 /** Quarter-hours from `from` up to before `to`; infinite ones are open. */
-export interface QuarterSpan {
+interface QuarterSpan {
   from: number;
   to: number;
 }

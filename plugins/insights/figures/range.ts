@@ -48,7 +48,7 @@ export interface Span {
   range: Range;
 }
 
-export interface SpanQuery {
+interface SpanQuery {
   days?: number | undefined;
   from?: string | undefined;
   to?: string | undefined;

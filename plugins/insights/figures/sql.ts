@@ -6,7 +6,7 @@ import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./bucket
 
 /** Begun by a person; by another session; going on from what another one said. */
 export const KINDS = ["main", "subagent", "fork"] as const;
-export type SessionKind = (typeof KINDS)[number];
+type SessionKind = (typeof KINDS)[number];
 
 /** Which sessions count; default all of them. */
 export interface Choice {

@@ -23,7 +23,7 @@ const LONG_MS = 2 * 3_600_000;
 const TOP = 5;
 
 /** What traits are made of, read by the overview. */
-export interface TraitFacts {
+interface TraitFacts {
   /** Of each session and day. */
   work: readonly WorkRow[];
   hours: readonly { hour: number; messages: number }[];

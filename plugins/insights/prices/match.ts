@@ -14,7 +14,7 @@ const REGION = /^(?:[a-z]{2,6}(?:-gov)?\.)?$/;
  * True when `rule` matches `id` (in lower case) and what the rule leaves open is no more than a version. The table's prefixes alone would
  * bill `claude-opus-4-50` as `claude-opus-4-5`.
  */
-export function names(rule: MatchLogic, id: string): boolean {
+function names(rule: MatchLogic, id: string): boolean {
   if ("or" in rule) return rule.or.some((one) => names(one, id));
   // Beside other rules a pattern only restricts them.
   if ("and" in rule) {

@@ -7,7 +7,7 @@ import type { ModelPrice } from "./pricing.ts";
 
 type Files = Storage["files"];
 /** By model; null: the table has none. */
-export type KnownPrices = ReadonlyMap<string, ModelPrice | null>;
+type KnownPrices = ReadonlyMap<string, ModelPrice | null>;
 
 const KEY = "insights:prices.json";
 

@@ -27,7 +27,7 @@ export interface Cost {
 }
 
 /** A price of a model that holds from a date on, or for some hours of each day (seconds of the UTC day). */
-export interface Period {
+interface Period {
   from?: number;
   hours?: [start: number, end: number];
   rates: Rates;
@@ -35,7 +35,7 @@ export interface Period {
 }
 
 /** What all tokens of a request cost whose prompt has more than `above` tokens. */
-export interface Step {
+interface Step {
   above: number;
   rates: Rates;
 }
@@ -264,7 +264,7 @@ function pricesOf(find: (model: string) => ModelPrice | undefined, pricedAt: str
 }
 
 /** Millionths of a dollar, not rounded. */
-export const dot = (tokens: TokenUsage, rates: Rates) =>
+const dot = (tokens: TokenUsage, rates: Rates) =>
   tokens.input * rates.input +
   tokens.output * rates.output +
   tokens.cacheWrite5m * rates.cacheWrite5m +

@@ -50,7 +50,7 @@ export interface DayByTool {
   cost: Cost;
   tools: { tool: string; sessions: number; messages: number; tokens: number; cost: Cost }[];
 }
-export interface ToolCalls {
+interface ToolCalls {
   calls: number;
   errors: number;
 }

@@ -3,7 +3,7 @@
 /** Characters of a token, about. */
 const CHARS = 4;
 
-export interface Page {
+interface Page {
   /** Adds a piece whole; false when there was no room for it. The first one is cut rather than refused. */
   add(text: string): boolean;
   readonly full: boolean;

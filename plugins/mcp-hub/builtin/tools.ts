@@ -3,7 +3,7 @@ import type { Json, JsonRecord } from "sessarc";
 import { clip, createPage } from "./budget.ts";
 import type { Answer, Source } from "./source.ts";
 
-export interface ArchiveTool {
+interface ArchiveTool {
   name: string;
   title: string;
   description: string;

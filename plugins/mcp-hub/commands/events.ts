@@ -1,6 +1,6 @@
 /** Server-sent events of a body. */
 
-export interface ServerEvent {
+interface ServerEvent {
   id: string | undefined;
   data: string;
 }

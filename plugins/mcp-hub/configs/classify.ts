@@ -3,7 +3,7 @@
 export type EntryClass = "New" | "Updated" | "Conflict" | "Unchanged";
 
 /** An entry as it is now. `fp` is of all of it, `server` of all but its time limit, `efp` of where it leads alone. */
-export interface SeenEntry {
+interface SeenEntry {
   key: string;
   slug: string;
   fp: string;

@@ -6,7 +6,7 @@ import type { ServiceFields } from "./normal.ts";
 import { isOwnFile } from "./places.ts";
 import type { ConfigScan, FoundEntry, SeenServiceEntry } from "./scan.ts";
 
-export interface MatrixAssistant {
+interface MatrixAssistant {
   tool: string;
   /** Its file has an entry that leads to the hub. */
   connected: boolean;
@@ -14,7 +14,7 @@ export interface MatrixAssistant {
   connectable: boolean;
 }
 
-export interface MatrixEntry {
+interface MatrixEntry {
   key: string;
   file: string;
   /** Its name in that file. */
@@ -28,14 +28,14 @@ export interface MatrixEntry {
   diff: FieldChange[];
 }
 
-export interface MatrixCell {
+interface MatrixCell {
   tool: string;
   /** `file`: in its own file; `differs`: there as well, with other fields; `hub`: through the hub alone. */
   state: "file" | "differs" | "hub" | "absent";
   entries: MatrixEntry[];
 }
 
-export interface MatrixServer {
+interface MatrixServer {
   name: string;
   /** Other names of it in files. */
   otherNames: string[];

@@ -20,7 +20,7 @@ export interface Candidate {
   reasons: string[];
 }
 
-export interface Surroundings {
+interface Surroundings {
   place: ConfigPlace;
   /** Folder of the project it is for; null for all. */
   project: string | null;

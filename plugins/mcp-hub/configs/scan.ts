@@ -58,7 +58,7 @@ export interface ConfigScan {
 }
 
 /** Key of an entry: the file itself and the way to it, as a JSON pointer. */
-export const keyOf = (real: string, path: readonly string[]) =>
+const keyOf = (real: string, path: readonly string[]) =>
   `${real}#${path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
 
 export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<ConfigScan> {

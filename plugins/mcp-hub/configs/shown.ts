@@ -5,7 +5,7 @@ import { hideValues, maskArgs, maskOf, maskUrl, maskValues, secretsOf } from "..
 import type { McpServerEntry } from "./contract.ts";
 
 /** What may be shown of the texts of a file: everything else in a difference is masked. */
-export interface Hider {
+interface Hider {
   /** Of a text in quotes, what is shown instead. */
   literal(value: string): string;
   /** Of comments and values without quotes. */
@@ -49,7 +49,7 @@ const WORDS = ["http", "sse", "stdio", "local", "remote", "streamable-http", "*"
 const RANDOM = /[A-Za-z0-9_\-+=.~]{16,}|\b\d{6,}\b/g;
 const LONG_LINE = 2_000;
 
-export interface ShownEdit {
+interface ShownEdit {
   before: string;
   after: string;
   syntax: SettingsSyntax;

@@ -7,7 +7,7 @@ import { isRecord, type JsonRecord, parseRecord, toList, toRecord, toText } from
 import { limitedFetch } from "../upstream/fetch.ts";
 
 /** A value that a server needs: of its environment, a header or an argument. */
-export interface NeededValue {
+interface NeededValue {
   name: string;
   description: string | undefined;
   /** What it is where the user sets nothing else; `{name}` is a variable of its own. */
@@ -16,7 +16,7 @@ export interface NeededValue {
   isSecret: boolean;
 }
 
-export type ListedTransport = "stdio" | "http" | "sse";
+type ListedTransport = "stdio" | "http" | "sse";
 
 /** One way to run or reach a server. */
 export interface ListedWay {

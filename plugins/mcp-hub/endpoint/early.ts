@@ -26,7 +26,7 @@ export interface StreamSide {
 
 type Work = (line: Line, signal: AbortSignal) => Promise<JsonRecord>;
 
-export interface EarlyRequests {
+interface EarlyRequests {
   /** The answer, or undefined when a stream has to be opened: `take` goes on with it. */
   start(request: EarlyRequest, work: Work): Promise<JsonRecord | undefined>;
   /** The result, over this stream; undefined for a request that was not started here. */

@@ -18,7 +18,7 @@ export function bytesAnswer(id: unknown, bytes: Buffer): Response {
   });
 }
 
-export interface LargeAnswers {
+interface LargeAnswers {
   /** The result as the SDK may write it: a mark takes the place of its bytes. */
   hold(result: JsonRecord): JsonRecord;
   /** What a stream sends, with bytes in the place of marks. */

@@ -6,7 +6,7 @@ import type { View } from "../hub/view.ts";
 import { refuse } from "./refuse.ts";
 import { createLegacySession, type LegacySession } from "./session.ts";
 
-export interface LegacyEndpoint {
+interface LegacyEndpoint {
   /** `body` is the parsed body of a POST. */
   handle(request: Request, body: unknown, view: View): Promise<Response | JsonRecord>;
   readonly sessions: number;

@@ -9,7 +9,7 @@ import type { Caller } from "../upstream/pool.ts";
 import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./offered.ts";
 import { isEvents, relayed } from "./stream.ts";
 
-export interface ModernEndpoint {
+interface ModernEndpoint {
   handle(request: Request, body: unknown, view: View): Promise<Response>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Signing in, as the hub offers it. */
 import type { ServiceEntry } from "../entry.ts";
 
-export interface Answer {
+interface Answer {
   state: string;
   code?: string | undefined;
   iss?: string | undefined;

@@ -7,7 +7,7 @@ import type {
 import type { RegistryStore } from "../registry/store.ts";
 import type { Vault } from "../vault/seal.ts";
 
-export interface Grant {
+interface Grant {
   /** Of the service it is for. */
   url: string;
   client?: StoredOAuthClientInformation | undefined;

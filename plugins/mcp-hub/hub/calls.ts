@@ -32,7 +32,7 @@ export interface ToolFigures {
   lastAt: string;
 }
 
-export interface CallCost {
+interface CallCost {
   microdollars: number;
   pricedAt: string;
   /** Models without a price. */

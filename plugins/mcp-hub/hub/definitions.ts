@@ -17,7 +17,7 @@ export interface ItemProblem {
   reason: string;
 }
 
-export interface CheckedItems {
+interface CheckedItems {
   /** Valid items, sorted by name or address. */
   items: JsonRecord[];
   problems: ItemProblem[];

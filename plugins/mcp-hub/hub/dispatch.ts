@@ -13,7 +13,7 @@ import type { Offers } from "./offers.ts";
 import { ownerOf } from "./resources.ts";
 import { type View, withoutProfile } from "./view.ts";
 
-export interface DispatchParts {
+interface DispatchParts {
   registry: Registry;
   catalog: Catalog;
   offers: Offers;
@@ -49,7 +49,7 @@ const LISTS: Record<string, Kind> = {
   "resources/templates/list": "resourceTemplates",
 };
 
-export type Dispatch = (view: View, request: HubRequest, handled: Handled) => Promise<JsonRecord>;
+type Dispatch = (view: View, request: HubRequest, handled: Handled) => Promise<JsonRecord>;
 
 /** Throws RpcError, or TOOL_NOT_FOUND, TOOL_DENIED, SERVICE_NOT_FOUND, UPSTREAM_FAILED, UPSTREAM_TIMEOUT. */
 export function createDispatch({ registry, catalog, offers, exchange, around }: DispatchParts): Dispatch {

@@ -42,7 +42,7 @@ export interface Hub {
   close(): Promise<void>;
 }
 
-export interface HubParts {
+interface HubParts {
   registry: Registry;
   vault: Vault;
   store: RegistryStore;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 /** 64 characters, less what a client puts in front (`mcp__sessarc__`). */
-export const NAME_LENGTH = 50;
+const NAME_LENGTH = 50;
 const SEPARATOR = "__";
 
 /**

@@ -39,7 +39,7 @@ export interface Offers {
   close(): void;
 }
 
-export interface OffersParts {
+interface OffersParts {
   registry: Registry;
   catalog: Catalog;
   /** Whether a connection to the service is open. */
@@ -185,4 +185,4 @@ export function shownTool(entry: ServiceEntry, tool: JsonRecord, view: View): Js
 }
 
 /** An address that says which service it is of. */
-export const ownUri = (service: string, uri: string): string => `mcp-${service}:${uri}`;
+const ownUri = (service: string, uri: string): string => `mcp-${service}:${uri}`;

@@ -5,7 +5,7 @@ import { waitAfter } from "../upstream/slots.ts";
 import type { Clients } from "./audience.ts";
 import type { Exchange } from "./exchange.ts";
 
-export interface Renewal {
+interface Renewal {
   /** A connection is gone that these addresses of a service were subscribed over. */
   lost(service: string, uris: readonly string[]): void;
   close(): void;

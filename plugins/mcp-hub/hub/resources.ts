@@ -6,7 +6,7 @@ import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
 import type { Offered, Offers } from "./offers.ts";
 import type { View } from "./view.ts";
 
-export interface ResourceOwner {
+interface ResourceOwner {
   entry: ServiceEntry;
   /** The address as the service knows it. */
   uri: string;

@@ -2,7 +2,7 @@
 import { isRecord, type Storage } from "sessarc";
 import { bytesOf } from "../upstream/large.ts";
 
-export interface CallRecord {
+interface CallRecord {
   /** ms since the epoch. */
   at: number;
   service: string;
@@ -19,7 +19,7 @@ export interface CallRecord {
   tokensOut: number;
 }
 
-export interface CallStats {
+interface CallStats {
   add(record: CallRecord): void;
   of(service: string): { calls: number; p95Ms: number | null };
   flush(): Promise<void>;

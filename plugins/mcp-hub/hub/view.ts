@@ -14,7 +14,7 @@ export interface View {
   more?: boolean | undefined;
 }
 
-export interface Profile {
+interface Profile {
   clients: readonly string[];
   tools: readonly string[];
   search: boolean;

@@ -45,12 +45,12 @@ function shortened(value: unknown): string | null {
 }
 
 /** What a model reads of a tool, in one order whatever the service's. */
-export function definitionOf(tool: JsonRecord): JsonRecord {
+function definitionOf(tool: JsonRecord): JsonRecord {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   return { title, description, inputSchema, outputSchema, annotations };
 }
 
-export const digestOf = (tool: JsonRecord): string =>
+const digestOf = (tool: JsonRecord): string =>
   createHash("sha256")
     .update(canonicalJson(definitionOf(tool)))
     .digest("hex")

@@ -10,9 +10,9 @@ export interface Audience {
   tools?: readonly string[] | undefined;
 }
 
-export type Decision = { allowed: true } | { allowed: false; reason: Refusal };
+type Decision = { allowed: true } | { allowed: false; reason: Refusal };
 /** `hidden`: the service is not this client's; only the management API reports the other reasons. */
-export type Refusal = "disabled" | "hidden" | "denied" | "not allowed" | "not in the profile" | "changed";
+type Refusal = "disabled" | "hidden" | "denied" | "not allowed" | "not in the profile" | "changed";
 
 const ALLOWED: Decision = { allowed: true };
 const refuse = (reason: Refusal): Decision => ({ allowed: false, reason });
@@ -71,7 +71,7 @@ const matches = (scope: "*" | readonly string[], value: string | null) =>
   scope === "*" || (value !== null && scope.includes(value));
 
 /** `*` is any run of characters, `?` one. Linear in the name for each star. */
-export function matchesGlob(glob: string, name: string): boolean {
+function matchesGlob(glob: string, name: string): boolean {
   let at = 0;
   let star = -1;
   let resume = 0;

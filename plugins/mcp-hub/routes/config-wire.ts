@@ -39,7 +39,7 @@ export interface WireScanEntry {
 }
 
 /** An entry that leads to this hub already. */
-export interface WireManaged {
+interface WireManaged {
   /** Of one that is not `current`: sent with a takeover, it is made to lead to where the service listens now. */
   key: string;
   file: string;

@@ -27,7 +27,6 @@ export interface Connection {
   readonly protocolVersion: string;
   readonly capabilities: JsonRecord;
   readonly instructions: string | undefined;
-  readonly serverInfo: JsonRecord;
   /** Rejects with the service's own error, or the SDK's for timeouts and closed connections. */
   request(method: string, params: JsonRecord, options: RequestOptions): Promise<JsonRecord>;
   notify(method: string, params?: JsonRecord): Promise<void>;
@@ -38,7 +37,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   entry: ServiceEntry;
   pool: Pool;
   env: AdapterEnv;
@@ -143,7 +142,6 @@ function toConnection(
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
     capabilities: toRecord(client.getServerCapabilities()),
     instructions: client.getInstructions(),
-    serverInfo: toRecord(client.getServerVersion()),
     async request(method, params, asked) {
       if (!modern) return checkDepth(await direct.request(method, params, asked));
       const { signal, timeoutMs, onProgress, tool } = asked;

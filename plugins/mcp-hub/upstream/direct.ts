@@ -10,7 +10,7 @@ import type { FoundResult } from "./large-job.ts";
 type Message = Parameters<NonNullable<Transport["onmessage"]>>[0];
 
 /** How far a call is, as its service reports. */
-export interface CallProgress {
+interface CallProgress {
   progress: number;
   total?: number | undefined;
   message?: string | undefined;

@@ -7,7 +7,7 @@ const MOST = 8;
 /** Where nothing gets done for so long, the one that is at it for longest no longer keeps the others waiting: it may hang. */
 const PATIENCE_MS = 2_000;
 
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createGate(): Gate {
   /** In the order in which they came. */

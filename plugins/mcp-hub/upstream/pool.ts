@@ -50,7 +50,7 @@ const LEASE = "lease ";
 const SHARED = "shared";
 const MODERN = "modern";
 
-export interface PoolOptions {
+interface PoolOptions {
   env: AdapterEnv;
   /** Workers that parse large answers. */
   workers: Pool;

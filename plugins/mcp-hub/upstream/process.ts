@@ -3,7 +3,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { startProcess as startChild } from "#internal";
 import type { Watchdog } from "./watchdog.ts";
 
-export interface ProcessOptions {
+interface ProcessOptions {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;

@@ -150,7 +150,7 @@ function headersOf(entry: ServiceEntry, url: URL, fill: (text: string) => string
 }
 
 /** `${NAME}` and `${NAME:-otherwise}`. Throws for a name that is not set. */
-export function resolveReferences(text: string, env: Readonly<Record<string, string | undefined>>): string {
+function resolveReferences(text: string, env: Readonly<Record<string, string | undefined>>): string {
   return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => {
     const value = env[name] ?? otherwise;
     if (value === undefined) throw new Error(`the variable ${name} is not set`);

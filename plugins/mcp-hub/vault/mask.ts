@@ -98,7 +98,7 @@ export function maskCredential(credential: Credential | null) {
 }
 
 /** A change whose masks are values again. */
-export type UnmaskedPatch = Omit<ServicePatch, "credential"> & { credential?: Credential | null | undefined };
+type UnmaskedPatch = Omit<ServicePatch, "credential"> & { credential?: Credential | null | undefined };
 
 /** A change with its masks replaced by the values they represent. */
 export function unmaskPatch(before: ServiceEntry, patch: ServicePatch): UnmaskedPatch {

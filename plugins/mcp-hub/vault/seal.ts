@@ -16,7 +16,7 @@ export interface Vault {
   fingerprint(text: string): Promise<string>;
 }
 
-export const KEY_FILE = "vault.key";
+const KEY_FILE = "vault.key";
 const VERSION = "v1";
 
 /**

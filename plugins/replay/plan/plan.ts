@@ -8,7 +8,7 @@ import { insideRoot, refused } from "./paths.ts";
 import type { Plan, PlannedStep, Recorded, SeenFile } from "./types.ts";
 
 /** One session's messages, as the archive hands them out. */
-export interface PlanSource {
+interface PlanSource {
   /** Null for the session itself, else the sub-agent's session id. */
   id: string | null;
   adapter: Pick<Adapter, "tools" | "replay"> | undefined;

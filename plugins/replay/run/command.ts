@@ -22,7 +22,7 @@ export interface Limits {
 }
 
 /** Bytes that the sandbox may hold, and how they are counted. */
-export interface Quota {
+interface Quota {
   bytes: number;
   used(): Promise<number>;
 }
@@ -47,7 +47,7 @@ export interface CommandResult {
   ms: number;
 }
 
-export interface Command {
+interface Command {
   /** A text for the shell, or a program and its arguments. */
   command: string | readonly string[];
   place: Placement;

@@ -2,7 +2,7 @@
 import type { Recorded } from "../plan/types.ts";
 import type { CommandResult } from "./command.ts";
 
-export type Verdict = "same" | "differs" | "unknown";
+type Verdict = "same" | "differs" | "unknown";
 
 export interface Comparison {
   exitCode: Verdict;
@@ -58,7 +58,7 @@ const ALIKE: readonly [RegExp, string][] = [
   [/[ \t]+$/gm, ""],
 ];
 
-export function normalised(text: string, places: readonly string[]): string {
+function normalised(text: string, places: readonly string[]): string {
   let plain = text;
   for (const place of [...places].sort((a, b) => b.length - a.length)) {
     if (place.length > 1) plain = plain.replaceAll(place, "<project>");

@@ -14,7 +14,7 @@ export interface IsolationOptions {
   readable: readonly string[];
 }
 
-export interface Invocation {
+interface Invocation {
   program: string;
   args: string[];
   /** Of the program itself; commands get `ENVIRONMENT`. */

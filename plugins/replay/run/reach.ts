@@ -6,7 +6,7 @@ import { posix } from "node:path";
 
 export type Reach = { runs: string | readonly string[] } | { refused: string };
 
-export interface Place {
+interface Place {
   /** The session's folder as the log names it. */
   root: string | null;
   /** The sandbox's files on this machine. */

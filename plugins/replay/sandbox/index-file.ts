@@ -19,7 +19,7 @@ export interface Delta {
   after: Source | null;
 }
 
-export interface IndexEntry {
+interface IndexEntry {
   /** Inode, size and times: equal means unchanged. */
   sign: string;
   source: Source;
@@ -30,7 +30,7 @@ export type Index = Map<string, IndexEntry>;
 const FILES = 200_000;
 
 /** One pass over all names: about 30 µs a file. Hands the thread back at every folder and file. */
-export async function look(tree: string): Promise<{ found: Map<string, string>; complete: boolean }> {
+async function look(tree: string): Promise<{ found: Map<string, string>; complete: boolean }> {
   const found = new Map<string, string>();
   let complete = true;
   const folders = [""];
@@ -109,7 +109,7 @@ async function allowed<T>(path: string, mode: number, task: (path: string) => Pr
   }
 }
 
-export function same(a: Source, b: Source): boolean {
+function same(a: Source, b: Source): boolean {
   return JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
 }
 

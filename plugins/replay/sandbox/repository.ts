@@ -22,7 +22,7 @@ interface Origin {
 }
 
 /** What the sandbox's HEAD holds. */
-export interface Head {
+interface Head {
   commit: string;
   /** Null when HEAD is detached. */
   branch: string | null;

@@ -9,7 +9,7 @@ import { type Index, readIndex, refresh, writeIndex } from "./index-file.ts";
 import { restore } from "./restore.ts";
 import { createTree, FILE_LIMIT, type Tree } from "./tree.ts";
 
-export const FILES_LIMIT = 100_000;
+const FILES_LIMIT = 100_000;
 
 export interface Sandbox {
   readonly path: string;
@@ -47,7 +47,7 @@ export function openSandbox(place: string): Sandbox {
 /** False for what lies in `.git`: it is put back, and not listed. */
 export const isProjectFile = (path: string) => path !== ".git" && !path.startsWith(".git/");
 
-export interface Seed {
+interface Seed {
   git: Services["git"] | undefined;
   repository: string | null;
   commit: string | null;

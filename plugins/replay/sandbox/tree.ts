@@ -14,7 +14,7 @@ import { refused } from "../plan/paths.ts";
 export const FILE_LIMIT = 64 * 1024 * 1024;
 const LINKS = 40;
 
-export interface TreeFile {
+interface TreeFile {
   data: Buffer;
   /** Permission bits. */
   mode: number;

@@ -5,9 +5,7 @@ import { applyEdits, insertAfter } from "./literal.ts";
 import { applyHunks, parsePatch } from "./patch.ts";
 import { applyUnified, type FileChange } from "./unified.ts";
 
-export type Effect =
-  | { applies: true; changes: FileChange[] }
-  | { applies: false; reason: string; impossible?: SessarcError };
+type Effect = { applies: true; changes: FileChange[] } | { applies: false; reason: string; impossible?: SessarcError };
 
 /** Reads the files that the actions name, writes nothing. All of a step applies, or none of it. */
 export async function effectOf(actions: readonly ToolAction[], tree: Pick<Tree, "read">): Promise<Effect> {

@@ -3,7 +3,7 @@ import type { TextEdit } from "#internal/adapter";
 import { type Coding, codingOf } from "../sandbox/encoding.ts";
 import { nearestTo } from "./nearest.ts";
 
-export type Outcome = { ok: true; data: Buffer } | { ok: false; reason: string };
+type Outcome = { ok: true; data: Buffer } | { ok: false; reason: string };
 
 /** All edits or none. `before` is null for a file that is not there. Linear in the file for each edit. */
 export function applyEdits(before: Buffer | null, edits: readonly TextEdit[]): Outcome {

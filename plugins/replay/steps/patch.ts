@@ -2,12 +2,12 @@
 import { codingOf } from "../sandbox/encoding.ts";
 import { nearestTo } from "./nearest.ts";
 
-export type PatchedFile =
+type PatchedFile =
   | { do: "add"; path: string; text: string }
   | { do: "delete"; path: string }
   | { do: "update"; path: string; to: string | undefined; hunks: Hunk[] };
 
-export interface Hunk {
+interface Hunk {
   /** Line that precedes the hunk, after `@@`. */
   context: string | undefined;
   old: string[];

@@ -27,7 +27,7 @@ export interface Preview {
   warning: string | null;
 }
 
-export interface PreviewContext {
+interface PreviewContext {
   tree: Pick<Tree, "read">;
   root: string | null;
   isolation: Isolation;

@@ -2,13 +2,6 @@
 import type { Kernel, SessionUsage } from "sessarc";
 import { mergeUsage } from "#internal/adapter";
 
-export interface RunFigures {
-  /** Tokens by model, of the logs that the assistant wrote in the sandbox's home. Null where it wrote none that an adapter reads. */
-  usage: SessionUsage | null;
-  /** US dollars as the assistant printed them; null where it printed none. */
-  printedUsd: number | null;
-}
-
 /** Sums up the sessions of all assistants' logs below `home`. */
 export async function loggedUsage(kernel: Kernel, home: string): Promise<SessionUsage | null> {
   const env = { home, platform: kernel.env.platform, env: {} };

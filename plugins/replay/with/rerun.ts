@@ -42,7 +42,7 @@ export interface RerunRequest {
   timeoutMs?: number | undefined;
 }
 
-export interface RerunTurn {
+interface RerunTurn {
   /** Message of the session that holds the prompt. */
   seq: number;
   exitCode: number | null;
@@ -79,7 +79,7 @@ export interface RerunResult {
   end: EndState;
 }
 
-export interface Figures {
+interface Figures {
   /** ms: of the run, of the session's activity. */
   ms: number;
   /** Null where no log contains token counts. */
@@ -96,14 +96,14 @@ export interface RerunPlan extends RunState {
 }
 
 /** What a run needs of the replay. */
-export interface RerunContext {
+interface RerunContext {
   kernel: Kernel;
   options: ReplayOptions;
   isolation(): Promise<Isolation>;
 }
 
 /** A fresh sandbox. */
-export interface Ground {
+interface Ground {
   row: SandboxRow;
   sandbox: Sandbox;
   budget: Budget;
@@ -174,7 +174,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-export interface Rerun {
+interface Rerun {
   /** Of the session. */
   id: string;
   request: RerunRequest;

@@ -2,7 +2,7 @@
 import { isRecord, type SessionEvent, type ToolRole, toList, toText } from "sessarc";
 import { commandOf } from "#internal/adapter";
 
-export interface Collected {
+interface Collected {
   first: SessionEvent | undefined;
   last: SessionEvent | undefined;
   /** The assistant's last words. */

@@ -5,13 +5,13 @@ import { isSessarcError, type Kernel } from "sessarc";
 import { isInside } from "#internal";
 import type { FileState } from "./words.ts";
 
-export interface ChangedFile {
+interface ChangedFile {
   path: string;
   edits: number;
   state: FileState;
 }
 
-export interface FolderState {
+interface FolderState {
   branch: string | null;
   files: ChangedFile[];
 }

@@ -1,6 +1,6 @@
 /** Headings of a brief in the language its prompts are written in. */
 
-export interface Words {
+interface Words {
   title: string;
   task: string;
   goal: string;

@@ -6,7 +6,7 @@ import { codeOf, isGone, openRegular } from "#internal/adapter";
 import { type Codec, pack, unpack } from "./pack.ts";
 
 /** Bytes [from, to) of a log. */
-export interface KeptPart {
+interface KeptPart {
   /** Name of the stored file. */
   name: string;
   codec: Codec;

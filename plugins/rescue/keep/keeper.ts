@@ -186,7 +186,7 @@ function jobsOf(rows: readonly BehindRow[]): BehindRow[][] {
   return jobs;
 }
 
-export function refOf(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive" | "companions">): SessionRef {
+function refOf(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive" | "companions">): SessionRef {
   const ref: SessionRef = { tool: row.tool, key: row.key, path: row.source_path, exclusive: row.exclusive === 1 };
   if (row.companions !== null) ref.companions = JSON.parse(row.companions) as string[];
   return ref;

@@ -6,7 +6,7 @@ import * as zlib from "node:zlib";
 /** `z`: zstd, `b`: brotli. */
 export type Codec = "z" | "b";
 
-export interface Packed {
+interface Packed {
   codec: Codec;
   bytes: Buffer;
   /** First 32 hex digits of the SHA-256 of `bytes`. */

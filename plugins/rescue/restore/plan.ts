@@ -202,7 +202,7 @@ function rewriteLine(line: string, copy: SessionCopy): string[] | undefined {
 }
 
 /** The same id each time, so that a second rescue finds the first. In the shape of a UUID, version 8. */
-export function copyKey(id: string, cwd: string): string {
+function copyKey(id: string, cwd: string): string {
   const hex = createHash("sha256").update(`${id}\n${cwd}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

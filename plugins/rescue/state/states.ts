@@ -22,7 +22,7 @@ export interface StateOf {
 }
 
 /** Part of a question about sessions. */
-export interface Condition {
+interface Condition {
   sql: string;
   params: readonly SqlValue[];
 }

@@ -10,7 +10,7 @@ const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]|(?<=[!-~])[\u200c\u200d](?=[!-~])/
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Without terminal codes and control characters; line ends are `\n`. Linear. */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text
     .replace(ANSI, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")

@@ -1,7 +1,7 @@
 /** Paths without the folder of the machine's user. */
 import type { Json, SessionEvent } from "sessarc";
 
-export interface Homes {
+interface Homes {
   text(text: string): string;
   /** Keys included. */
   tree(value: Json): Json;

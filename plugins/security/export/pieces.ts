@@ -39,7 +39,7 @@ export interface PiecesJob<Source> extends PiecesRequest<Source> {
   watch?: Watch;
 }
 
-export interface WrittenPiece {
+interface WrittenPiece {
   sha256: string;
   bytes: number;
   /** Bytes of its file. */
@@ -47,7 +47,7 @@ export interface WrittenPiece {
 }
 
 /** A finding that may be none: it is masked, and the user may want to know. */
-export interface Doubtful {
+interface Doubtful {
   ruleId: string;
   rule: string;
   masked: string;

@@ -9,7 +9,7 @@ const SECRET_NAME =
 /** Variables of the shell. */
 const OWN_NAME = /^(?:PWD|OLDPWD|SSH_AUTH_SOCK)$/;
 
-export const isSecretName = (name: string): boolean => SECRET_NAME.test(name) && !OWN_NAME.test(name);
+const isSecretName = (name: string): boolean => SECRET_NAME.test(name) && !OWN_NAME.test(name);
 
 /** By program: the pattern of its words, joined by blanks. */
 const PRINTERS: Readonly<Record<string, RegExp>> = {

@@ -13,7 +13,7 @@ import {
 import { hookIn } from "./hook-command.ts";
 import type { HookTool } from "./hooks.ts";
 
-export interface Edited {
+interface Edited {
   text: string;
   /** Containers that the edit created, outermost first. Removing the entry removes them if they are empty. */
   made: string[][];

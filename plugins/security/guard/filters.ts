@@ -8,7 +8,7 @@ import type { SimpleCommand, Word } from "./words.ts";
  * `nothing` but its size; the `names` of lines like `A=x`; whole `lines` or their beginnings; `some` of it; or
  * `unknown`: the command may show the input in another way than its output.
  */
-export type Left = "nothing" | "names" | "lines" | "some" | "unknown";
+type Left = "nothing" | "names" | "lines" | "some" | "unknown";
 
 export interface Stage {
   program: string;

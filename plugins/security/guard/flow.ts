@@ -4,7 +4,7 @@ import { type Stage, stageOf } from "./filters.ts";
 import { signsIn, takesInput } from "./programs.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
-export interface End {
+interface End {
   shown: boolean;
   /** Of lines like `A=x` only the names arrive. */
   names: boolean;

@@ -18,7 +18,7 @@ export type { GuardStatus } from "./install.ts";
 export type { ToolCall } from "./payload.ts";
 export type { Interception } from "./records.ts";
 
-export interface ToolFinding {
+interface ToolFinding {
   rule: string;
   /** `tool_input.command`, or `file:<name>` for a file that the call would show. */
   field: string;

@@ -21,7 +21,7 @@ import { HOOK_TOOLS, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
 
-export interface InstallOptions {
+interface InstallOptions {
   onFailure?: "allow" | "block" | undefined;
   mode?: "enforce" | "observe" | undefined;
   dryRun?: boolean | undefined;

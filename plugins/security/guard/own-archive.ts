@@ -6,7 +6,7 @@ import { pathsIn } from "#internal/adapter";
 import type { ToolCall } from "./payload.ts";
 
 /** Folder and port of the archive. */
-export interface OwnArchive {
+interface OwnArchive {
   dataDir: string;
   home: string;
   /** Undefined if no service runs. */

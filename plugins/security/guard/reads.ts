@@ -13,7 +13,7 @@ import type { ShellLine, Shown, ShownFile } from "./shown.ts";
 import { WORD_LIMIT } from "./words.ts";
 
 /** Bytes of a file that are checked. */
-export const READ_LIMIT = 16 * 2 ** 20;
+const READ_LIMIT = 16 * 2 ** 20;
 const FILES_LIMIT = 1_000;
 /** Names that a call may mean; most strings in a program name no file. */
 const NAMES_LIMIT = 4_000;
@@ -46,7 +46,7 @@ export interface ReadFile {
   cut: boolean;
 }
 
-export interface Reads {
+interface Reads {
   paths: string[];
   /** Parts (`Word.part`) of the files that are shown only in part. */
   parts: Map<string, string[]>;
@@ -74,7 +74,7 @@ const LONG = 8 * 2 ** 20;
 /** A line up to this length gets more time than the call has, because a small call must not be blocked on a busy machine. */
 const PATIENT = { length: 512 * 1024, ms: 5_000 };
 
-export interface ReadOptions {
+interface ReadOptions {
   home: string;
   pool: Pool;
   /** Milliseconds that reading a long shell line may take. */
@@ -208,7 +208,7 @@ function commandOf({ tool_name, tool_input: input }: ToolCall): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 
-export interface ReadPath {
+interface ReadPath {
   files: ReadFile[];
   /** Some files of the folder were left out. */
   cut: boolean;

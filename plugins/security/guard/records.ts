@@ -16,7 +16,7 @@ export interface Interception {
   ms: number;
 }
 
-export interface Records {
+interface Records {
   /** Returns at once. Records are written in batches every quarter second. */
   add(record: Omit<Interception, "id">, statement?: Statement): void;
   recent(limit: number): Promise<Interception[]>;

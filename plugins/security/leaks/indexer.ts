@@ -6,7 +6,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { leakScanner } from "./scanner.ts";
 
 /** One secret at one kind of place of a session. */
-export type LeakRow = {
+type LeakRow = {
   fingerprint: string;
   rule_id: string;
   confidence: string;

@@ -73,7 +73,7 @@ export interface LeakCommits {
   partial: boolean;
 }
 
-export interface LeakQuery {
+interface LeakQuery {
   state?: LeakState | "all" | undefined;
   session?: string | undefined;
   /** Also values that may be ids or samples. */

@@ -105,7 +105,7 @@ function opened(text: string, at: number, breaks: number): number {
 }
 
 /** Past `  12\t`, `  12→`, `12: `, `+` or `-` at the start of a line. */
-export function lineStart(text: string, at: number): number {
+function lineStart(text: string, at: number): number {
   let i = at;
   while (i < at + 8 && text.charCodeAt(i) === 32) i++;
   const digits = i;

@@ -10,7 +10,7 @@ export interface Anchor {
   run?: { chars: string; min: number; max: number };
 }
 
-export interface Shape {
+interface Shape {
   /** Source of the expression; group 1 is the secret when `marked`. */
   source: string;
   marked: boolean;

@@ -4,7 +4,7 @@ import { CHECKS, type CheckName } from "./checks.ts";
 
 const checkNames = Object.keys(CHECKS).filter((name): name is CheckName => name in CHECKS);
 
-export const RowSchema = v.strictObject({
+const RowSchema = v.strictObject({
   /** Rows with one id are variants of one rule. */
   id: v.string(),
   name: v.string(),

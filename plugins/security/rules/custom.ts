@@ -8,7 +8,7 @@ export interface CustomMatcher {
   find(text: string, expired: () => boolean): { spans: Span[]; complete: boolean };
 }
 
-export interface Span {
+interface Span {
   start: number;
   end: number;
 }

@@ -97,7 +97,7 @@ function unescapeLine(out: Mapping, text: string, from: number, to: number): voi
   out.put("\u0000\n", to);
 }
 
-export interface Mapping {
+interface Mapping {
   readonly empty: boolean;
   copy(text: string, from: number, to: number): void;
   put(text: string, origin: number): void;

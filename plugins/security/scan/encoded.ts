@@ -38,7 +38,7 @@ export function loosen(reading: Reading, expired: () => boolean): Reading | unde
   return out.done(reading);
 }
 
-export interface Decoded {
+interface Decoded {
   text: string;
   /** The stretch of the text it was written as. */
   start: number;

@@ -11,7 +11,7 @@ import { createPrefilter } from "./prefilter.ts";
 import type { Match } from "./resolve.ts";
 import { groupOf, hasEnding, isGlued, type Keyword, named } from "./spans.ts";
 
-export interface Hits {
+interface Hits {
   /** Adds what is found to `out`, in offsets of the original text. Answers how far into the reading it came. */
   find(reading: Reading, path: string | undefined, expired: () => boolean, out: Match[]): number;
 }

@@ -3,7 +3,7 @@
  * The automaton is one dense table, states with output numbered last, so that the loop is two loads and a compare for
  * each UTF-16 unit.
  */
-export interface Prefilter {
+interface Prefilter {
   /** Calls `onHit(keyword index, start)` for each occurrence that ends in [from, to); answers the state to resume with. */
   run(text: string, from: number, to: number, state: number, onHit: (keyword: number, start: number) => void): number;
   readonly states: number;

@@ -2,7 +2,7 @@
 import { byPath, type TreeEntry } from "../content/tree.ts";
 import { markOf } from "../link/copies.ts";
 
-export interface ThreeWay {
+interface ThreeWay {
   path: string;
   /** What the file is in each version, in one word; null: it is not there. */
   base: string | null;

@@ -11,7 +11,7 @@ export interface FileDiff extends FileChange {
   diff: string | null;
 }
 
-export interface Change {
+interface Change {
   files: FileDiff[];
   risks: Risk[];
 }

@@ -17,7 +17,7 @@ export interface Frontmatter {
 }
 
 /** What is wrong, and on which line of the file. */
-export interface FrontmatterFault {
+interface FrontmatterFault {
   message: string;
   line: number;
 }

@@ -25,12 +25,12 @@ export interface FileEntry {
   /** SHA-256 of the bytes, hex. */
   hash: string;
 }
-export interface LinkEntry {
+interface LinkEntry {
   path: string;
   kind: "link";
   target: string;
 }
-export interface FolderEntry {
+interface FolderEntry {
   path: string;
   kind: "folder";
   mode: number;
@@ -51,7 +51,7 @@ export interface Tree {
 
 export const LIMITS = { files: 2_000, bytes: 50 * 2 ** 20, depth: 16 } as const;
 
-export type TreeProblem = "too-large" | "leaves-root" | "unreadable";
+type TreeProblem = "too-large" | "leaves-root" | "unreadable";
 
 /** Why a folder cannot be taken as it is. */
 export class TreeError extends Error {
@@ -66,7 +66,7 @@ export class TreeError extends Error {
 const CHUNK = 256 * 1024;
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** Set-user-id and its like are nothing a skill needs. */
-export const MODE_BITS = 0o777;
+const MODE_BITS = 0o777;
 
 /**
  * Reads the folder `root` (a real path) step by step. `keep` gets each file's bytes by hash, `stamp` what the system says. Throws TreeError: over the limits, a link

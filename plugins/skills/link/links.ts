@@ -11,7 +11,7 @@ import type { Scope } from "../types.ts";
 import { type CopyState, compareCopy, isAsCompared, removeCopy } from "./copies.ts";
 import { identityAt, standingAt, statAt } from "./proof.ts";
 
-export interface LinkPlace {
+interface LinkPlace {
   skill: string;
   tool: string;
   scope: Scope;

@@ -4,13 +4,10 @@ import { relative, resolve } from "node:path";
 import { isGone } from "#internal/adapter";
 import type { LinkRow } from "../store/catalog.ts";
 
-export type Standing =
-  | { is: "nothing" }
-  | { is: "ours" }
-  | { is: "other"; what: string; kind: "link" | "folder" | "file" };
+type Standing = { is: "nothing" } | { is: "ours" } | { is: "other"; what: string; kind: "link" | "folder" | "file" };
 
 /** Device, inode and birth: a file made later does not have the three, even where inodes are used again. */
-export const identityOf = (stat: BigIntStats) => `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
+const identityOf = (stat: BigIntStats) => `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
 
 export const identityAt = (path: string): string | undefined => {
   const stat = statAt(path);
@@ -35,7 +32,7 @@ export function standingAt(path: string, row: LinkRow | undefined): Standing {
 }
 
 /** Windows answers junctions with a prefix and a closing backslash, in letters of any case. */
-export function sameTarget(read: string, recorded: string): boolean {
+function sameTarget(read: string, recorded: string): boolean {
   if (read === recorded) return true;
   if (process.platform !== "win32") return false;
   const plain = (path: string) => resolve(path.replace(/^\\\\\?\\/, ""));

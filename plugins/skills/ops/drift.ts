@@ -10,7 +10,7 @@ import { readLook } from "./look.ts";
 import type { Shelf } from "./shelf.ts";
 import { readManifest } from "./update.ts";
 
-export interface DriftPlace {
+interface DriftPlace {
   tool: string;
   scope: Scope;
   path: string;
@@ -21,7 +21,7 @@ export interface DriftPlace {
   problem: string | null;
 }
 
-export interface DriftFile {
+interface DriftFile {
   path: string;
   /** What the file is there, in one word; null: it is not there. */
   base: string | null;

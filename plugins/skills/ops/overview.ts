@@ -4,7 +4,7 @@ import { byPlainName, type UsedName } from "../usage/use.ts";
 import { listSkills, scanAll } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
-export interface UsedSkill {
+interface UsedSkill {
   name: string;
   /** Id of the stored skill. */
   skill: string | null;
@@ -14,7 +14,7 @@ export interface UsedSkill {
   lastUsedAt: string | null;
 }
 
-export interface IdleSkill {
+interface IdleSkill {
   name: string;
   skill: string | null;
   /** Its folder: in the store, or of an assistant. */

@@ -158,7 +158,7 @@ async function lookedAt(shelf: Shelf, id: string) {
 }
 
 /** Base, mine and theirs, and what they make together. */
-export async function threeOf(shelf: Shelf, row: SkillRow, manifest: string, prefer: Preference) {
+async function threeOf(shelf: Shelf, row: SkillRow, manifest: string, prefer: Preference) {
   const theirs = await readManifest(shelf, row.id, manifest);
   const base = await shelf.catalog.snapshot(row.id, row.base);
   const { tree } = await shelf.present(row);

@@ -7,7 +7,7 @@ import { type Frontmatter, loadFrontmatter, type ReadFrontmatter } from "../cont
 import { newStamp, readTree, type Stamp, stampTree, type Tree, TreeError } from "../content/tree.ts";
 import type { BrokenReason } from "../types.ts";
 
-export const SKILL_FILE = "SKILL.md";
+const SKILL_FILE = "SKILL.md";
 const MAX_SKILL_FILE = 2 ** 20;
 
 export interface Fault {
@@ -17,7 +17,7 @@ export interface Fault {
 }
 
 /** A folder that is a skill. */
-export interface Valid {
+interface Valid {
   tree: Tree;
   front: Frontmatter;
   text: string;

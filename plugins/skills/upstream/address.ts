@@ -3,7 +3,7 @@ import { SessarcError } from "sessarc";
 import { badPath } from "../content/names.ts";
 
 /** Hosts whose repositories may be fetched. */
-export const HOSTS: readonly string[] = ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"];
+const HOSTS: readonly string[] = ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"];
 
 export interface Upstream {
   /** As git gets it: `https:`, `ssh:`, or `file:` for tests. */
@@ -102,7 +102,7 @@ function withRef(url: string, { ref, path }: Asked): Upstream {
 }
 
 /** A branch, a tag, a full name below `refs/`, or a commit in full. */
-export function checkRef(ref: string): string {
+function checkRef(ref: string): string {
   const bad =
     ref.length > 200 ||
     !/^[A-Za-z0-9_][A-Za-z0-9._/+-]*$/.test(ref) ||
@@ -119,7 +119,7 @@ export function checkRef(ref: string): string {
 export const isCommit = (text: string) => COMMIT.test(text);
 
 /** Without a slash at its ends; "" is the root. */
-export function checkPath(path: string): string {
+function checkPath(path: string): string {
   const plain = path.replace(/^\.\//, "").replace(/\/+$/, "");
   const reason = plain === "" || plain === "." ? undefined : badPath(plain);
   if (reason !== undefined || plain.startsWith("-"))

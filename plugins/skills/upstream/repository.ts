@@ -8,14 +8,14 @@ import { byPath, digestOf, hashOf, LIMITS, type Tree, type TreeEntry } from "../
 import { isCommit, type Upstream } from "./address.ts";
 import { failed, type Git } from "./git.ts";
 
-export interface Tip {
+interface Tip {
   commit: string;
   /** Full name of the ref, or the commit asked for. */
   name: string;
 }
 
 /** A folder with a SKILL.md in a commit. */
-export interface RemoteSkill {
+interface RemoteSkill {
   /** "" for the root. */
   path: string;
   /** git's id of the folder. */
@@ -23,7 +23,7 @@ export interface RemoteSkill {
   nodes: Node[];
 }
 
-export interface Node {
+interface Node {
   mode: string;
   type: string;
   hash: string;

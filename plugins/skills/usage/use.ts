@@ -127,7 +127,7 @@ async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
 }
 
 /** A used name as skills are compared: without the slash of a command. */
-export const plainName = (name: string) => normalName(name.replace(/^\//, ""));
+const plainName = (name: string) => normalName(name.replace(/^\//, ""));
 
 /** Grouped as skills are compared. In slices: a log may spell a name in any number of ways. */
 export async function byPlainName<T extends { name: string }>(used: readonly T[]): Promise<Map<string, T[]>> {

@@ -4,7 +4,7 @@ import { toErrorBody, toEvents } from "#internal";
 import type { TeamClient } from "./client.ts";
 import type { PushReport } from "./push.ts";
 
-export interface PushBody {
+interface PushBody {
   server?: string | undefined;
   projects?: readonly string[] | undefined;
   sessions?: readonly string[] | undefined;

@@ -65,12 +65,12 @@ export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
 export type Invitation = v.InferOutput<typeof made>;
 export type Withdrawn = v.InferOutput<typeof withdrawn>;
 
-export interface Credentials {
+interface Credentials {
   device: string;
   keyFile: string;
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   /** ms until the first of five repetitions; each next one waits twice as long. Default 500. */
   retryMs?: number | undefined;
   signal: AbortSignal;

@@ -14,7 +14,7 @@ export async function createDeviceKey(path: string): Promise<string> {
 
 export const removeDeviceKey = (path: string): Promise<void> => rm(path, { force: true });
 
-export interface TokenRequest {
+interface TokenRequest {
   device: string;
   at: string;
   nonce: string;

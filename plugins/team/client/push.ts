@@ -23,7 +23,7 @@ export interface PushOptions {
   again?: boolean | undefined;
 }
 
-export type PushOutcome = "pushed" | "unchanged" | "failed" | "withdrawn" | "would-push";
+type PushOutcome = "pushed" | "unchanged" | "failed" | "withdrawn" | "would-push";
 
 export interface PushedSession {
   id: string;
@@ -63,7 +63,7 @@ export type PushFrame =
   | { type: "progress"; done: number; total: number; current: string | null }
   | { type: "session"; session: PushedSession };
 
-export interface PushParts {
+interface PushParts {
   kernel: Kernel;
   store: TeamStore;
   server: Server;

@@ -57,7 +57,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 /** Columns that an index holds only so that a query need not read the table: an index row of PostgreSQL has 2,700 bytes at most. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = { session_sort: ["name", "title", "first_prompt"] };
 
-export const TENANT = "(select current_setting('sessarc.tenant', true))::bigint";
+const TENANT = "(select current_setting('sessarc.tenant', true))::bigint";
 const SPACES = "(select current_setting('sessarc.spaces', true))::bigint[]";
 
 /** Statements for one step, in order. `schema` is that before the step. */

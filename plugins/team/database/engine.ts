@@ -8,7 +8,7 @@ import "../errors.ts";
 export type Param = string | Uint8Array | null;
 export type Cell = string | number | Uint8Array | null;
 
-export interface Answer {
+interface Answer {
   columns: string[];
   rows: Cell[][];
   /** Rows that an insert, update or delete changed. */
@@ -32,7 +32,7 @@ export interface Engine {
 }
 
 /** Where `database` of the options leads: a server, or a folder of PGlite. */
-export const isServer = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);
+const isServer = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);
 
 export const openEngine = (database: string, poolSize: number): Promise<Engine> =>
   isServer(database) ? openServer(database, poolSize) : openFolder(resolve(database));
@@ -49,7 +49,7 @@ const FLOAT8 = 701;
 const NUMERIC = 1700;
 
 /** Integers beyond 2^53 would silently become others. */
-export function toExact(text: string): number {
+function toExact(text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && !Number.isSafeInteger(number))
     throw new RangeError(`${text} is beyond the integers that are exact in JavaScript (2^53)`);

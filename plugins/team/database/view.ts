@@ -7,7 +7,7 @@ import { codeOf } from "./install.ts";
 import { HIDDEN, type Schema } from "./schema.ts";
 
 /** As whom a view asks. */
-export interface Viewer {
+interface Viewer {
   /** Undefined: as the owner of the tables. */
   role?: "sessarc_member" | "sessarc_writer" | undefined;
   tenant?: number | undefined;
@@ -19,7 +19,7 @@ export interface Source {
   schema(): Schema;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   viewer: Viewer;
   /** The connection that all of it runs on; default: one of the pool for each transaction. */
   connection?: Connection | undefined;
@@ -214,7 +214,7 @@ function checkParams(sql: string, params: readonly unknown[]): void {
   }
 }
 
-export const shorten = (text: string): string => {
+const shorten = (text: string): string => {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > 160 ? `${line.slice(0, 160)}…` : line;
 };

@@ -5,13 +5,13 @@ import type { Manifest } from "../types.ts";
 import { toEvent } from "./events.ts";
 import { toReply } from "./replies.ts";
 
-export interface ReadOptions {
+interface ReadOptions {
   /** From a key of the machine's archive to the key here: of the parent, the origin and linked sessions. Default: the same. */
   key?: (key: string) => string;
 }
 
 /** Inflated bytes of a chunk. */
-export type LoadChunk = (sha256: string) => Promise<Uint8Array>;
+type LoadChunk = (sha256: string) => Promise<Uint8Array>;
 
 /**
  * One text of a session. Texts are numbered from the oldest; the last (`manifest.earlier.length`) is the session's own and has its

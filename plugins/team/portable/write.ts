@@ -6,7 +6,7 @@ import { eventLine } from "./events.ts";
 import { replyLines } from "./replies.ts";
 
 /** What of a manifest does not come from pieces. */
-export type ManifestHead = Pick<Manifest, "id" | "tool" | "toolLabel" | "project" | "name" | "born" | "summary">;
+type ManifestHead = Pick<Manifest, "id" | "tool" | "toolLabel" | "project" | "name" | "born" | "summary">;
 
 /** What of a summary leaves the machine beside replies. */
 export function toPortable(summary: SessionSummary): PortableSummary {

@@ -7,7 +7,7 @@ import { marks, pages } from "#internal/adapter";
 
 /** Bytes of a body, and of what is in it. */
 export const MOST_PACKED = 4 * 2 ** 20;
-export const MOST_INFLATED = 16 * 2 ** 20;
+const MOST_INFLATED = 16 * 2 ** 20;
 
 const inflate = promisify(gunzip);
 const keyOf = (sha256: string) => `team:blob:${sha256.slice(0, 2)}:${sha256}`;

@@ -15,7 +15,7 @@ const BODY = 64 * 2 ** 10;
 /** Entries a minute of one address whose requests have no valid sign-in: without a limit they would fill the disk. */
 const UNKNOWN_A_MINUTE = 120;
 
-export interface AppParts {
+interface AppParts {
   services: Services;
   routes: readonly ApiRoute[];
   /** Of the caller. */

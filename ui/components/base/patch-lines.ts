@@ -1,5 +1,5 @@
 /** Lines of a unified diff, each for what it is. */
-export interface PatchLine {
+interface PatchLine {
   text: string;
   kind: "add" | "del" | "head" | "same";
 }

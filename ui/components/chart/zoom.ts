@@ -1,7 +1,7 @@
 /** Marking some bars in a row: by dragging over them, or with Shift and the arrow keys. */
 import { computed, ref } from "vue";
 
-export interface ZoomOptions {
+interface ZoomOptions {
   /** Number of bars. */
   count(): number;
   /** Both included. */

@@ -4,9 +4,9 @@ import { HUES } from "../chart/patterns.ts";
 
 export type Origins = Answer<"GET /git/blame">;
 export type Line = NonNullable<Origins["lines"]>[number];
-export type Writer = Origins["writers"][number];
+type Writer = Origins["writers"][number];
 
-export interface SessionMark {
+interface SessionMark {
   id: string;
   title: string;
   tool: string;

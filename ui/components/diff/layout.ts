@@ -8,7 +8,7 @@ export type Item =
   | { type: "line"; line: DiffLine }
   | { type: "pair"; pair: [DiffLine | null, DiffLine | null] };
 
-export interface Layout {
+interface Layout {
   split: boolean;
   /** Lines alone: no heads, no gaps. */
   bare: boolean;

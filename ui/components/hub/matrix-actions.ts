@@ -8,7 +8,7 @@ export type MatrixServer = Matrix["servers"][number];
 export type MatrixCell = MatrixServer["cells"][number];
 type Takeover = Pick<BodyOf<"POST /mcp/takeover">, "entries" | "connect" | "everywhere">;
 
-export interface MatrixAction {
+interface MatrixAction {
   key: keyof HubWords & `do.${string}`;
   /** Undefined: no file is written. */
   takeover?: Takeover;

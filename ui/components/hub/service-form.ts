@@ -2,8 +2,8 @@
 import { h } from "../../i18n/hub/index.ts";
 import type { HubService, ServicePatch } from "../../state/hub.ts";
 
-export type Transport = "stdio" | "http" | "sse";
-export interface ServiceForm {
+type Transport = "stdio" | "http" | "sse";
+interface ServiceForm {
   name: string;
   transport: Transport;
   command: string;

@@ -3,7 +3,7 @@ import { plain } from "../session/ansi.ts";
 
 export type Form = "json" | "markdown" | "plain";
 
-export interface Piece {
+interface Piece {
   text: string;
   hit: boolean;
 }

@@ -1,9 +1,9 @@
 /** The files of a commit as a tree, and the rows of it that show. A folder's key ends with a slash. */
 import type { Tree } from "../../transcript/time-travel.ts";
 
-export type ChangeStatus = Tree["changed"][number]["status"];
+type ChangeStatus = Tree["changed"][number]["status"];
 
-export interface Folder {
+interface Folder {
   key: string;
   name: string;
   folders: Map<string, Folder>;
@@ -41,7 +41,7 @@ export function toFileTree(tree: Tree): Folder {
   return root;
 }
 
-export interface TreeOptions {
+interface TreeOptions {
   /** Whether the inside of a folder shows. */
   isOpen(key: string): boolean;
   /** Part of a path, any case. */

@@ -45,12 +45,12 @@ const ALIASES: Record<string, string> = {
 };
 const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
 /** Longer code stays plain: it would hold up the page. */
-export const MAX_CODE = 20_000;
+const MAX_CODE = 20_000;
 
 let core: Promise<HighlighterCore> | undefined;
 const loaded = new Map<string, Promise<void>>();
 
-export const languageOf = (name: string): string | undefined => {
+const languageOf = (name: string): string | undefined => {
   const short = name.toLowerCase().replace(/^.*\./, "").replace(/^.*\//, "");
   const known = ALIASES[short] ?? short;
   return known in LANGUAGES ? known : undefined;

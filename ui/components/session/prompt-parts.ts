@@ -1,6 +1,6 @@
 /** A typed prompt, split into text and code. Only backticks mean something; all else is shown as it was typed. */
 
-export interface PromptPart {
+interface PromptPart {
   /** `code` is inline, `block` is between fences. */
   type: "text" | "code" | "block";
   text: string;

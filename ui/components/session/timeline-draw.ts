@@ -2,7 +2,7 @@
 import { KINDS } from "../base/tools.ts";
 import type { Scale } from "./timeline-scale.ts";
 
-export interface Strip {
+interface Strip {
   /** Of each message, its place in KINDS. */
   kinds: ArrayLike<number>;
   /** Messages drawn. */

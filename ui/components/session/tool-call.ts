@@ -23,7 +23,7 @@ export const pathOf = (message: Message): string | undefined => toolCall(message
 export const commandOf = (message: Message): string | undefined => toolCall(message.tool_input).command || undefined;
 export const patchOf = (message: Message): string | undefined => toolCall(message.tool_input).patch;
 
-export type Edit = Pick<EditText, "before" | "after">;
+type Edit = Pick<EditText, "before" | "after">;
 /** Pairs of old and new text of an edit or write. */
 export function editsOf(message: Message): Edit[] {
   const { edits, content } = toolCall(message.tool_input);
@@ -52,7 +52,7 @@ export function questionsOf(message: Message): Question[] {
   });
 }
 
-export interface Todo {
+interface Todo {
   text: string;
   state: "done" | "now" | "open";
 }

@@ -1,7 +1,7 @@
 /** Keys of a tree, as the WAI-ARIA practices say. */
 import type { TreeRow } from "./file-tree.ts";
 
-export type TreeStep =
+type TreeStep =
   | { to: number }
   | { keys: string[]; open: boolean }
   /** `open`: and go there; `choose`: only make it the selected one. */

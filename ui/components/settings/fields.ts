@@ -3,7 +3,7 @@ import { type Key, t } from "../../i18n/index.ts";
 import { n } from "../../i18n/notify/index.ts";
 import { s } from "../../i18n/settings/index.ts";
 
-export interface Field {
+interface Field {
   /** Of the row, after `#` in the address. */
   id: string;
   section: string;
@@ -14,7 +14,7 @@ export interface Field {
 
 export const said = (words: Key | (() => string)): string => (typeof words === "string" ? t(words) : words());
 
-export const FIELDS: readonly Field[] = [
+const FIELDS: readonly Field[] = [
   { id: "theme", section: "general", label: "settings.theme", hint: "keys.theme" },
   { id: "density", section: "general", label: "settings.density", hint: "settings.compact" },
   { id: "text-size", section: "general", label: "settings.textSize" },

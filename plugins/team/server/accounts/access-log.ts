@@ -2,7 +2,7 @@
 import type { Database, Statement } from "sessarc";
 import { newId } from "./secrets.ts";
 
-export interface AccessEntry {
+interface AccessEntry {
   at: number;
   person: string | null;
   device: string | null;

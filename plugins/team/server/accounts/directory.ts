@@ -3,14 +3,14 @@ import { randomInt } from "node:crypto";
 import { type Database, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 
-export interface Person {
+interface Person {
   id: string;
   name: string;
   createdAt: string;
   spaces: number[];
 }
 
-export interface Device {
+interface Device {
   id: string;
   person: string;
   machine: string;

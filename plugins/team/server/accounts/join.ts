@@ -6,7 +6,7 @@ import { hashOf, newId, newSecret, readPublicKey } from "./secrets.ts";
 
 const DAY_MS = 86_400_000;
 
-export interface InviteOptions {
+interface InviteOptions {
   scopes: readonly Scope[];
   /** Shared spaces that the new person may read and push to. */
   spaces: readonly number[];
@@ -15,7 +15,7 @@ export interface InviteOptions {
   days: number;
 }
 
-export interface Invite {
+interface Invite {
   id: string;
   scopes: Scope[];
   spaces: number[];
@@ -27,7 +27,7 @@ export interface Invite {
   revokedAt: string | null;
 }
 
-export interface Joined {
+interface Joined {
   person: { id: string; name: string };
   device: string;
   machine: string;

@@ -10,7 +10,7 @@ const SESSION_MS = 12 * 3_600_000;
 /** How much the clocks of a machine and of the server may differ. */
 const SKEW_MS = 5 * 60_000;
 
-export interface Issued {
+interface Issued {
   token: string;
   expires: string;
 }

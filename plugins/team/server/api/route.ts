@@ -9,7 +9,7 @@ type Output<S> = S extends { readonly "~standard": { readonly types?: infer T } 
     : undefined
   : undefined;
 
-export interface ApiContext<Body = unknown, C = Caller> {
+interface ApiContext<Body = unknown, C = Caller> {
   services: Services;
   caller: C;
   params: Readonly<Record<string, string>>;

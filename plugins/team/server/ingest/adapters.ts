@@ -24,7 +24,7 @@ export interface Pushed {
 export type Facts = Pick<AdapterDefinition, "name" | "label" | "tools">;
 
 /** Key of a machine's session on the server. Copies on two machines are two sessions. */
-export const keyHere = (machine: string, key: string): string => `${machine}~${key}`;
+const keyHere = (machine: string, key: string): string => `${machine}~${key}`;
 export const idHere = (machine: string, id: string): string => {
   const at = id.indexOf(":");
   return `${id.slice(0, at)}:${keyHere(machine, id.slice(at + 1))}`;

@@ -12,7 +12,7 @@ import { type Facts, idHere, type Pushed, pushedAdapter } from "./adapters.ts";
 import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
 import { createSwitch } from "./switch.ts";
 
-export interface Push {
+interface Push {
   person: string;
   machine: string;
   space: number;
@@ -20,14 +20,14 @@ export interface Push {
   digest: string;
 }
 
-export interface PushOutcome {
+interface PushOutcome {
   /** Id on the server. */
   id: string;
   digest: string;
   outcome: "imported" | "unchanged";
 }
 
-export interface Removed {
+interface Removed {
   /** Id in the archive of the machine. */
   id: string;
   digest: string;

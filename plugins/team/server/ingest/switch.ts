@@ -1,7 +1,7 @@
 /** A database whose connection changes: the kernel that imports lives on, the connection that holds the tenant's lock does not. */
 import type { Database } from "sessarc";
 
-export interface Switch {
+interface Switch {
   readonly db: Database;
   /** Undefined: a query now has no lock, and is refused. */
   use(db: Database | undefined): void;

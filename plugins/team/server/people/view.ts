@@ -6,7 +6,7 @@ import type { Directory } from "../accounts/directory.ts";
 
 type Listed = Awaited<ReturnType<Services["archive"]["page"]>>["sessions"][number];
 
-export interface PersonOf {
+interface PersonOf {
   id: string;
   name: string;
   sessions: number;
