@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { formatCount, send } from "#internal/terminal";
 import type { ModelPrice, Rates } from "./prices/pricing.ts";
 import type { PriceList } from "./routes/prices.ts";
 
@@ -57,8 +57,9 @@ function show(ctx: CommandContext, list: PriceList): number {
     return 0;
   }
   const { shipped, pricedAt } = list;
+  const models = `${formatCount(list.tableModels)} ${list.tableModels === 1 ? "model" : "models"}`;
   const origin = shipped.inForce ? "comes with sessarc" : "loaded from a file";
-  ctx.out(`Price table: ${printable(list.source)}, prices of ${pricedAt}, ${origin}`);
+  ctx.out(`Price table: ${printable(list.source)}, prices of ${pricedAt}, ${models}, ${origin}`);
   if (!shipped.inForce && shipped.date > pricedAt)
     ctx.err(
       `The table that comes with sessarc is newer (${shipped.date}): \`sessarc prices update --reset\` goes back to it.`,

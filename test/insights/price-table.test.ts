@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
+import { createPricing, SHIPPED } from "../../plugins/insights/prices/pricing.ts";
 import { toTable } from "../../plugins/insights/prices/table.ts";
 import type { PriceList } from "../../plugins/insights/routes/prices.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -121,6 +121,7 @@ it("the package's own table, loaded from a file, gives every model the price tha
   const providers = shippedProviders();
   const table = await toTable(put(providers));
   expect(table.providers.length).toBeGreaterThan(20);
+  expect(table.providers.reduce((sum, { models }) => sum + models.length, 0)).toBe(SHIPPED.models);
   const [shipped, loaded] = [createPricing(), createPricing()];
   loaded.setTable(table);
   const models = table.providers.flatMap(({ id, models }) => models.flatMap((one) => [one.id, `${id}/${one.id}`]));
@@ -212,14 +213,14 @@ it("the command shows the table in force with its date, loads a file and goes ba
   const before = await runCommand(["prices"], home);
   expect(before).toMatchObject({ code: 0, stderr: "" });
   expect(before.stdout).toMatch(
-    /^Price table: @pydantic\/genai-prices \S+, prices of \d{4}-\d\d-\d\d, comes with sessarc\n/,
+    /^Price table: @pydantic\/genai-prices \S+, prices of \d{4}-\d\d-\d\d, [\d,]+ models, comes with sessarc\n/,
   );
 
   const after = await runCommand(["prices", "update", file], home);
   expect(after).toMatchObject({ code: 0, stderr: "" });
   const stored = await runCommand(["prices"], home);
   expect(stored.stdout).toBe(after.stdout);
-  expect(stored.stdout).toMatch(/^Price table: data\.json, prices of 2026-11-21, loaded from a file\n/);
+  expect(stored.stdout).toMatch(/^Price table: data\.json, prices of 2026-11-21, 1 model, loaded from a file\n/);
   expect(stored.stdout).toMatch(/\nclaude-haiku-4-5 +2 +7\.5 +0\.2 +2 +2/);
   const { stdout: usage } = await runCommand(["usage", "model", "--json"], home);
   expect(JSON.parse(usage)).toMatchObject({ totals: { cost: { microdollars: 7.5 * M, pricedAt: "2026-11-21" } } });

@@ -22,6 +22,7 @@ import health from "../../plugins/health/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import live, { type TurnTimes } from "../../plugins/live/index.ts";
 import hub from "../../plugins/mcp-hub/index.ts";
+import metrics from "../../plugins/metrics/index.ts";
 import notes from "../../plugins/notes/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import replay from "../../plugins/replay/index.ts";
@@ -187,6 +188,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     budget(),
     rescue(),
     health(),
+    metrics(),
     notes(),
     report(),
     feedback(),

@@ -1,9 +1,12 @@
 /** Settings that change the service: keys that hold at once, prices, backup, plugins that failed; over a restart of the service. */
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { definePlugin } from "sessarc";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { SettingsAnswer } from "#internal";
+import type { PriceList } from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
@@ -63,6 +66,91 @@ describeUi("dashboard: settings of the service", () => {
     await page.getByRole("button", { name: "Stop sending" }).click();
     await field.waitFor();
     expect(await settingOf("feedback.relay")).toBe("");
+  });
+
+  it("sends token counts to a collector once its address is confirmed, says what came of it, and stops", async () => {
+    const stage = get();
+    const { page } = stage;
+    const posts: string[] = [];
+    let status = 500;
+    const collector = createServer((request, response) => {
+      posts.push(request.url ?? "");
+      request.resume().on("end", () => response.writeHead(status).end());
+    });
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void collector.close());
+    const { port } = collector.address() as AddressInfo;
+    const address = `http://127.0.0.1:${port}/v1/metrics`;
+    await visit(stage, "/settings/service#otlp");
+    const field = page.getByRole("textbox", { name: "OpenTelemetry collector" });
+    await field.fill(`${address}?token=mine`);
+    await page.getByRole("button", { name: "Send token counts" }).click();
+    const dialog = page.getByRole("dialog", { name: `Send token counts to 127.0.0.1:${port}?` });
+    await dialog.getByText("no content is sent").waitFor();
+    expect([posts, await settingOf("metrics.otlp")]).toEqual([[], ""]);
+    await dialog.getByRole("button", { name: "Send token counts" }).click();
+    await page.locator("#otlp").getByText("The last attempt failed").waitFor();
+    await page.locator("#otlp").getByText(address, { exact: true }).waitFor();
+    expect(posts[0]).toBe("/v1/metrics?token=mine");
+    expect(await page.content()).not.toContain("token=mine");
+    await sound(stage, "settings, collector");
+    await visit(stage, "/settings/privacy");
+    await page.locator("#collector").getByText(address).waitFor();
+    await visit(stage, "/settings/service");
+    await page.getByRole("button", { name: "Stop sending counts" }).click();
+    await field.waitFor();
+    expect(await settingOf("metrics.otlp")).toBe("");
+    status = 200;
+    await field.fill(address);
+    await page.getByRole("button", { name: "Send token counts" }).click();
+    await dialog.getByRole("button", { name: "Send token counts" }).click();
+    await page.locator("#otlp").getByText("Last sent").waitFor();
+    await page.getByRole("button", { name: "Stop sending counts" }).click();
+    await field.waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("loads a price table from a file, shows which one is in force, and goes back", async () => {
+    const stage = get();
+    const { page } = stage;
+    const table = [
+      {
+        id: "test",
+        models: [{ id: "one", match: { equals: "claude-haiku-4-5" }, prices: { input_mtok: 2, output_mtok: 7 } }],
+      },
+    ];
+    const file = (text: string) => ({ name: "new.json", mimeType: "application/json", buffer: Buffer.from(text) });
+    await visit(stage, "/settings/prices");
+    const row = page.locator("#price-table");
+    await row.getByText("comes with sessarc").waitFor();
+    await row.getByText("1,694").waitFor();
+    const picker = row.locator("input[type=file]");
+    await Promise.all([
+      page.getByText("new.json is not a price table. Choose the data.json of genai-prices.").waitFor(),
+      picker.setInputFiles(file("{}")),
+    ]);
+    const dialog = page.getByRole("dialog", { name: "Use new.json as the price table?" });
+    await picker.setInputFiles(file(JSON.stringify(table)));
+    expect(await dialog.getByLabel("Prices of").inputValue()).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    await dialog.getByLabel("Prices of").fill("2025-01-02");
+    await dialog.getByRole("button", { name: "Use this table" }).click();
+    await row.getByText("loaded from a file").waitFor();
+    await row.getByText("2025-01-02").waitFor();
+    await row.getByText("The table that comes with sessarc is newer").waitFor();
+    const prices = async () => (await (await stage.served.kernel.fetch("/api/prices")).json()) as PriceList;
+    expect(await prices()).toMatchObject({ pricedAt: "2025-01-02", source: "new.json", tableModels: 1 });
+    await sound(stage, "settings, price table");
+    await page.getByRole("button", { name: "Undo" }).first().click();
+    await row.getByText("comes with sessarc").waitFor();
+    await picker.setInputFiles(file(JSON.stringify(table)));
+    await dialog.getByRole("button", { name: "Use this table" }).click();
+    await row.getByRole("button", { name: "Back to the built-in table" }).click();
+    const removal = page.getByRole("dialog", { name: "Back to the built-in table" });
+    await removal.getByText("new.json is removed").waitFor();
+    await removal.getByRole("button", { name: "Back to the built-in table" }).click();
+    await row.getByText("comes with sessarc").waitFor();
+    expect((await prices()).shipped.inForce).toBe(true);
+    expect(stage.problems()).toEqual([]);
   });
 
   it("sets a price, counts with it at once, keeps what is typed over a reload and a dead service, and undoes it", async () => {

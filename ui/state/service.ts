@@ -30,6 +30,8 @@ function createService() {
         /** Tools that delete their own logs after a time. */
         retention?: RetentionReport[];
         feedback?: { relay: string | null; waiting: number };
+        /** The collector that token counts are sent to, and what came of the last send. */
+        otlp?: { endpoint: string; sentAt: string | null; failed: string | null };
         /** Levels of budgets that were crossed in their running period. */
         budgets?: { id: string; level: number; at: string }[];
         /** Labels of the assistants that are read, by name. */

@@ -7,11 +7,12 @@ import { type FindProvider, findModel } from "./match.ts";
 import { modelName } from "./names.ts";
 import { finderOf, MOST_DOLLARS, type PriceTable } from "./table.ts";
 
-/** The table in the package. `date`: of its version, which package.json pins. */
+/** The table in the package. `date` and `models` are those of its version, which package.json pins. */
 export const SHIPPED = {
   id: "@pydantic/genai-prices 0.1.8",
   date: "2026-09-23",
   source: "@pydantic/genai-prices 0.1.8",
+  models: 1694,
 } as const;
 
 /** Dollars per million tokens, which is millionths of a dollar per token. */
@@ -80,8 +81,8 @@ export interface Pricing extends Prices {
   readonly own: Readonly<Record<string, Rates>>;
   /** Replaces the custom prices for all later lookups. Throws CONFIG_INVALID for an invalid price. */
   setOwn(prices: Readonly<Record<string, unknown>>): void;
-  /** The price table in force: the one in the package, or the user's. */
-  readonly table: Omit<PriceTable, "providers">;
+  /** The price table in force: the one in the package, or the user's, with how many models it has. */
+  readonly table: Omit<PriceTable, "providers"> & { models: number };
   /** Replaces the price table for all later lookups; undefined: the one in the package. `given`: prices learned from it earlier. */
   setTable(table: PriceTable | undefined, given?: ReadonlyMap<string, ModelPrice | null>): void;
   /** How many tokens `model` takes; undefined where the table does not say. The first call loads the table. */
@@ -190,8 +191,9 @@ function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, Mo
     return periods.length > 1 ? { ...price, periods } : price;
   };
   const { id, date, source } = table ?? SHIPPED;
+  const models = table?.providers.reduce((sum, one) => sum + one.models.length, 0) ?? SHIPPED.models;
   return {
-    table: { id, date, source },
+    table: { id, date, source, models },
     find(model: string): ModelPrice | undefined {
       let price = said.get(model);
       if (price === undefined) {

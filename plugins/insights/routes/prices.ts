@@ -11,6 +11,8 @@ import { MOST_DOLLARS, type PriceTable, toTable, writeTable } from "../prices/ta
 export interface PriceList {
   pricedAt: string;
   source: string;
+  /** How many models the table in force has. */
+  tableModels: number;
   /** The table that comes with sessarc; `inForce` is false when the user loaded another one. */
   shipped: { date: string; source: string; inForce: boolean };
   /** Models seen in the archive, and those with a price of the user's own. */
@@ -129,6 +131,7 @@ async function prices(kernel: Kernel): Promise<PriceList> {
   return {
     pricedAt: pricing.pricedAt,
     source: pricing.source,
+    tableModels: pricing.table.models,
     shipped: { date: SHIPPED.date, source: SHIPPED.source, inForce: pricing.table.id === SHIPPED.id },
     models: [...named].sort().flatMap((model) => pricing.price(model) ?? []),
     unpriced: [...seen].filter((model) => !pricing.price(model)).sort(),

@@ -9,6 +9,7 @@ import { toast } from "../../state/toast.ts";
 export const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 export type PriceDraft = Record<(typeof RATES)[number] | "model", string>;
 type Price = NonNullable<BodyOf<"POST /prices">>;
+type Table = NonNullable<BodyOf<"PUT /prices/table">>;
 type Model = Answer<"GET /prices">["models"][number];
 
 export function usePrices() {
@@ -30,9 +31,19 @@ export function usePrices() {
     const run = () => (rates ? send({ model, ...rates }) : drop(model));
     toast(text, { action: { label: s("undo"), run } });
   }
+  const dropTable = () => api("DELETE /prices/table").then(changed);
   return {
     query,
     draft,
+    /** A table that replaced another loaded one is taken back by loading that file again. */
+    async loadTable(table: Table): Promise<void> {
+      const wasShipped = query.data.value?.shipped.inForce;
+      await changed(await api("PUT /prices/table", { body: table }));
+      const text = s("tableLoaded", { file: table.source });
+      if (wasShipped) toast(text, { action: { label: s("undo"), run: dropTable } });
+      else toast(text);
+    },
+    dropTable,
     edit(model: string, rates?: Model["rates"]) {
       const texts = Object.fromEntries(RATES.map((name) => [name, rates ? String(rates[name]) : ""]));
       draft.value.price = { model, ...texts } as PriceDraft;
@@ -51,4 +62,16 @@ export function usePrices() {
       told(s("priceGone", { model }), model, old);
     },
   };
+}
+
+/** What PUT /prices/table takes of a file: the list of providers that genai-prices publishes as data.json. Undefined: it is none. */
+export async function readTable(file: File): Promise<Table | undefined> {
+  const date = new Date(file.lastModified).toISOString().slice(0, 10);
+  try {
+    const providers: unknown = JSON.parse(await file.text());
+    return Array.isArray(providers) ? { date, source: file.name, providers } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

@@ -43,6 +43,38 @@ export const words: SettingsWords = {
   backupGet: "バックアップをダウンロード",
   backupUse:
     "使うには：空のフォルダーに展開し、`--data-dir` にそのフォルダーを指定して sessarc を起動します。コマンドラインでは：`sessarc backup`",
+  otlp: "OpenTelemetry コレクター",
+  otlpHint:
+    "オフです。アドレスを設定すると、アシスタントとモデルごとのトークン数だけを定期的に送ります。内容は送りません。",
+  otlpOn: "オンです。アシスタントとモデルごとのトークン数だけが、この送り先に届きます。内容は送りません:",
+  otlpStart: "トークン数を送る",
+  otlpStop: "トークン数の送信をやめる",
+  otlpTitle: "トークン数を {host} に送りますか？",
+  otlpText:
+    "起動のたび、その後は数分おきに、アシスタントとモデルごとのトークンの合計を {url} に送ります。プロジェクトやセッションの名前、内容は送りません。",
+  otlpSent: "最後の送信",
+  otlpSoon: "まもなく最初の送信をします。",
+  otlpFailed: "前回の送信に失敗しました。再試行します：{reason}",
+  table: "価格表",
+  tableSource: "価格表",
+  tableDate: "価格の日付",
+  tableModels: "モデル",
+  tableShipped: "sessarc に付属",
+  tableFile: "ファイルから読み込み",
+  tableOld: "sessarc に付属の価格表のほうが新しく、{date} の価格です。",
+  tableLoad: "価格表を読み込む",
+  tableHint:
+    "genai-prices の data.json を使います。何もダウンロードせず、このコンピューターのファイルを読み込みます。コマンドラインでは：`sessarc prices update <file>`",
+  tableWrong: "{file} は価格表ではありません。genai-prices の data.json を選んでください。",
+  tableUse: "{file} を価格表として使いますか？",
+  tableUseIt: "この表を使う",
+  tableUseText:
+    "現在の価格表と置き換え、すべてのコストをこの価格で見積もり直します。自分で設定した価格は引き続き優先されます。",
+  tableDateHint: "ファイルには日付がないため、最終更新日です。",
+  tableLoaded: "すべてのコストを {file} で見積もります。",
+  tableRemove: "内蔵の価格表に戻す",
+  tableRemoveText:
+    "{file} を取り除き、sessarc に付属の {date} の価格表でコストを見積もります。{file} をもう一度使うには、ファイルを読み込んでください。",
   ownPrices: "自分の価格",
   setPrice: "価格を設定",
   editPrice: "{model} の価格を変更",
