@@ -77,6 +77,7 @@ describeUi("dashboard: shell", () => {
     const links = await page.locator("main .prose a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
     expect(links).toContain("/help/reference/hooks");
     expect(links).toContain("https://github.com/sessarc/sessarc/blob/main/plugins/README.md");
+    expect(await page.locator("main .prose").getAttribute("lang")).toBe("en");
     expect(await violations(stage)).toEqual([]);
     expect(stage.problems()).toEqual([]);
   });

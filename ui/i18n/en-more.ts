@@ -6,6 +6,7 @@ export const more = {
   "search.found": "{count} session in {ms} ms|{count} sessions in {ms} ms",
   "search.counting": "counting…",
   "search.help": "Search syntax",
+  "help.english": "The guides are in English.",
   "search.help.words": "All words, in one message, in any order",
   "search.help.exact": "Exactly these words",
   "search.help.without": "Without this word",

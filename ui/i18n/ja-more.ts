@@ -7,6 +7,7 @@ export const more: Record<keyof typeof en, string> = {
   "search.found": "{count} セッション（{ms} ミリ秒）",
   "search.counting": "集計中…",
   "search.help": "検索の書き方",
+  "help.english": "ガイドは英語です。",
   "search.help.words": "同じメッセージ内のすべての語（順不同）",
   "search.help.exact": "この語句どおり",
   "search.help.without": "この語を含まない",

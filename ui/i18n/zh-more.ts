@@ -7,6 +7,7 @@ export const more: Record<keyof typeof en, string> = {
   "search.found": "{count} 个会话，{ms} 毫秒",
   "search.counting": "正在统计…",
   "search.help": "搜索语法",
+  "help.english": "指南为英文。",
   "search.help.words": "同一条消息中的所有词语，顺序不限",
   "search.help.exact": "完全一致的短语",
   "search.help.without": "不含此词",
