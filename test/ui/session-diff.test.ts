@@ -7,7 +7,7 @@ import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, projectId, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, projectId, sessionId, settled, useStage, visit } from "./browser.ts";
 
 const START = Date.UTC(2026, 10, 10, 9);
 const minute = (n: number) => new Date(START + n * 60_000).toISOString();
@@ -48,10 +48,10 @@ async function writeHome(home: string): Promise<void> {
   await git(40, "add", ".");
   await git(40, "commit", "-qm", "Half by hand");
 
-  const sessionId = "dddddddd-0000-4000-8000-000000000001";
   const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
   await mkdir(folder, { recursive: true });
   let n = 0;
+  let sessionId = "dddddddd-0000-4000-8000-000000000001";
   const row = (at: number, type: string, content: unknown) =>
     JSON.stringify({
       type,
@@ -76,6 +76,22 @@ async function writeHome(home: string): Promise<void> {
     row(25, "user", "Thank you"),
   ];
   await writeFile(join(folder, `${sessionId}.jsonl`), `${rows.join("\n")}\n`);
+
+  // Not committed: each edit finds what the one before left.
+  sessionId = "dddddddd-0000-4000-8000-000000000002";
+  const more = [
+    row(50, "user", "Shift the lines"),
+    ...use(51, "Edit", {
+      file_path: path,
+      old_string: "value1 = 1;",
+      new_string: "value1 = 1;\nexport const next = 2;",
+    }),
+    ...use(52, "Edit", { file_path: path, old_string: "value60 = 60;", new_string: "value60 = sixtieth(60);" }),
+    ...use(53, "Edit", { file_path: path, old_string: "export const gone = 0;", new_string: "export const gone = 1;" }),
+    ...use(54, "Write", { file_path: join(root, "src/new.ts"), content: "one\ntwo\nthree\n" }),
+    ...use(55, "Edit", { file_path: join(root, "src/new.ts"), old_string: "three", new_string: "3" }),
+  ];
+  await writeFile(join(folder, `${sessionId}.jsonl`), `${more.join("\n")}\n`);
 }
 
 describeUi("dashboard: the diff beside a session", () => {
@@ -153,6 +169,39 @@ describeUi("dashboard: the diff beside a session", () => {
     expect(await zero.locator("[data-sign='+']").count()).toBeLessThan(200);
     await zero.evaluate((box) => box.scrollTo(0, box.scrollHeight));
     await zero.locator("[data-number='2000']").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("numbers the lines of an edit as in its file: with what was edited since the commit, and not at all where it is unknown", async () => {
+    const stage = get();
+    const { page } = stage;
+    const pane = page.getByRole("region", { name: "Side pane" });
+    const at = async (title: string, seq: number) => {
+      await visit(stage, `/sessions/${await sessionId(stage, title)}?m=${seq}&pane=diff`);
+      await pane.locator("[data-sign='+']").first().waitFor();
+      await settled(page);
+    };
+    const numbers = () =>
+      pane
+        .locator("[data-sign='-'], [data-sign='+']")
+        .evaluateAll((all) =>
+          all.map(
+            (one) =>
+              `${one.getAttribute("data-sign")}${one.querySelectorAll(".tnum").length > 0 ? one.getAttribute("data-number") : "?"}`,
+          ),
+        );
+    await at("Compute two", 3);
+    await expect.poll(numbers).toEqual(["-10", "+10"]);
+    await at("Compute two", 5);
+    await expect.poll(numbers).toEqual(["-50", "+50", "+51"]);
+    // At HEAD it is line 61; the edit before put one line above it.
+    await at("Shift the lines", 3);
+    await expect.poll(numbers).toEqual(["-62", "+62"]);
+    await at("Shift the lines", 5);
+    await expect.poll(numbers).toEqual(["-?", "+?"]);
+    // A file that is in no commit: as the session wrote it.
+    await at("Shift the lines", 9);
+    await expect.poll(numbers).toEqual(["-3", "+3"]);
     expect(stage.problems()).toEqual([]);
   });
 

@@ -16,6 +16,40 @@ interface Wanted {
   isFile(path: string): boolean;
 }
 
+/** The calls that changed a file and did not fail, in order. */
+export function writesOf(session: SessionContext, isFile: (path: string) => boolean): number[] {
+  const { errors, partner } = session.transcript.value ?? {};
+  const seqs = (session.causality.value?.changes ?? [])
+    .filter(({ seq, path }) => !errors?.has(partner?.[seq] ?? -1) && isFile(path))
+    .map(({ seq }) => seq);
+  return [...new Set(seqs)];
+}
+
+/** What these calls wrote into the file; undefined where there are too many to read, or one cannot be read. */
+export async function readWrites(
+  session: SessionContext,
+  seqs: readonly number[],
+  isFile: (path: string) => boolean,
+  goesOn: () => boolean,
+): Promise<Write[] | undefined> {
+  if (seqs.length > MOST) return undefined;
+  const { toWrite } = await import("./writes.ts");
+  const found: Write[] = [];
+  const left = [...seqs];
+  let missing = false;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let seq = left.pop(); seq !== undefined && goesOn(); seq = left.pop()) {
+        const message = session.pages.get(seq) ?? (await one(session.id, seq));
+        missing ||= message === undefined;
+        const write = message && toWrite(message, isFile);
+        if (write) found.push(write);
+      }
+    }),
+  );
+  return missing ? undefined : found;
+}
+
 /** Tells which message wrote a hunk of the file; undefined until the calls are there. `wanted` undefined: none are asked for. */
 export function useWrites(session: SessionContext, wanted: () => Wanted | undefined) {
   const writtenBy = shallowRef<(hunk: Hunk) => number | undefined>();
@@ -23,38 +57,23 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
   watch(
     () => {
       const want = wanted();
-      const { errors, partner } = session.transcript.value ?? {};
-      const seqs = (session.causality.value?.changes ?? [])
-        .filter(({ seq, path }) => want && seq <= want.until && !errors?.has(partner?.[seq] ?? -1) && want.isFile(path))
-        .map(({ seq }) => seq);
-      return seqs.length === 0 ? "" : `${want?.path}\n${[...new Set(seqs)].join()}`;
+      const seqs = want ? writesOf(session, want.isFile).filter((seq) => seq <= want.until) : [];
+      return seqs.length === 0 ? "" : `${want?.path}\n${seqs.join()}`;
     },
     async (list) => {
       const mine = ++run;
       const want = wanted();
       writtenBy.value = undefined;
       if (list === "" || !want) return;
-      const { toWrite, writerOf } = await import("./writes.ts");
-      let found: Write[] = [];
-      let missing = false;
-      const left = list
+      const seqs = list
         .slice(list.lastIndexOf("\n") + 1)
         .split(",")
         .map(Number);
       // With too many to read, it is unknown which one is unique.
-      if (left.length <= MOST)
-        await Promise.all(
-          Array.from({ length: AT_ONCE }, async () => {
-            for (let seq = left.pop(); seq !== undefined && mine === run; seq = left.pop()) {
-              const message = session.pages.get(seq) ?? (await one(session.id, seq));
-              missing ||= message === undefined;
-              const write = message && toWrite(message, want.isFile);
-              if (write) found.push(write);
-            }
-          }),
-        );
-      if (missing) found = [];
-      if (mine === run && found.length > 0) writtenBy.value = (hunk) => writerOf(hunk, found);
+      const found = await readWrites(session, seqs, want.isFile, () => mine === run);
+      if (mine !== run || !found || found.length === 0) return;
+      const { writerOf } = await import("./writes.ts");
+      if (mine === run) writtenBy.value = (hunk) => writerOf(hunk, found);
     },
     { immediate: true },
   );

@@ -1,13 +1,13 @@
 /** Which message of a session wrote a hunk of a commit. Says nothing unless exactly one can have. */
 import { compare } from "../components/diff/compare.ts";
 import type { Hunk } from "../components/diff/diff-types.ts";
-import { commandOf, editsOf, patchOf } from "../components/session/tool-call.ts";
+import { commandOf, type Edit, editsOf, patchOf } from "../components/session/tool-call.ts";
 import type { Message } from "../wire.ts";
 
 /** One call that changed a file: stretches of old text and what they became. */
 export interface Write {
   seq: number;
-  edits: readonly { before: string; after: string }[];
+  edits: readonly Edit[];
 }
 
 /** What a call changed in the file; `isFile` returns whether a path of a patch is that file. Undefined when its arguments do not say. */

@@ -23,7 +23,7 @@ export const pathOf = (message: Message): string | undefined => toolCall(message
 export const commandOf = (message: Message): string | undefined => toolCall(message.tool_input).command || undefined;
 export const patchOf = (message: Message): string | undefined => toolCall(message.tool_input).patch;
 
-type Edit = Pick<EditText, "before" | "after">;
+export type Edit = Pick<EditText, "before" | "after"> & Partial<Pick<EditText, "all">>;
 /** Pairs of old and new text of an edit or write. */
 export function editsOf(message: Message): Edit[] {
   const { edits, content } = toolCall(message.tool_input);

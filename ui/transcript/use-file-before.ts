@@ -1,0 +1,48 @@
+/** The text of a file as a call of this session found it: the last commit, and what earlier calls wrote since. */
+import { type Ref, shallowRef, watch } from "vue";
+import type { SessionContext } from "./context.ts";
+import { placeEdits } from "./place-edits.ts";
+import { readWrites, writesOf } from "./use-writes.ts";
+
+export interface FoundFile {
+  /** The call. */
+  seq: number;
+  /** The file at the last commit; null where no commit has it, or it is not known yet. */
+  committed: string | null;
+  /** Time of that commit, in ms. */
+  since: number;
+  isFile(path: string): boolean;
+}
+
+/** null where it is unknown. */
+export function useFileBefore(
+  session: SessionContext,
+  wanted: () => FoundFile | undefined,
+): Readonly<Ref<string | null>> {
+  const text = shallowRef<string | null>(null);
+  let run = 0;
+  watch(
+    () => {
+      const want = wanted();
+      const { times } = session.transcript.value ?? {};
+      // Which calls changed the file is not known yet.
+      if (!want || !times || !session.causality.value) return null;
+      const { seq, committed, since, isFile } = want;
+      // Commits know whole seconds.
+      const earlier = writesOf(session, isFile).filter((one) => one < seq && !((times[one] ?? 0) <= since + 1000));
+      return { committed, isFile, earlier, key: [seq, ...earlier].join() };
+    },
+    async (want, before) => {
+      if (want?.key === before?.key && want?.committed === before?.committed) return;
+      const mine = ++run;
+      text.value = want && want.earlier.length === 0 ? want.committed : null;
+      if (!want || want.earlier.length === 0) return;
+      const writes = await readWrites(session, want.earlier, want.isFile, () => mine === run);
+      if (mine !== run || !writes) return;
+      const edits = writes.sort((a, b) => a.seq - b.seq).flatMap((write) => write.edits);
+      text.value = placeEdits(want.committed, edits)?.at(-1)?.after ?? null;
+    },
+    { immediate: true },
+  );
+  return text;
+}
