@@ -13,6 +13,7 @@ const WORDS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   open: () => import("./client/commands/open.ts"),
   invite: () => import("./client/commands/invite.ts"),
   people: () => import("./client/commands/people.ts"),
+  access: () => import("./client/commands/access.ts"),
   spaces: () => import("./client/commands/spaces.ts"),
   revoke: () => import("./client/commands/revoke.ts"),
   leave: () => import("./client/commands/leave.ts"),
@@ -31,7 +32,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask] | open | people | leave | revoke <machine>\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
+      "[status] [--ask] | open | people | access [<person>] | revoke <machine> | leave\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
     options: {
       server: { type: "string" },
       space: { type: "string" },

@@ -60,7 +60,7 @@ it("a machine joins, chooses, previews, pushes, withdraws and leaves", async () 
   expect((await run("team", "open")).stdout).toContain(`${server.address}/auth/`);
   expect(await run("team", "leave", "--yes")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("are still there"),
+    stdout: expect.stringContaining("still there"),
   });
   expect(await run("team", "fly")).toMatchObject({ code: 2, stderr: expect.stringContaining("takes serve, join") });
 });

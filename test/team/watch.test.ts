@@ -87,9 +87,9 @@ it("a server that is gone is reported once, asked after longer and longer pauses
   const watch = watching(home);
   await resting();
   expect([...server.sessions.keys()]).toEqual([idOf(ONE)]);
-  expect(watch.stdout()).toContain("1 sessions pushed");
+  expect(watch.stdout()).toContain("1 session pushed");
   await nextRound();
-  expect(count(watch.stdout(), "sessions pushed"), "nothing changed: nothing is said").toBe(1);
+  expect(count(watch.stdout(), " pushed to "), "nothing changed: nothing is said").toBe(1);
 
   await server.stop();
   write(home, TWO, 2);

@@ -52,6 +52,20 @@ const devices = v.object({
 const spaces = v.object({
   spaces: v.array(v.object({ id: v.number(), name: v.string(), kind: v.string(), people: v.array(v.string()) })),
 });
+const access = v.object({
+  entries: v.array(
+    v.object({
+      at: v.string(),
+      person: v.nullable(v.string()),
+      device: v.nullable(v.string()),
+      remote: v.string(),
+      method: v.string(),
+      path: v.string(),
+      status: v.number(),
+      code: v.nullable(v.string()),
+    }),
+  ),
+});
 const numbered = v.object({ id: v.number() });
 const opened = v.object({ url: v.string(), expires: v.string() });
 const refusal = v.object({ code: v.string(), message: v.string(), fix: v.optional(v.string(), "") });
@@ -63,6 +77,7 @@ export type Person = v.InferOutput<typeof people>["people"][number];
 export type Device = v.InferOutput<typeof devices>["devices"][number];
 export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
 export type Invitation = v.InferOutput<typeof made>;
+export type AccessEntry = v.InferOutput<typeof access>["entries"][number];
 export type Withdrawn = v.InferOutput<typeof withdrawn>;
 
 interface Credentials {
@@ -128,6 +143,11 @@ export class TeamApi {
   people = () => this.#ask({ method: "GET", path: "/people" }, people);
   devices = () => this.#ask({ method: "GET", path: "/devices" }, devices);
   spaces = () => this.#ask({ method: "GET", path: "/spaces" }, spaces);
+  access = (person: string | undefined, limit: number) =>
+    this.#ask(
+      { method: "GET", path: `/access?${new URLSearchParams({ limit: String(limit), ...(person && { person }) })}` },
+      access,
+    );
   createSpace = (body: { name: string; kind: "team" | "project"; people: readonly string[] }) =>
     this.#ask({ method: "POST", path: "/spaces", json: body }, numbered);
   addToSpace = (space: number, ids: readonly string[]) =>

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import {
+  type AccessEntry,
   type Device,
   type Invitation,
   type Person,
@@ -47,6 +48,11 @@ export interface Withdrawal {
   receipt: string;
   signature: string;
   publicKey: string;
+}
+
+export interface AccessLog {
+  /** Newest first, with the names of person and machine. */
+  entries: (Omit<AccessEntry, "device"> & { machine: string | null })[];
 }
 
 export type TeamClient = ReturnType<typeof createClient>;
@@ -167,7 +173,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       usual?: boolean | undefined;
     }): Promise<TeamStatus> {
       const server = await serverOf(changes.server);
-      if (changes.space !== undefined) server.spaces = (await apiOf(server).me()).spaces;
+      if (changes.space !== undefined) {
+        server.spaces = (await apiOf(server).me()).spaces;
+        await store.setSpaces(server.address, server.spaces);
+      }
       const space = spaceOf(server, changes.space);
       const added = await Promise.all((changes.add ?? []).map(projectOf));
       const removed = await Promise.all((changes.remove ?? []).map(projectOf));
@@ -270,20 +279,28 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       const server = await serverOf(wishes.server);
       const api = apiOf(server);
       const { people } = await api.people();
-      const ids = wishes.people.map((wanted) => {
-        const found = people.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase());
-        const [one] = found;
-        if (one && found.length === 1) return one.id;
-        throw new SessarcError("TEAM_PERSON_UNKNOWN", {
-          person: wanted,
-          known: people.map(({ id, name }) => `${name} (${id})`),
-        });
-      });
+      const ids = wishes.people.map((wanted) => personOf(people, wanted));
       const known = (await api.spaces()).spaces.find(({ name }) => name.toLowerCase() === wishes.name.toLowerCase());
       if (!known) await api.createSpace({ name: wishes.name, kind: "project", people: ids });
       else if (ids.length > 0) await api.addToSpace(known.id, ids);
       await store.setSpaces(server.address, (await api.me()).spaces);
       return (await api.spaces()).spaces;
+    },
+
+    /** The newest requests to the server: of all people for an owner, else this person's. A person by id or name. */
+    async access(wanted: string | undefined, person: string | undefined, limit: number): Promise<AccessLog> {
+      const api = apiOf(await serverOf(wanted));
+      const [{ people }, { devices }] = [await api.people(), await api.devices()];
+      const { entries } = await api.access(person === undefined ? undefined : personOf(people, person), limit);
+      const nameOf = (known: readonly { id: string; name: string }[], id: string | null) =>
+        known.find((one) => one.id === id)?.name ?? id;
+      return {
+        entries: entries.map(({ device, ...entry }) => ({
+          ...entry,
+          person: nameOf(people, entry.person),
+          machine: nameOf(devices, device),
+        })),
+      };
     },
 
     /** Ends a machine's access at once; what it pushed stays. */
@@ -355,6 +372,17 @@ const unknownHere = (id: string): PushedRow => ({
   stamp: "",
   digest: "",
 });
+
+/** The id of the person whom an id or a name means. */
+function personOf(people: readonly Person[], wanted: string): string {
+  const found = people.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase());
+  const [one] = found;
+  if (one && found.length === 1) return one.id;
+  throw new SessarcError("TEAM_PERSON_UNKNOWN", {
+    person: wanted,
+    known: people.map(({ id, name }) => `${name} (${id})`),
+  });
+}
 
 const problemOf = ({ code, message, fix }: SessarcError) => ({ code, message, fix: fix ?? null });
 

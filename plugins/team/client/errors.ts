@@ -44,7 +44,8 @@ defineErrors({
   },
   TEAM_PERSON_UNKNOWN: {
     status: 422,
-    why: ({ person, known }) => `${person} means no one person of the team; there are ${known.join(", ")}`,
+    why: ({ person, known }) =>
+      `${person} is not the name or id of one person of the team; there are ${known.join(", ")}`,
     fix: () => "Name a person by the id, or by a name that only one has.",
   },
   TEAM_NO_PROJECTS: {
@@ -59,8 +60,7 @@ defineErrors({
   },
   TEAM_NO_ACCESS: {
     status: 403,
-    why: ({ address, code, reason }) =>
-      `The team's server ${address} does not allow this machine that (${code}): ${reason}`,
+    why: ({ address, code, reason }) => `The team's server ${address} refuses this machine (${code}): ${reason}`,
     fix: ({ remedy }) => remedy,
   },
   TEAM_REFUSED: {

@@ -2,7 +2,7 @@
 import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { Device, Invitation, Person, SharedSpace } from "./api.ts";
-import type { TeamStatus, Withdrawal } from "./client.ts";
+import type { AccessLog, TeamStatus, Withdrawal } from "./client.ts";
 import type { PushReport } from "./push.ts";
 
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
@@ -112,6 +112,20 @@ export const clientRoutes = [
     query: v.object({ server }),
     handler: async ({ kernel, query }): Promise<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }> =>
       (await clientOf(kernel)).people(query.server),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/team/access",
+    summary: "The newest requests to the team's server: of all people for an owner, else this person's",
+    query: v.object({
+      server,
+      person: v.optional(name),
+      limit: v.optional(
+        v.pipe(v.string(), v.regex(/^\d{1,4}$/), v.transform(Number), v.minValue(1), v.maxValue(1_000)),
+      ),
+    }),
+    handler: async ({ kernel, query }): Promise<AccessLog> =>
+      (await clientOf(kernel)).access(query.server, query.person, query.limit ?? 50),
   }),
   defineRoute({
     method: "POST",

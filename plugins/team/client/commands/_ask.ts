@@ -1,6 +1,7 @@
 /** Questions in a terminal, and flags. */
 import { createInterface } from "node:readline/promises";
 import type { CommandContext } from "sessarc";
+import { formatCount } from "#internal/terminal";
 
 export function textFlag({ flags }: CommandContext, name: string): string | undefined {
   const value = flags[name];
@@ -11,6 +12,9 @@ export function listFlag({ flags }: CommandContext, name: string): string[] {
   const value = flags[name];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
+
+/** `1 session`, `1,200 sessions`. */
+export const countOf = (n: number, noun: string): string => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /** True where a user can answer. */
 export const canAsk = (ctx: CommandContext): boolean => ctx.tty && process.stdin.isTTY === true && !ctx.json;

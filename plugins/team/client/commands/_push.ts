@@ -10,6 +10,7 @@ import {
 } from "sessarc";
 import { accepted, formatBytes, formatCount, readFrames } from "#internal/terminal";
 import type { PushedSession, PushFrame, PushReport } from "../push.ts";
+import { countOf } from "./_ask.ts";
 
 type Frame = PushFrame | ({ type: "done" } & PushReport) | ({ type: "error" } & ErrorBody);
 
@@ -56,8 +57,8 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
   if (done.dryRun) preview(ctx, sessions);
   const verb = done.dryRun ? "would leave for" : "pushed to";
   const parts = [
-    `${formatCount(done.pushed)} sessions ${verb} ${done.address}`,
-    `${formatCount(done.messages)} messages`,
+    `${countOf(done.pushed, "session")} ${verb} ${done.address}`,
+    countOf(done.messages, "message"),
     formatBytes(done.bytes),
   ];
   if (done.unchanged > 0) parts.push(`${formatCount(done.unchanged)} unchanged`);
@@ -69,11 +70,11 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
     ctx.out("masked on a guess, please check; a rule of kind allow keeps such a text:");
     const columns = [
       { title: "rule", value: (one: PushReport["doubtful"][number]) => printable(one.rule) },
-      { title: "text", value: (one: PushReport["doubtful"][number]) => printable(one.masked) },
+      { title: "text", value: (one: PushReport["doubtful"][number]) => printable(one.masked), shrink: true, least: 20 },
       { title: "times", align: "right" as const, value: (one: PushReport["doubtful"][number]) => String(one.count) },
-      { title: "session", value: (one: PushReport["doubtful"][number]) => printable(one.session) },
+      { title: "session", value: (one: PushReport["doubtful"][number]) => printable(one.session), shrink: true },
     ];
-    ctx.out(formatTable(columns, done.doubtful, { head: style.dim }));
+    ctx.out(formatTable(columns, done.doubtful, { head: style.dim, width: ctx.columns }));
   }
   if (done.unchecked > 0)
     ctx.err(`${formatCount(done.unchecked)} texts could not be checked in time and were left out.`);
@@ -83,23 +84,26 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
 }
 
 function preview(ctx: CommandContext, sessions: readonly PushedSession[]): void {
-  const leaving = sessions.filter(({ outcome }) => outcome === "would-push");
+  const leaving = sessions
+    .filter(({ outcome }) => outcome === "would-push")
+    .sort((a, b) => (a.project + a.id < b.project + b.id ? -1 : 1));
   if (leaving.length === 0) return;
   const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
   const columns = [
-    { title: "project", value: (one: PushedSession) => printable(one.project) },
-    { title: "session", value: (one: PushedSession) => printable(one.id) },
+    { title: "project", value: (one: PushedSession) => printable(one.project), shrink: true },
+    { title: "session", value: (one: PushedSession) => printable(one.id), shrink: true, least: 20 },
     {
       title: "title",
       value: (one: PushedSession) =>
         printable(one.title ?? "")
           .replace(/\s+/g, " ")
           .slice(0, 40),
+      shrink: true,
     },
     { title: "messages", align: "right" as const, value: (one: PushedSession) => formatCount(one.messages) },
     { title: "bytes", align: "right" as const, value: (one: PushedSession) => formatBytes(one.bytes) },
     { title: "masked", align: "right" as const, value: (one: PushedSession) => formatCount(sum(one.masked)) },
     { title: "doubtful", align: "right" as const, value: (one: PushedSession) => String(one.doubtful.length) },
   ];
-  ctx.out(formatTable(columns, leaving, { head: createStyle(ctx.colour).dim }));
+  ctx.out(formatTable(columns, leaving, { head: createStyle(ctx.colour).dim, width: ctx.columns }));
 }

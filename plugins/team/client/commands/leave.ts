@@ -1,7 +1,7 @@
 /** `sessarc team leave`. */
 import { type CommandContext, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
-import { isConfirmed, textFlag } from "./_ask.ts";
+import { countOf, isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError("`sessarc team leave` takes no words; --server names the server");
@@ -12,6 +12,6 @@ export async function run(ctx: CommandContext): Promise<number> {
     server: textFlag(ctx, "server"),
   });
   if (ctx.json) ctx.out(JSON.stringify({ address, pushed }));
-  else ctx.out(`Left ${address}; ${pushed} sessions are still there.`);
+  else ctx.out(`Left ${address}; ${countOf(pushed, "session")} still there.`);
   return 0;
 }

@@ -18,12 +18,12 @@ export async function run(ctx: CommandContext): Promise<number> {
   ctx.out(
     formatTable<Person>(
       [
-        { title: "person", value: ({ name }) => printable(name) },
+        { title: "person", value: ({ name }) => printable(name), shrink: true },
         { title: "id", value: ({ id }) => id },
-        { title: "spaces", value: (one) => printable(named(one.spaces).join(", ")) },
+        { title: "spaces", value: (one) => printable(named(one.spaces).join(", ")), shrink: true },
       ],
       people,
-      { head },
+      { head, width: ctx.columns },
     ),
   );
   const nameOf = (id: string) => people.find((person) => person.id === id)?.name ?? id;
@@ -31,15 +31,15 @@ export async function run(ctx: CommandContext): Promise<number> {
   ctx.out(
     formatTable<Device>(
       [
-        { title: "machine", value: ({ name }) => printable(name) },
+        { title: "machine", value: ({ name }) => printable(name), shrink: true },
         { title: "id", value: ({ id }) => id },
-        { title: "person", value: ({ person }) => printable(nameOf(person)) },
+        { title: "person", value: ({ person }) => printable(nameOf(person)), shrink: true },
         { title: "may", value: ({ scopes }) => scopes.join(", ") },
         { title: "last seen", value: ({ seenAt }) => seenAt?.slice(0, 10) ?? "" },
         { title: "", value: ({ revokedAt }) => (revokedAt === null ? "" : "revoked") },
       ],
       devices,
-      { head },
+      { head, width: ctx.columns },
     ),
   );
   return 0;

@@ -13,7 +13,11 @@ export async function run(ctx: CommandContext): Promise<number> {
   const found = devices.filter(({ id, name, revokedAt }) => revokedAt === null && (id === wanted || name === wanted));
   const [device] = found;
   if (!device || found.length > 1) {
-    ctx.err("No one machine has that name or id; `sessarc team people` lists them.");
+    ctx.err(
+      found.length > 1
+        ? `${found.length} machines are named ${printable(wanted)}: pass the id of one, as \`sessarc team people\` lists it.`
+        : `No machine with access has the name or id ${printable(wanted)}; \`sessarc team people\` lists them.`,
+    );
     return 3;
   }
   if (!(await isConfirmed(ctx, `End the access of ${printable(device.name)} at once?`))) return 1;

@@ -9,18 +9,20 @@ export async function run(ctx: CommandContext): Promise<number> {
   const server = textFlag(ctx, "server");
   if (name !== undefined) await send(ctx, "POST", "/team/spaces", { server, name, people }, ctx.signal);
   const all = await ctx.get<{ people: Person[]; spaces: SharedSpace[] }>("/team/people", { server });
-  const nameOf = (id: string) => all.people.find((person) => person.id === id)?.name ?? id;
+  // In the order in which they joined, as `team people` lists them.
+  const namesOf = ({ people: ids }: SharedSpace) =>
+    all.people.filter(({ id }) => ids.includes(id)).map((one) => one.name);
   if (ctx.json) ctx.out(JSON.stringify({ spaces: all.spaces }));
   else
     ctx.out(
       formatTable<SharedSpace>(
         [
-          { title: "space", value: (one) => printable(one.name) },
+          { title: "space", value: (one) => printable(one.name), shrink: true },
           { title: "kind", value: ({ kind }) => kind },
-          { title: "people", value: (one) => printable(one.people.map(nameOf).join(", ")) },
+          { title: "people", value: (one) => printable(namesOf(one).join(", ")), shrink: true },
         ],
         all.spaces,
-        { head: createStyle(ctx.colour).dim },
+        { head: createStyle(ctx.colour).dim, width: ctx.columns },
       ),
     );
   return 0;

@@ -1,6 +1,7 @@
 /** `sessarc team status`. */
 import { type CommandContext, createStyle, formatTable, printable } from "sessarc";
 import type { TeamStatus } from "../client.ts";
+import { countOf } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const status = await ctx.get<TeamStatus>("/team", { ask: ctx.flags.ask === true ? "1" : "0" });
@@ -20,19 +21,19 @@ export function show(ctx: CommandContext, server: TeamStatus["servers"][number])
   );
   const last = server.lastAt === null ? "" : `, last ${server.lastAt.slice(0, 16).replace("T", " ")} UTC`;
   const gone = server.withdrawn > 0 ? `, ${server.withdrawn} withdrawn` : "";
-  ctx.out(`${server.pushed} sessions pushed${last}${gone}`);
+  ctx.out(`${countOf(server.pushed, "session")} pushed${last}${gone}`);
   if (server.projects.length === 0) ctx.out("No project is chosen: nothing leaves this machine.");
   else {
     const columns = [
-      { title: "project", value: (one: (typeof server.projects)[number]) => printable(one.name) },
-      { title: "space", value: (one: (typeof server.projects)[number]) => printable(nameOf(one.space)) },
+      { title: "project", value: (one: (typeof server.projects)[number]) => printable(one.name), shrink: true },
+      { title: "space", value: (one: (typeof server.projects)[number]) => printable(nameOf(one.space)), shrink: true },
       {
         title: "sessions",
         align: "right" as const,
         value: (one: (typeof server.projects)[number]) => String(one.sessions),
       },
     ];
-    ctx.out(formatTable(columns, server.projects, { head: style.dim }));
+    ctx.out(formatTable(columns, server.projects, { head: style.dim, width: ctx.columns }));
   }
   if (server.problem) ctx.err(`${server.problem.message}. ${server.problem.fix ?? ""}`.trim());
 }

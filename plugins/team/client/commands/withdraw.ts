@@ -2,7 +2,7 @@
 import { type CommandContext, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
 import type { Withdrawal } from "../client.ts";
-import { isConfirmed, textFlag } from "./_ask.ts";
+import { countOf, isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const project = textFlag(ctx, "project");
@@ -15,7 +15,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const done = await send<Withdrawal>(ctx, "POST", "/team/withdraw", body, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify(done));
   else {
-    ctx.out(`${done.removed.length} sessions removed from ${done.address}`);
+    ctx.out(`${countOf(done.removed.length, "session")} removed from ${done.address}`);
     for (const { id } of done.removed) ctx.out(`  ${printable(id)}`);
     if (done.receipt !== "") ctx.err("The server signed a receipt: --json shows it.");
   }
