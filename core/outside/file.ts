@@ -5,7 +5,7 @@ import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, sta
 import { dirname, join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { isTempName, syncFolder, tempName } from "../utils/atomic.ts";
-import { ifThere } from "../utils/gone.ts";
+import { ifThere, isGone } from "../utils/gone.ts";
 
 export interface OutsideFile {
   /** As the tool knows it. */
@@ -134,10 +134,8 @@ export async function makeFolderOf(path: string): Promise<string | undefined> {
 /** Removes folders we made, from the file's upwards to `first`, as long as they are empty. */
 export async function removeFoldersOf(path: string, first: string): Promise<void> {
   for (let folder = dirname(path); folder.length >= first.length; folder = dirname(folder)) {
-    const gone = await rmdir(folder).then(
-      () => true,
-      () => false,
-    );
+    // One that a killed run has removed already is no obstacle.
+    const gone = await rmdir(folder).then(() => true, isGone);
     if (!gone) return;
   }
 }

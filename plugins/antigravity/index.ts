@@ -95,6 +95,7 @@ export default defineAdapter((options: AntigravityOptions | undefined) => {
       variable: "env",
       // An address is `serverUrl`.
       servers: (config, read) => read.servers(withUrls(config), ["mcpServers"]),
+      into: () => ["mcpServers"],
       link: (url, _, headers) => ({ serverUrl: url, ...(headers && { headers }) }),
       off: () => ({ key: "disabled", value: true }),
     },

@@ -67,6 +67,7 @@ export const mcp = (settings: (env: AdapterEnv) => string, home: (env: AdapterEn
     const agreed = new Set(places.flatMap((place) => toList(place.enabledMcpjsonServers)));
     return names.filter((name) => !agreed.has(name));
   },
+  into: () => ["mcpServers"],
   link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
 });
 

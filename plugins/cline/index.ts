@@ -66,6 +66,7 @@ export default defineAdapter((options: ClineOptions | undefined) => {
         syntax: "json",
         variable: "env",
         servers: (config, read) => read.servers(config, ["mcpServers"]),
+        into: () => ["mcpServers"],
         link: (url, _, headers) => ({ type: "streamableHttp", url, ...(headers && { headers }) }),
         off: () => ({ key: "disabled", value: true }),
       },

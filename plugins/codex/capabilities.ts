@@ -49,6 +49,7 @@ export const mcp = (base: (env: AdapterEnv) => string): McpContract => ({
     read
       .servers(config, ["mcp_servers"], TOOL_ONLY)
       .map((server) => withOwnFields(read, server, toRecord(config.mcp_servers))),
+  into: () => ["mcp_servers"],
   link: (url, _, headers) => ({ url, ...(headers && { http_headers: headers }) }),
   off: () => ({ key: "enabled", value: false }),
 });

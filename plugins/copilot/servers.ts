@@ -25,5 +25,6 @@ export const mcp = (cliHome: (env: AdapterEnv) => string): McpContract => ({
       const tools = { ...(allow && { allow }), ...(deny && { deny }), ...(allow?.length === 0 && { deny: ["*"] }) };
       return Object.keys(tools).length > 0 ? { ...server, tools } : server;
     }),
+  into: () => ["mcpServers"],
   link: (url, _, headers) => ({ type: "http", url, tools: ["*"], ...(headers && { headers }) }),
 });

@@ -59,6 +59,7 @@ export default defineAdapter((options: CrushOptions | undefined) => {
       syntax: "json",
       variable: "braced",
       servers: (config, read) => read.servers(config, ["mcp"]),
+      into: () => ["mcp"],
       link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
       off: () => ({ key: "disabled", value: true }),
     },

@@ -78,6 +78,7 @@ export const mcp: McpContract = {
   syntax: "jsonc",
   variable: "env",
   servers: (config, read) => read.servers(config, ["mcpServers"], ["auth", "envFile"]),
+  into: () => ["mcpServers"],
   link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
 };
 

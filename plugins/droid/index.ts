@@ -50,6 +50,7 @@ export default defineAdapter((options: DroidOptions | undefined) => {
       syntax: "json",
       variable: "braced",
       servers: (config, read) => read.servers(config, ["mcpServers"]),
+      into: () => ["mcpServers"],
       link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
       off: () => ({ key: "disabled", value: true }),
     },

@@ -30,6 +30,7 @@ export const mcp = (toolDir: (env: AdapterEnv) => string): McpContract => ({
       ...(isOff(server.name) && { disabled: true }),
     }));
   },
+  into: () => ["mcpServers"],
   link: (url, _, headers) => ({ httpUrl: url, ...(headers && { headers }) }),
 });
 

@@ -46,6 +46,7 @@ export default defineAdapter((options: GrokOptions | undefined) => {
       syntax: "toml",
       variable: "braced",
       servers: (config, read) => read.servers(config, ["mcp_servers"]),
+      into: () => ["mcp_servers"],
       link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
       off: () => ({ key: "enabled", value: false }),
     },

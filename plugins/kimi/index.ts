@@ -76,6 +76,7 @@ export default defineAdapter((options: KimiOptions | undefined) => {
         syntax: "json",
         variable: "braced",
         servers: (config, read) => read.servers(config, ["mcpServers"]),
+        into: () => ["mcpServers"],
         link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
       },
       guard: {

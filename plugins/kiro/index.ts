@@ -95,6 +95,7 @@ export default defineAdapter((options: KiroOptions | undefined) => {
         syntax: "json",
         variable: "braced",
         servers: (config, read) => read.servers(config, ["mcpServers"]),
+        into: () => ["mcpServers"],
         link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
         off: () => ({ key: "disabled", value: true }),
       },

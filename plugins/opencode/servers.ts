@@ -28,6 +28,7 @@ export const mcp = (member: Member): McpContract => ({
       toServer(read, [...path, name], toRecord(value)),
     );
   },
+  into: (config) => (isNew(config) ? ["mcp", "servers"] : ["mcp"]),
   link: (url, path, headers) => ({
     type: "remote",
     url,

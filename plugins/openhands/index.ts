@@ -69,6 +69,7 @@ export default defineAdapter((options: OpenHandsOptions | undefined) => {
       syntax: "json",
       variable: "braced",
       servers: (config, read) => read.servers(config, ["mcpServers"]),
+      into: () => ["mcpServers"],
       link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
     },
   };

@@ -51,6 +51,7 @@ export default defineAdapter((options: PiOptions | undefined) => {
         syntax: "json",
         variable: "braced",
         servers: (config, read) => read.servers(config, ["mcpServers"]),
+        into: () => ["mcpServers"],
         link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
       },
     }),

@@ -81,6 +81,7 @@ export default defineAdapter((options: QwenOptions | undefined) => {
         syntax: "jsonc",
         variable: "braced",
         servers: (config, read) => read.servers(withUrls(config), ["mcpServers"]),
+        into: () => ["mcpServers"],
         link: (url, _, headers) => ({ httpUrl: url, ...(headers && { headers }) }),
       },
       guard: {

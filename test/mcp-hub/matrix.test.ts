@@ -116,9 +116,8 @@ describe("matrix of servers and assistants", () => {
     );
   });
 
-  it("refuses to connect an assistant whose file names no server, and a request for nothing", async () => {
+  it("refuses to connect an assistant that is not installed, and a request for nothing", async () => {
     await begin();
-    await t.put(".gemini/settings.json", json({ mcpServers: {} }));
     const { files } = await matrix();
     const refused = await send({ fileHashes: files, mode: "replace", connect: ["gemini-cli"] });
     expect([refused.status, refused.body.code]).toEqual([422, "MCP_ENTRY_REFUSED"]);

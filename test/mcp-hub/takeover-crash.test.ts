@@ -32,7 +32,11 @@ async function newHome(): Promise<string> {
 const texts = (home: string) => Promise.all(Object.keys(FILES).map((path) => readFile(join(home, path), "utf8")));
 
 /** Answers how many calls there were, when it was not killed. */
-async function runChild(home: string, killAt: number, action: "takeover" | "restore"): Promise<number | undefined> {
+async function runChild(
+  home: string,
+  killAt: number,
+  action: "takeover" | "connect" | "restore",
+): Promise<number | undefined> {
   const run = spawn(process.execPath, [...script, JSON.stringify({ home, killAt, action })], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
@@ -163,6 +167,50 @@ describe("killed in the middle", () => {
         false,
         false,
       ]);
+      await t.close();
+      await rm(home, { recursive: true });
+    }
+  });
+
+  it("a file that is made is whole, or gone with its folders; so is one that is removed again", async () => {
+    const config = ".config/opencode/opencode.json";
+    const begin = async () => {
+      const home = await mkdtemp(join(tmpdir(), "sessarc-test-"));
+      await mkdir(join(home, ".local/share/opencode/storage"), { recursive: true });
+      return home;
+    };
+    const stands = async (home: string) => {
+      const names = await readdir(home);
+      if (!names.includes(".config")) return false;
+      return (await readFile(join(home, config), "utf8")).includes("client=opencode");
+    };
+    const whole = await begin();
+    const made = (await runChild(whole, 0, "connect")) ?? 0;
+    expect(await stands(whole)).toBe(true);
+    const removed = (await runChild(whole, 0, "restore")) ?? 0;
+    expect(await stands(whole)).toBe(false);
+    await rm(whole, { recursive: true });
+    for (const killAt of steps(made)) {
+      const home = await begin();
+      expect([killAt, await runChild(home, killAt, "connect")]).toEqual([killAt, undefined]);
+      const t = await startConfigs({ home });
+      const backups = await t.backups();
+      expect([killAt, await stands(home)]).toEqual([killAt, backups.length === 1]);
+      expect([killAt, await leftovers(home)]).toEqual([killAt, []]);
+      await t.restore(backups.map(({ id }) => id));
+      expect([killAt, await stands(home)]).toEqual([killAt, false]);
+      await t.close();
+      await rm(home, { recursive: true });
+    }
+    for (const killAt of steps(removed)) {
+      const home = await begin();
+      await runChild(home, 0, "connect");
+      expect([killAt, await runChild(home, killAt, "restore")]).toEqual([killAt, undefined]);
+      const t = await startConfigs({ home });
+      const [backup] = await t.backups();
+      expect([killAt, await stands(home)]).toEqual([killAt, backup?.state === "taken over"]);
+      await t.restore([backup?.id ?? ""]);
+      expect([killAt, await readdir(home)]).toEqual([killAt, expect.not.arrayContaining([".config"])]);
       await t.close();
       await rm(home, { recursive: true });
     }

@@ -1,5 +1,5 @@
 /** Servers and skills by assistants: what each has, what differs, and one of them for another or for all. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
@@ -59,11 +59,35 @@ describeUi("dashboard: servers by assistants", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("is usable on a phone, and names what a file without servers needs", async () => {
+  it("connects an assistant that has no configuration file, on a phone, and removes the file again", async () => {
     const stage = get();
     const { page } = stage;
-    await mkdir(join(stage.home, ".gemini"), { recursive: true });
-    await writeFile(join(stage.home, ".gemini/settings.json"), JSON.stringify({ mcpServers: {} }));
+    const file = join(stage.home, ".gemini/settings.json");
+    await rm(file, { force: true });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await load(stage, "/mcp-hub");
+    const gemini = (state: string) => page.getByRole("button", { name: `harbour, Gemini CLI: ${state}` });
+    const sheet = page.getByRole("dialog");
+    await gemini("Absent").click();
+    await sheet.getByText("does not exist yet; Undo removes it").waitFor();
+    await sheet.getByText(/"httpUrl": ".*client=gemini-cli"/).waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await sheet.getByRole("button", { name: "Add to this assistant" }).click();
+    await gemini("Through the hub").waitFor();
+    expect(JSON.parse(await readFile(file, "utf8"))).toHaveProperty(["mcpServers", "sessarc", "httpUrl"]);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await gemini("Absent").waitFor();
+    await expect(readFile(file)).rejects.toThrow();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is usable on a phone, and names the address where it cannot write a file", async () => {
+    const stage = get();
+    const { page } = stage;
+    await writeFile(join(stage.home, ".gemini/settings.json"), "{ mcpServers");
+    const project = join(stage.home, "code/tidepool/.gemini");
+    await mkdir(project, { recursive: true });
+    await writeFile(join(project, "settings.json"), JSON.stringify({ mcpServers: {} }));
     await page.setViewportSize({ width: 390, height: 844 });
     await load(stage, "/mcp-hub");
     const gemini = page.getByRole("button", { name: "harbour, Gemini CLI: Absent" });

@@ -1,9 +1,19 @@
 /** A takeover is done completely or not at all: services and files change together, and a crash in between is undone. */
 
-import { rm } from "node:fs/promises";
-import { basename } from "node:path";
+import { lstat, rm } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { isSessarcError, SessarcError } from "sessarc";
-import { digestOf, isTempName, type OutsideFile, readOutside, replaceOutside, tempBeside } from "#internal";
+import {
+  digestOf,
+  isTempName,
+  makeFolderOf,
+  type OutsideFile,
+  readOutside,
+  removeFoldersOf,
+  removeOutside,
+  replaceOutside,
+  tempBeside,
+} from "#internal";
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
 import { mergeScopes } from "../policy/policy.ts";
 import { hasLink, merged, toBytes } from "./merge.ts";
@@ -40,7 +50,7 @@ export async function applyTakeover(
     at: now.toISOString(),
     mode,
     state: "applying",
-    files: plan.files.map((step, i) => runFile(step, `${id}-${i}`)),
+    files: await Promise.all(plan.files.map((step, i) => runFile(step, `${id}-${i}`))),
     services: await hub.vault.seal(id, before),
   };
   await runs.begin(
@@ -51,8 +61,9 @@ export async function applyTakeover(
     for (const step of plan.steps) await applyService(hub, step, run, now);
     for (const [i, { source, after }] of plan.files.entries()) {
       const entry = run.files[i];
-      if (entry && entry.before !== entry.after)
-        await replaceOutside(source.file, toBytes(after, source.bom), entry.temp).catch(toChanged(entry.file));
+      if (!entry || entry.before === entry.after) continue;
+      if (entry.folder !== null) await makeFolderOf(entry.real);
+      await replaceOutside(source.file, toBytes(after, source.bom), entry.temp).catch(toChanged(entry.file));
     }
   } catch (error) {
     await undoRun(hub, runs, texts, run);
@@ -70,7 +81,7 @@ export const toChanged = (path: string) => (cause: unknown) => {
   throw new SessarcError("MCP_CONFIG_CHANGED", { path, remedy }, { cause });
 };
 
-function runFile({ source, edits, after }: FileStep, id: string): RunFile {
+async function runFile({ source, edits, after }: FileStep, id: string): Promise<RunFile> {
   const { file, place, bom, hash } = source;
   return {
     id,
@@ -79,6 +90,8 @@ function runFile({ source, edits, after }: FileStep, id: string): RunFile {
     tools: place.tools,
     syntax: place.contract.syntax,
     mode: file.mode,
+    created: file.bytes === null,
+    folder: file.bytes === null ? await firstMissing(dirname(file.real)) : null,
     bytes: file.bytes?.length ?? 0,
     before: hash,
     after: edits.length === 0 ? hash : digestOf(toBytes(after, bom)),
@@ -86,6 +99,16 @@ function runFile({ source, edits, after }: FileStep, id: string): RunFile {
     edits: edits.map((edit) => ({ kind: edit.kind, path: [...edit.path], ...("key" in edit && { key: edit.key }) })),
     restoredAt: null,
   };
+}
+
+/** Topmost folder that is missing on the way to `folder`, itself included; null if there is none. */
+async function firstMissing(folder: string): Promise<string | null> {
+  let missing: string | null = null;
+  for (let at = folder; (await lstat(at).catch(() => undefined)) === undefined; at = dirname(at)) {
+    missing = at;
+    if (dirname(at) === at) break;
+  }
+  return missing;
 }
 
 async function applyService({ services }: ConfigParts, step: ServiceStep, run: Run, now: Date): Promise<void> {
@@ -128,13 +151,28 @@ export async function undoRun(hub: ConfigParts, runs: Runs, texts: Texts, run: R
   await runs.remove(run);
 }
 
+/** The original in the place of a file; a file that the takeover made is removed, with the folders made for it. */
+export async function putBack(file: OutsideFile, original: Buffer, entry: RunFile): Promise<void> {
+  if (!entry.created) return replaceOutside(file, original, entry.temp);
+  await removeOutside(file);
+  await removeMadeFolders(entry);
+}
+
+export async function removeMadeFolders({ real, folder }: RunFile): Promise<void> {
+  if (folder !== null) await removeFoldersOf(real, folder);
+}
+
 /** False when entries of the file are still gone. */
 async function undoFile(runs: Runs, texts: Texts, run: Run, entry: RunFile): Promise<boolean> {
   try {
     const file = await readOutside(entry.file);
-    if (file.bytes === null || digestOf(file.bytes) === entry.before) return true;
+    if (file.bytes === null) {
+      await removeMadeFolders(entry);
+      return true;
+    }
+    if (!entry.created && digestOf(file.bytes) === entry.before) return true;
     const original = await runs.original(run, entry);
-    if (isAfter(file, entry)) await replaceOutside(file, original, entry.temp);
+    if (isAfter(file, entry)) await putBack(file, original, entry);
     else if (await hasLink(texts, entry, file))
       await replaceOutside(file, await merged(texts, entry, file, original), entry.temp);
     return true;

@@ -17,6 +17,8 @@ import { createTexts, type ShownChange } from "./texts.ts";
 export interface ShownDiff {
   file: string;
   diff: string;
+  /** The file does not exist yet. */
+  isNew: boolean;
 }
 export interface Takeover {
   plan: TakeoverPlan;
@@ -93,6 +95,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
     const safe = added.filter((value) => typeof value === "string");
     return {
       file: place.path,
+      isNew: source.file.bytes === null,
       diff: await shown({ before: text, after, syntax, servers }, safe),
     };
   }
@@ -114,7 +117,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
   async function stateOf(entry: RunFile): Promise<BackupState["state"]> {
     const file = await readOutside(entry.file).catch(() => undefined);
     if (!file) return "changed";
-    if (file.bytes === null) return "gone";
+    if (file.bytes === null) return entry.created ? "restored" : "gone";
     if (isAfter(file, { ...entry, after: entry.before })) return entry.before === entry.after ? "imported" : "restored";
     return isAfter(file, entry) ? "taken over" : "changed";
   }

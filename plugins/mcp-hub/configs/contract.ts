@@ -63,6 +63,11 @@ export interface McpContract {
   unapproved?(project: string, names: readonly string[], env: AdapterEnv, read: McpReader): Promise<readonly string[]>;
   /** The entry that leads to an address over streamable HTTP, for the object at `path` that holds servers. */
   link(url: string, path: readonly string[], headers: Record<string, string> | undefined): { [key: string]: Json };
+  /**
+   * Keys of the object that the first server of a file is written into; undefined for a file that is for other things. Absent: the assistant
+   * is connected to the hub only beside a server that its file has already.
+   */
+  into?(config: JsonRecord, path: string): readonly string[] | undefined;
   /** The field that switches a server below `path` off. Absent where the file has none. */
   off?(path: readonly string[]): { key: string; value: boolean };
 }

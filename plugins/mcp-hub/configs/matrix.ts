@@ -10,7 +10,7 @@ interface MatrixAssistant {
   tool: string;
   /** Its file has an entry that leads to the hub. */
   connected: boolean;
-  /** A takeover can write that entry: its user's file names a server already. */
+  /** A takeover can write that entry. */
   connectable: boolean;
 }
 
@@ -65,16 +65,18 @@ export function createMatrix(scan: ConfigScan): Matrix {
   return {
     assistants,
     servers: groupsOf(scan).map((group) => serverOf(group, assistants)),
-    files: Object.fromEntries(scan.files.map(({ place, hash }) => [place.path, hash])),
+    files: Object.fromEntries([...scan.files, ...scan.vacant].map(({ place, hash }) => [place.path, hash])),
   };
 }
 
-function assistantsOf({ files, entries, managed }: ConfigScan): MatrixAssistant[] {
-  const tools = [...new Set(files.flatMap(({ place }) => place.tools))];
+function assistantsOf({ files, entries, managed, vacant }: ConfigScan): MatrixAssistant[] {
+  const tools = [...new Set([...files, ...vacant].flatMap(({ place }) => place.tools))];
   return tools.map((tool) => ({
     tool,
     connected: managed.some(({ source, current }) => current && source.place.tools.includes(tool)),
-    connectable: [...entries, ...managed].some(({ source: { place } }) => isOwnFile(place, tool)),
+    connectable: [...[...entries, ...managed].map(({ source }) => source), ...vacant].some(({ place }) =>
+      isOwnFile(place, tool),
+    ),
   }));
 }
 

@@ -12,12 +12,13 @@ export const toBytes = (text: string, bom: boolean) => Buffer.concat([...(bom ? 
 /** Its entries are there again, the one that leads to the hub is not; the rest stays as it is. Throws SETTINGS_UNUSABLE. */
 export async function merged(texts: Texts, entry: RunFile, file: OutsideFile, original: Buffer): Promise<Buffer> {
   const now = outsideText(file);
-  const before = await texts.parse(outsideText({ ...file, bytes: original }).text, entry.syntax, entry.file);
+  const was = outsideText({ ...file, bytes: original }).text;
+  const before = was.trim() === "" ? {} : await texts.parse(was, entry.syntax, entry.file);
   const config = await texts.parse(now.text, entry.syntax, entry.file);
   const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
     const at = kind === "remove" ? path : [...path, key];
-    const [was, is] = [settingAt(before, at), settingAt(config, at)];
-    if (was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
+    const [value, is] = [settingAt(before, at), settingAt(config, at)];
+    if (value === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
     if (kind === "remove" && is !== undefined) return [];
     const [holder, name] = [at.slice(0, -1), at.at(-1) ?? ""];
     if (!isRecord(settingAt(config, holder)))
@@ -25,7 +26,7 @@ export async function merged(texts: Texts, entry: RunFile, file: OutsideFile, or
         path: entry.file,
         reason: `"${holder.join(".")}" is not there any more`,
       });
-    return [{ kind: "set", path: holder, key: name, value: was as Json }];
+    return [{ kind: "set", path: holder, key: name, value: value as Json }];
   });
   return toBytes(await texts.edit(now.text, entry.syntax, edits, entry.file), now.bom);
 }

@@ -1,10 +1,11 @@
 /** Which files name servers: what the tools say, each file once however many tools read it, in an order that does not change. */
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Kernel } from "sessarc";
+import type { JsonRecord, Kernel } from "sessarc";
+import type { OutsideFile } from "#internal";
 import type { Registry } from "../registry/registry.ts";
 import type { Vault } from "../vault/seal.ts";
-import type { McpContract, McpFile } from "./contract.ts";
+import type { McpContract, McpFile, McpServerEntry } from "./contract.ts";
 import { vscode, withProfiles } from "./vscode.ts";
 
 export interface ProjectFolder {
@@ -25,6 +26,20 @@ export interface ConfigPlace {
   contract: McpContract;
 }
 
+/** A file with what it says. */
+export interface ConfigFile {
+  place: ConfigPlace;
+  file: OutsideFile;
+  /** SHA-256 of its bytes. */
+  hash: string;
+  text: string;
+  bom: boolean;
+  /** The part of it that can name servers. */
+  config: JsonRecord;
+  /** All it names, the hub among them. */
+  servers: McpServerEntry[];
+}
+
 /** Whether it is the user's file of this assistant alone: an entry for the hub in it is seen in all projects, and by no other assistant. */
 export const isOwnFile = ({ scope, tools }: ConfigPlace, tool: string): boolean =>
   scope === "user" && tools.length === 1 && tools[0] === tool;
@@ -36,10 +51,8 @@ export const contractOf = (kernel: Kernel, tool: string): McpContract | undefine
 /** The user's files first, then those of the projects by path, then the administrator's. */
 export async function configPlaces(kernel: Kernel, projects: readonly ProjectFolder[]): Promise<ConfigPlace[]> {
   const { env } = kernel;
-  const tools = [
-    ...[...kernel.registry.adapters.values()].flatMap(({ name, mcp }) => (mcp ? [{ name, contract: mcp }] : [])),
-    { name: vscode.name, contract: await withProfiles(env) },
-  ];
+  const profiles = await withProfiles(env);
+  const tools = contracts(kernel).map((one) => (one.name === vscode.name ? { ...one, contract: profiles } : one));
   const sorted = [...projects].sort((a, b) => (a.path < b.path ? -1 : 1));
   const named = (scope: McpFile["scope"], folder: ProjectFolder | null) =>
     tools.flatMap(({ name, contract }) =>
@@ -69,6 +82,12 @@ export async function configPlaces(kernel: Kernel, projects: readonly ProjectFol
   }
   return [...places.values()];
 }
+
+/** Every assistant whose files can name servers. */
+export const contracts = (kernel: Kernel): { name: string; contract: McpContract }[] => [
+  ...[...kernel.registry.adapters.values()].flatMap(({ name, mcp }) => (mcp ? [{ name, contract: mcp }] : [])),
+  { name: vscode.name, contract: vscode },
+];
 
 async function realOf(path: string): Promise<string | undefined> {
   const link = await lstat(path).catch(() => undefined);

@@ -1,9 +1,10 @@
 /** The plan of a takeover for one file: what is removed, what leads here instead, and the text afterwards. Nothing is done here. */
 
-import { type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
+import { isRecord, type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
 import { HARD_LINKED, settingAt } from "#internal";
 import { HUB_NAME, hubLinkOf, linkFor, relinkUrl } from "./link.ts";
-import type { ConfigFile, FoundEntry, ManagedEntry } from "./scan.ts";
+import type { ConfigFile } from "./places.ts";
+import type { FoundEntry, ManagedEntry } from "./scan.ts";
 import { type ConfigEdit, createTexts } from "./texts.ts";
 
 export type TakeoverMode = "import" | "disable" | "replace";
@@ -18,7 +19,13 @@ export interface FileStep {
 export async function planFile(
   kernel: Kernel,
   source: ConfigFile,
-  asked: { chosen: readonly FoundEntry[]; links: readonly ManagedEntry[]; beside: readonly FoundEntry[] },
+  asked: {
+    chosen: readonly FoundEntry[];
+    links: readonly ManagedEntry[];
+    beside: readonly FoundEntry[];
+    /** Files in which the hub's entry is the first one. */
+    vacant: readonly ConfigFile[];
+  },
   mode: TakeoverMode,
 ): Promise<FileStep> {
   const { place, text, config, file } = source;
@@ -30,7 +37,10 @@ export async function planFile(
       reason: HARD_LINKED,
       remedy: "Import its servers and leave the file unchanged, or make it a symbolic link.",
     });
-  const links = linksFor(kernel, [...own, ...asked.beside.filter((entry) => entry.source === source)]);
+  const links = [
+    ...linksFor(kernel, [...own, ...asked.beside.filter((entry) => entry.source === source)]),
+    ...(asked.vacant.includes(source) ? [firstLink(kernel, source)] : []),
+  ];
   const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
   const placeOf = ({ path, key }: HubLink) => [...path, key];
   // An edit that replaces an entry has removed it already.
@@ -52,36 +62,64 @@ export async function planFile(
     ...stale.flatMap((one) => relinked(kernel, config, one)),
     ...gone.map((entry) => goneFor(entry, mode)),
   ];
-  return { source, edits, after: await createTexts(kernel.pool).edit(text, place.contract.syntax, edits, place.path) };
+  const { syntax } = place.contract;
+  const isEmpty = text.trim() === "" && syntax !== "toml";
+  const made = links.flatMap((link) => missingObjects(source, link));
+  const after = await createTexts(kernel.pool).edit(isEmpty ? "{}\n" : text, syntax, [...made, ...edits], place.path);
+  return { source, edits, after };
+}
+
+/** Objects on the way to an entry that the file lacks. Throws MCP_ENTRY_REFUSED where something else has one of their names. */
+function missingObjects({ place, config }: ConfigFile, { path }: HubLink): HubLink[] {
+  return path.flatMap((key, depth): HubLink[] => {
+    const found = settingAt(config, path.slice(0, depth + 1));
+    if (isRecord(found)) return [];
+    if (found === undefined) return [{ kind: "set", path: path.slice(0, depth), key, value: {} }];
+    throw new SessarcError("MCP_ENTRY_REFUSED", {
+      name: place.path,
+      reason: `"${path.slice(0, depth + 1).join(".")}" is not an object`,
+      remedy: "Correct it in the file.",
+    });
+  });
 }
 
 type HubLink = Extract<ConfigEdit, { kind: "set" }>;
+
+/** The entry in a file that names no server. */
+function firstLink(kernel: Kernel, { place, config }: ConfigFile): HubLink {
+  const { contract, path: file } = place;
+  const path = contract.into?.(config, file) ?? [];
+  return { kind: "set", path, key: HUB_NAME, value: linkValue(kernel, place, null, path) };
+}
 
 /** One for each object that entries are taken from: the tool reads it wherever it read them. */
 function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
   const links = new Map<string, HubLink>();
   for (const { entry, source, scope } of own) {
-    const { tools, contract, scope: of } = source.place;
     const path = entry.path.slice(0, -1);
     const [project = null] = scope.projects === "*" ? [] : scope.projects;
-    const link = linkFor(kernel, tools, project);
-    const token = kernel.access.scoped("mcp");
-    if (token !== undefined && of === "project")
-      throw new SessarcError("MCP_ENTRY_REFUSED", {
-        name: source.place.path,
-        reason: "the service asks for a token, which does not belong into a file of a project",
-        remedy: "Import its servers and leave the file unchanged, or start the service without --auth.",
-      });
-    const all = { ...link.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
-    const headers = Object.keys(all).length === 0 ? undefined : all;
-    links.set(JSON.stringify(path), {
-      kind: "set",
-      path,
-      key: HUB_NAME,
-      value: contract.link(link.url, path, headers),
-    });
+    const value = linkValue(kernel, source.place, project, path);
+    links.set(JSON.stringify(path), { kind: "set", path, key: HUB_NAME, value });
   }
   return [...links.values()];
+}
+
+function linkValue(
+  kernel: Kernel,
+  { path: file, contract, scope, tools }: ConfigFile["place"],
+  project: string | null,
+  path: readonly string[],
+): HubLink["value"] {
+  const link = linkFor(kernel, tools, project);
+  const token = kernel.access.scoped("mcp");
+  if (token !== undefined && scope === "project")
+    throw new SessarcError("MCP_ENTRY_REFUSED", {
+      name: file,
+      reason: "the service asks for a token, which does not belong into a file of a project",
+      remedy: "Import its servers and leave the file unchanged, or start the service without --auth.",
+    });
+  const all = { ...link.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
+  return contract.link(link.url, path, Object.keys(all).length === 0 ? undefined : all);
 }
 
 /** The address alone: whatever else its user wrote beside it stays. */

@@ -2,7 +2,7 @@
 import { type Kernel, SessarcError } from "sessarc";
 import { BUILTIN_ID, type Scope, type ServiceEntry, type ServiceSource, SLUG, SLUG_LENGTH } from "../entry.ts";
 import type { ServiceFields } from "./normal.ts";
-import { isOwnFile } from "./places.ts";
+import { type ConfigFile, isOwnFile } from "./places.ts";
 import { type FileStep, planFile, refuse, type TakeoverMode } from "./plan-files.ts";
 import type { ConfigScan, FoundEntry, ManagedEntry } from "./scan.ts";
 
@@ -42,12 +42,14 @@ export async function planTakeover(
 ): Promise<TakeoverPlan> {
   const asked = new Map(request.entries.map(({ key, resolution }) => [key, resolution]));
   const chosen = scan.entries.filter(({ key }) => asked.has(key));
-  const added = request.connect.flatMap((tool) => connectionOf(scan, tool));
+  const connections = request.connect.flatMap((tool) => connectionOf(scan, tool));
+  const added = connections.flatMap(({ beside }) => beside ?? []);
+  const vacant = connections.flatMap(({ first }) => first ?? []);
   const links = scan.managed.filter((one) => asked.has(one.key) || added.includes(one));
   const unknown = [...asked.keys()].filter((key) => ![...chosen, ...links].some((entry) => entry.key === key));
   if (unknown.length > 0) throw new SessarcError("MCP_ENTRY_NOT_FOUND", { ids: unknown });
   const beside = scan.entries.filter((one) => added.includes(one));
-  const sources = [...new Set([...chosen, ...links, ...beside].map(({ source }) => source))];
+  const sources = [...new Set([...[...chosen, ...links, ...beside].map(({ source }) => source), ...vacant])];
   for (const { place, hash } of sources)
     if (request.fileHashes[place.path] !== hash)
       throw new SessarcError("MCP_CONFIG_CHANGED", {
@@ -56,19 +58,31 @@ export async function planTakeover(
       });
   const steps = planServices(chosen, asked, services, request.everywhere);
   const files = await Promise.all(
-    sources.map((source) => planFile(kernel, source, { chosen, links, beside }, request.mode)),
+    sources.map((source) => planFile(kernel, source, { chosen, links, beside, vacant }, request.mode)),
   );
   return { steps, files };
 }
 
-/** Where an assistant's entry for the hub is written: over an older one in the user's file, else beside the first server there. Nothing if the entry exists. */
-function connectionOf({ entries, managed }: ConfigScan, tool: string): (FoundEntry | ManagedEntry)[] {
+interface Connection {
+  /** The entry it is written over, or beside. */
+  beside?: FoundEntry | ManagedEntry;
+  /** The file in which it is the first one. */
+  first?: ConfigFile;
+}
+
+/**
+ * Where an assistant's entry for the hub is written: over an older one in the user's file, beside the first server there, or into a file
+ * without servers. Nothing if the entry exists.
+ */
+function connectionOf({ entries, managed, vacant }: ConfigScan, tool: string): Connection[] {
   if (managed.some(({ source, current }) => current && source.place.tools.includes(tool))) return [];
-  const first = [...managed, ...entries].find(({ source }) => isOwnFile(source.place, tool));
-  if (first) return [first];
+  const beside = [...managed, ...entries].find(({ source }) => isOwnFile(source.place, tool));
+  if (beside) return [{ beside }];
+  const first = vacant.find(({ place }) => isOwnFile(place, tool));
+  if (first) return [{ first }];
   throw new SessarcError("MCP_ENTRY_REFUSED", {
     name: tool,
-    reason: "its configuration file names no server that the hub's entry could be written beside",
+    reason: "it is not installed, or its configuration file is not its own or cannot be read",
     remedy: "Add the hub's address to its configuration by hand.",
   });
 }

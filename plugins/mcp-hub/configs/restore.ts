@@ -1,8 +1,8 @@
 /** Configurations as they were before a takeover: byte for byte, or, where they were changed since, entry by entry. */
 
 import { SessarcError } from "sessarc";
-import { digestOf, type OutsideFile, readOutside, removeOutside, replaceOutside } from "#internal";
-import { isAfter, removeTemp, toChanged } from "./apply.ts";
+import { digestOf, makeFolderOf, type OutsideFile, readOutside, removeOutside, replaceOutside } from "#internal";
+import { isAfter, putBack, removeMadeFolders, removeTemp, toChanged } from "./apply.ts";
 import { merged } from "./merge.ts";
 import type { ConfigParts } from "./places.ts";
 import type { Run, RunFile, Runs } from "./runs.ts";
@@ -12,7 +12,8 @@ export interface RestoreStep {
   run: Run;
   entry: RunFile;
   file: OutsideFile;
-  bytes: Buffer;
+  /** Null: the takeover made the file, and it is removed. */
+  bytes: Buffer | null;
 }
 
 /** Throws MCP_CONFIG_CHANGED for a file that changed since, unless `merge`: then its entries are put back and the rest of it stays. */
@@ -26,7 +27,11 @@ export async function planRestore(
   for (const { run, entry } of chosen) {
     const file = await readOutside(entry.file);
     const original = await runs.original(run, entry);
-    if (file.bytes !== null && digestOf(file.bytes) === entry.before) continue;
+    if (entry.created ? file.bytes === null : file.bytes !== null && digestOf(file.bytes) === entry.before) continue;
+    if (entry.created && isAfter(file, entry)) {
+      steps.push({ run, entry, file, bytes: null });
+      continue;
+    }
     // One that is gone is put back with the mode it had.
     if (file.bytes === null || isAfter(file, entry))
       steps.push({ run, entry, file: file.bytes === null ? { ...file, mode: entry.mode } : file, bytes: original });
@@ -49,14 +54,16 @@ export async function applyRestore(
 ): Promise<void> {
   const touched = [...new Set(chosen.map(({ run }) => run))];
   for (const run of touched) await runs.save({ ...run, state: "restoring" });
-  const done: RestoreStep[] = [];
+  const written: RestoreStep[] = [];
   try {
     for (const step of steps) {
-      await replaceOutside(step.file, step.bytes, step.entry.temp).catch(toChanged(step.entry.file));
-      done.push(step);
+      const { file, bytes, entry } = step;
+      const done = bytes === null ? putBack(file, Buffer.alloc(0), entry) : replaceOutside(file, bytes, entry.temp);
+      await done.catch(toChanged(entry.file));
+      written.push(step);
     }
   } catch (error) {
-    for (const step of done) await takeBack(step);
+    for (const step of written) await takeBack(step);
     for (const run of touched) await runs.save(run);
     throw error;
   }
@@ -76,7 +83,10 @@ export async function applyRestore(
 async function takeBack({ file, bytes, entry }: RestoreStep): Promise<void> {
   const now = { ...file, bytes };
   if (file.bytes === null) await removeOutside(now);
-  else await replaceOutside(now, file.bytes, entry.temp);
+  else {
+    if (bytes === null) await makeFolderOf(entry.real);
+    await replaceOutside(now, file.bytes, entry.temp);
+  }
 }
 
 /** After a crash: what was restored until then is; the rest is still taken over and can be restored again. */
@@ -86,7 +96,10 @@ export async function finishRestore({ services }: Pick<ConfigParts, "services">,
   for (const entry of run.files) {
     await removeTemp(entry);
     const file = await readOutside(entry.file).catch(() => undefined);
-    const isBack = file?.bytes && entry.before !== entry.after && digestOf(file.bytes) === entry.before;
+    const isBack = entry.created
+      ? file?.bytes === null
+      : file?.bytes && entry.before !== entry.after && digestOf(file.bytes) === entry.before;
+    if (isBack) await removeMadeFolders(entry);
     files.push(isBack ? { ...entry, restoredAt: entry.restoredAt ?? at } : entry);
   }
   await unlink(

@@ -18,6 +18,9 @@ const fileSchema = v.object({
   tools: v.array(v.string()),
   syntax: v.picklist(["json", "jsonc", "toml"]),
   mode: v.number(),
+  /** The takeover made the file, and from this folder on the folders above it. */
+  created: v.optional(v.boolean(), false),
+  folder: v.optional(v.nullable(v.string()), null),
   bytes: v.number(),
   before: v.string(),
   after: v.string(),

@@ -1,7 +1,7 @@
 /** What the tools' files name, and what each entry is to the hub. Reads, and starts nothing. */
 
 import { isSessarcError, type JsonRecord, type Kernel } from "sessarc";
-import { digestOf, type OutsideFile, outsideText, readOutside } from "#internal";
+import { digestOf, outsideText, readOutside } from "#internal";
 import { type Scope, type ServiceEntry, toSlug } from "../entry.ts";
 import { classify, type SeenService, type Verdict } from "./classify.ts";
 import type { McpReader, McpServerEntry } from "./contract.ts";
@@ -9,21 +9,9 @@ import { hubLinkOf } from "./link.ts";
 import { type Candidate, normalForm, toCandidate } from "./normal.ts";
 import { parts } from "./parts.ts";
 import type { ConfigParts } from "./places.ts";
-import { type ConfigPlace, configPlaces, type ProjectFolder } from "./places.ts";
+import { type ConfigFile, type ConfigPlace, configPlaces, type ProjectFolder } from "./places.ts";
 import { createTexts, type Texts } from "./texts.ts";
-
-export interface ConfigFile {
-  place: ConfigPlace;
-  file: OutsideFile;
-  /** SHA-256 of its bytes. */
-  hash: string;
-  text: string;
-  bom: boolean;
-  /** The part of it that can name servers. */
-  config: JsonRecord;
-  /** All it names, the hub among them. */
-  servers: McpServerEntry[];
-}
+import { vacantFiles } from "./vacant.ts";
 
 export interface FoundEntry extends Candidate {
   key: string;
@@ -54,6 +42,8 @@ export interface ConfigScan {
   services: SeenServiceEntry[];
   entries: FoundEntry[];
   managed: ManagedEntry[];
+  /** Files for the first server of assistants that have none; some of them do not exist. */
+  vacant: ConfigFile[];
   problems: { file: string; tool: string; reason: string }[];
 }
 
@@ -65,7 +55,7 @@ export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<Con
   const rows = await kernel.inject("archive").projects();
   const projects = rows.flatMap(({ id, path }): ProjectFolder[] => (path === null ? [] : [{ id, path }]));
   const texts = createTexts(kernel.pool);
-  const scan: ConfigScan = { files: [], services: [], entries: [], managed: [], problems: [] };
+  const scan: ConfigScan = { files: [], services: [], entries: [], managed: [], vacant: [], problems: [] };
   for (const place of await configPlaces(kernel, projects)) {
     try {
       const source = await readConfig(place, texts);
@@ -83,6 +73,8 @@ export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<Con
   scan.services = await Promise.all(
     (await mcp.services.list()).map(async (one) => ({ ...one, ...(await marks(one, mcp)) })),
   );
+  const named = [...scan.entries, ...scan.managed].map(({ source }) => source);
+  scan.vacant = await vacantFiles(kernel, scan.files, named, texts);
   const verdicts = classify(scan.entries, scan.services);
   for (const entry of scan.entries) entry.verdict = verdicts.get(entry.key) ?? entry.verdict;
   return scan;

@@ -24,6 +24,7 @@ export const vscode: McpContract & { name: string; label: string } = {
   syntax: "jsonc",
   variable: "env",
   servers: (config, read) => PATHS.flatMap((path) => read.servers(config, path, TOOL_ONLY)),
+  into: (_, path) => (/[\\/]mcp\.json$/.test(path) ? ["servers"] : undefined),
   link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
 };
 

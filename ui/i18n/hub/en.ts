@@ -17,7 +17,7 @@ export const en = {
   "matrix.diff": "What differs",
   "matrix.done": "{name}: done",
   "matrix.byHand":
-    "These assistants have no server in a file of their own yet. Add this address to their configuration: {tools}",
+    "The hub cannot write the files of these assistants. Add this address to their configuration: {tools}",
   "cell.file": "In its own file",
   "cell.hub": "Through the hub",
   "cell.differs": "Differs",
@@ -177,6 +177,7 @@ export const en = {
   preview: "Show what will be written",
   apply: "Apply",
   planned: "{n} service will be in the hub|{n} services will be in the hub",
+  newFile: "does not exist yet; Undo removes it",
   noFiles: "No file is written.",
   backupFirst: "Each file is backed up byte for byte before it is written.",
   changesOf: "Changes of {path}",
