@@ -101,9 +101,13 @@ const BAR = 20;
 
 function show(ctx: CommandContext, budgets: readonly Budget[]): void {
   const style = createStyle(ctx.colour);
-  const tables = [true, false].map((wide) => formatTable(columnsOf(style, wide), budgets, { head: style.dim }));
+  const width = ctx.columns;
+  const tables = [
+    formatTable(columnsOf(style, true), budgets, { head: style.dim }),
+    formatTable(columnsOf(style, false), budgets, { head: style.dim, ...(width !== undefined && { width }) }),
+  ];
   const fits = (table: string) =>
-    table.split("\n").every((line) => widthOf(line) <= (ctx.columns ?? Number.POSITIVE_INFINITY));
+    table.split("\n").every((line) => widthOf(line) <= (width ?? Number.POSITIVE_INFINITY));
   ctx.out(tables.find(fits) ?? tables.at(-1) ?? "");
   const unpriced = [...new Set(budgets.flatMap((one) => one.unpriced))];
   if (unpriced.length > 0) ctx.err(`no price for ${printable(unpriced.join(", "))}: not counted in budgets of money`);
@@ -117,6 +121,8 @@ function columnsOf(style: Style, wide: boolean): Column<Budget>[] {
     {
       title: "for",
       value: ({ scope, target, label }) => (scope === "all" ? "all" : printable(`${scope} ${label ?? target ?? ""}`)),
+      shrink: true,
+      least: 16,
     },
     { title: "used", align: "right", value: (one) => amount(one.used, one) },
     { title: "of", align: "right", value: (one) => amount(one.amount, one) },

@@ -1,5 +1,19 @@
 /** What is said of a finding, and the one change that would have helped. */
-import type { Waste } from "./health.ts";
+import type { Finding, Waste } from "./health.ts";
+
+/** Of one finding, in a table. */
+export const NAMES: Readonly<Record<Finding["kind"], string>> = {
+  loop: "same call again",
+  retry: "failure repeated",
+  reread: "file read again",
+  undone: "edit undone",
+  unread: "failure unread",
+  unanswered: "no answer",
+  failedLast: "last command failed",
+  compaction: "compaction",
+  nearLimit: "near its limit",
+  wait: "long wait",
+};
 
 export const TITLES: Readonly<Record<Waste["kind"], string>> = {
   readEverywhere: "Files that many sessions read",

@@ -1,7 +1,7 @@
 /** `sessarc health`. */
 import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
 import { formatCount, formatDuration, formatShort } from "#internal/terminal";
-import { ADVICE, TITLES } from "./advice.ts";
+import { ADVICE, NAMES, TITLES } from "./advice.ts";
 import type { Finding, Waste } from "./health.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -20,7 +20,7 @@ async function one(ctx: CommandContext, name: string): Promise<number> {
     ctx.out(
       formatTable<Finding>(
         [
-          { title: "found", value: ({ kind }) => TITLES[kind] },
+          { title: "found", value: ({ kind }) => NAMES[kind] },
           ...columns<Finding>(),
           { title: "messages", align: "right", value: ({ seq, last }) => (seq === last ? `${seq}` : `${seq}–${last}`) },
         ],

@@ -39,6 +39,11 @@ const time = (iso: string) => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 };
 
+const costOf = (microdollars: number, unpriced: readonly string[]) =>
+  microdollars === 0 && unpriced.length > 0 ? "no price" : formatMoney(microdollars);
+
+const numberOf = (count: number, what: string) => `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
+
 const titleOf = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
 
 function sectionsOf(report: Report): Section[] {
@@ -48,14 +53,14 @@ function sectionsOf(report: Report): Section[] {
   const all: Section[] = [
     {
       title: "Projects",
-      text: `${formatCount(totals.sessions)} sessions, ${formatCount(totals.messages)} messages, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
+      text: `${numberOf(totals.sessions, "session")}, ${numberOf(totals.messages, "message")}, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
       head: ["project", "sessions", "active", "tokens", "cost", "days before", "in git"],
       rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, unpriced, previousMicrodollars, git }) => [
         name,
         formatCount(sessions),
         formatDuration(activeMs),
         formatShort(tokens),
-        microdollars === 0 && unpriced.length > 0 ? "no price" : formatMoney(microdollars),
+        costOf(microdollars, unpriced),
         formatMoney(previousMicrodollars),
         git === null
           ? "no repository"
@@ -76,12 +81,12 @@ function sectionsOf(report: Report): Section[] {
       title: "Windows",
       text: "The most expensive windows of five hours; the limit is what the provider reported.",
       head: ["assistant", "from", "to", "tokens", "cost", "limit"],
-      rows: windows.map(({ tool, start, end, tokens, microdollars, usedPercent }) => [
+      rows: windows.map(({ tool, start, end, tokens, microdollars, unpriced, usedPercent }) => [
         tool,
         time(start),
         time(end),
         formatShort(tokens),
-        formatMoney(microdollars),
+        costOf(microdollars, unpriced),
         usedPercent === null ? "" : `${Math.round(usedPercent)} %`,
       ]),
     },

@@ -38,6 +38,8 @@ export interface ReportWindow {
   end: string;
   tokens: number;
   microdollars: number;
+  /** Models without a price: not in `microdollars`. */
+  unpriced: string[];
   /** Percentage that the provider reported; null where none was. */
   usedPercent: number | null;
 }
@@ -136,6 +138,7 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
         end,
         tokens: sumOf(tokens),
         microdollars: cost.microdollars,
+        unpriced: cost.unpriced,
         usedPercent: reported?.usedPercent ?? null,
       }))
       .sort((a, b) => b.microdollars - a.microdollars || b.tokens - a.tokens || (a.start < b.start ? -1 : 1))

@@ -344,9 +344,9 @@ export function reportOf(logs: readonly Seen[], zone: string, from: string, to: 
       return { name: folder.slice(folder.lastIndexOf("/") + 1), ...short(own, inside), previousMicrodollars };
     }),
     windows: windowRows(logs, logs, 300, zone, { from, to })
-      .map(({ tool, start, end, tokens, microdollars, usedPercent }) => ({
+      .map(({ tool, start, end, tokens, microdollars, unpriced, usedPercent }) => ({
         ...{ tool, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
-        ...{ tokens: totalOf(tokens), microdollars, usedPercent },
+        ...{ tokens: totalOf(tokens), microdollars, unpriced, usedPercent },
       }))
       .sort((a, b) => byWorth(a, b) || b.tokens - a.tokens || (a.start < b.start ? -1 : 1))
       .slice(0, 10),

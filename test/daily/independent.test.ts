@@ -236,7 +236,7 @@ function shown(report: Report) {
     totals: plain(report.totals),
     previous: plain(report.previous),
     projects: report.projects.map(({ id: _, git: _git, titles: _titles, ...rest }) => plain(rest)),
-    windows: report.windows,
+    windows: report.windows.map(plain),
     failing: report.failing,
     waits: report.wastes
       .filter(({ kind }) => kind === "wait")

@@ -244,8 +244,8 @@ describe("over all sessions", () => {
     expect(
       (await runCommand(["health", `claude-code:${uuid(1)}`], home, { NO_COLOR: "1" }, 80)).stdout,
     ).toMatchInlineSnapshot(`
-      "found                              what              times  ≈ tokens  time  messages
-      Files read again without a change  /w/app/README.md      1       100             5–7
+      "found            what              times  ≈ tokens  time  messages
+      file read again  /w/app/README.md      1       100             5–7
       "
     `);
     expect(await runCommand(["health", "--since", "2027-01-01"], home)).toMatchObject({ code: 3, stdout: "" });
@@ -326,7 +326,7 @@ describe("a context near its limit", () => {
     await write(2, [said(2, "unheard-of", 20_000, 2)]);
     await runCommand(["import", "--all"], home);
     const known = await runCommand(["health", `claude-code:${uuid(1)}`], home);
-    expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining("A context near its limit") });
+    expect(known).toMatchObject({ code: 0, stdout: expect.stringContaining("near its limit") });
     expect(known.stderr).toContain("The last prompt had 160,000 tokens of 200,000.");
     const all = await runCommand(["health"], home, {}, 80);
     expect(all.stdout).toContain(`${KNOWN} ≥ 80 % / 200000      1`);

@@ -1,15 +1,13 @@
-/** Bookmarks, tags, notes and saved searches: kept over everything that happens to their sessions, found by searches, part of exports. */
-import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+/** Bookmarks, tags, notes and saved searches: set, found by searches, part of exports. What they outlive is in `survive.property.test.ts`. */
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import fc from "fast-check";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { beforeEach, describe, expect, it } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { ListedMark, Mark, SavedSearch } from "../../plugins/notes/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
-import { rounds } from "../rounds.ts";
 
 let home: string;
 const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${n}`;
@@ -112,62 +110,6 @@ describe("notes", () => {
     await t.json("/api/scan");
     await t.send("POST", "/api/import", { sessions: [idOf(1)] });
     expect(await list(t)).toMatchObject([{ seq: 4, note: "third", label: "before" }]);
-  });
-
-  it("survive any order of import, growth, sync, deletion, re-import, association, start and restore", async () => {
-    const acts = ["grow", "sync", "delete", "reimport", "associate", "start", "restore"] as const;
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...acts), { minLength: 1, maxLength: 7 }), async (steps) => {
-        home = await makeTempDir();
-        let t = await start();
-        const texts = ["alpha", "beta", "gamma"];
-        await write(1, texts);
-        await importAll(t);
-        await mark(t, 1, { bookmarked: true, tags: ["keep"], note: "of the session" });
-        await mark(t, 1, { seq: 1, tags: ["here"], note: "of the message" });
-        await t.send("PUT", "/api/searches", { name: "kept", query: "tag:keep" });
-        for (const step of steps) {
-          if (step === "grow") {
-            texts.push(`more ${texts.length}`);
-            await write(1, texts);
-          } else if (step === "sync") await importAll(t);
-          else if (step === "delete") await t.send("DELETE", `/api/sessions/${encodeURIComponent(idOf(1))}`);
-          else if (step === "reimport") {
-            await t.json("/api/scan");
-            await t.send("POST", "/api/import", { sessions: [idOf(1)] });
-          } else if (step === "associate") {
-            const [project] = await t.json<{ id: string }[]>("/api/projects?git=0");
-            if (project) await t.send("POST", `/api/projects/${project.id}/associate`, { path: home });
-          } else if (step === "start") {
-            await t.close();
-            t = await start();
-          } else {
-            // As a backup is restored: the data directory of another time, opened again.
-            await t.close();
-            const copy = join(home, "copy");
-            await cp(join(home, "data"), copy, { recursive: true });
-            await rm(join(home, "data"), { recursive: true });
-            await cp(copy, join(home, "data"), { recursive: true });
-            await rm(copy, { recursive: true });
-            t = await start();
-          }
-        }
-        await t.json("/api/scan");
-        await t.send("POST", "/api/import", { sessions: [idOf(1)] });
-        const marks = await list(t);
-        expect(
-          marks
-            .map(({ of, seq, bookmarked, tags, note }) => ({ of, seq, bookmarked, tags, note }))
-            .sort((a, b) => (a.of < b.of ? -1 : 1)),
-        ).toEqual([
-          { of: "message", seq: 1, bookmarked: false, tags: ["here"], note: "of the message" },
-          { of: "session", seq: null, bookmarked: true, tags: ["keep"], note: "of the session" },
-        ]);
-        expect(await t.json<SavedSearch[]>("/api/searches")).toMatchObject([{ name: "kept", query: "tag:keep" }]);
-        await t.close();
-      }),
-      { numRuns: rounds(40, 6) },
-    );
   });
 });
 

@@ -1,7 +1,7 @@
 /** `sessarc usage blocks`: usage by window of a plan, with burn rate and projection. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Column, type CommandContext, createStyle, formatTable, printable, type Style, UsageError } from "sessarc";
-import { formatCount, formatDuration, formatMoney, formatShort, widthOf } from "#internal/terminal";
+import { formatCount, formatDuration, formatShort, widthOf } from "#internal/terminal";
 import type { Cost } from "../catalogue/types.ts";
 import { numberFlag, textFlag } from "./_flags.ts";
 import { estimateOf, moneyOf } from "./_session.ts";
@@ -164,7 +164,7 @@ function columnsOf(rows: readonly Block[], { wide, short, rate }: Layout, tz: st
     { title: "tokens", align: "right", value: ({ tokens }) => count(totalOf(tokens)) },
     { title: "cost", align: "right", value: ({ cost }) => moneyOf(cost) },
     wide && { title: "tokens/min", align: "right", value: ({ burn }) => count(burn.tokensPerMinute) },
-    rate && { title: "cost/h", align: "right", value: ({ burn }) => formatMoney(burn.microdollarsPerHour) },
+    rate && { title: "cost/h", align: "right", value: ({ burn, cost }) => rateOf(burn.microdollarsPerHour, cost) },
     { title: "limit", align: "right", value: ({ reported }) => (reported ? percent(reported.usedPercent) : "") },
     { title: "", value: ({ active }) => (active ? "running" : "") },
   ];
@@ -176,10 +176,10 @@ function detailsOf({ tokens, cost, burn, projection, reported, end }: Block, tz:
   const clock = clockOf(tz);
   return [
     `so far       ${moneyOf(cost)}, ${formatShort(totalOf(tokens))} tokens`,
-    `burn rate    ${formatMoney(burn.microdollarsPerHour)}/h, ${formatShort(burn.tokensPerMinute)} tokens/min`,
+    `burn rate    ${rateOf(burn.microdollarsPerHour, cost)}/h, ${formatShort(burn.tokensPerMinute)} tokens/min`,
     ...(projection
       ? [
-          `at the end   ${formatMoney(projection.microdollars)}, ${formatShort(projection.tokens)} tokens at ${clock(end)} if it goes on so`,
+          `at the end   ${rateOf(projection.microdollars, cost)}, ${formatShort(projection.tokens)} tokens at ${clock(end)} if it goes on so`,
         ]
       : []),
     ...(reported
@@ -189,6 +189,9 @@ function detailsOf({ tokens, cost, burn, projection, reported, end }: Block, tz:
       : []),
   ];
 }
+
+/** Money that follows from a cost leaves out the same models. */
+const rateOf = (microdollars: number, { unpriced }: Cost) => moneyOf({ microdollars, unpriced });
 
 const totalOf = (tokens: Tokens) => Object.values(tokens).reduce((sum, n) => sum + n, 0);
 
