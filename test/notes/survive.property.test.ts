@@ -29,7 +29,7 @@ interface Expected {
   searches: Map<string, string>;
   /** Texts of the messages; undefined: the session is not in the archive. */
   archived: Map<number, readonly string[]>;
-  /** Deleted by the user: not imported again by itself. */
+  /** Deleted by the user: not imported again automatically. */
   deleted: Set<number>;
 }
 
