@@ -81,21 +81,25 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
   };
   const door = createDoor(registry, options.onBroken === "leave-out" ? report : undefined);
   const { env = machineEnv(), config: core = resolveConfig({}, {}, env) } = options;
-  let settings: readonly Setting[] = [];
-  const plugins = await door.admit([builtin(registry, () => settings), ...(options.plugins ?? [])], timeoutMs);
-  const partial = options.partial === true || registry.problems.length > 0;
-  const settled = await settle(core, registry.configKeys, partial).catch((error: unknown) => {
-    if (!options.onConfigError || !isSessarcError(error)) throw error;
-    options.onConfigError(error);
-    return settle({ ...core, given: { ...core.given, keys: {} } }, registry.configKeys, true);
-  });
-  const { config } = settled;
-  settings = settled.settings;
-  if (options.config) placeAdapters(registry, config, report);
-
   const closer = createCloser(timeoutMs);
+  const events = createHooks();
+  const open = async () => options.storage ?? openStorage(core, closer, events.notify, log, thread);
+  // A thread of its own checks the catalogue while this one loads the plugins. What is wrong with them is reported first.
+  const opening = thread && open();
+  opening?.catch(() => {});
   try {
-    const parts = await openParts(options, { config, env, thread }, closer, log);
+    let settings: readonly Setting[] = [];
+    const plugins = await door.admit([builtin(registry, () => settings), ...(options.plugins ?? [])], timeoutMs);
+    const partial = options.partial === true || registry.problems.length > 0;
+    const settled = await settle(core, registry.configKeys, partial).catch((error: unknown) => {
+      if (!options.onConfigError || !isSessarcError(error)) throw error;
+      options.onConfigError(error);
+      return settle({ ...core, given: { ...core.given, keys: {} } }, registry.configKeys, true);
+    });
+    const { config } = settled;
+    settings = settled.settings;
+    if (options.config) placeAdapters(registry, config, report);
+    const parts = await openParts({ config, env, ...events }, opening ?? open(), closer);
     const starting = { plugin: "kernel" };
     const others = plugins.flatMap(({ plugin, source }) =>
       source && !isBuiltIn(source) ? [[plugin.name, source.specifier] as const] : [],
@@ -104,6 +108,7 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
     await startAll(plugins, door, kernel, registry, starting, timeoutMs);
     return { kernel, routes: registry.routes };
   } catch (error) {
+    await opening?.catch(() => {});
     await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
     throw error;
   }
@@ -140,20 +145,19 @@ interface Parts {
 }
 
 async function openParts(
-  options: KernelOptions,
-  { config, env, thread }: Pick<Parts, "config" | "env"> & { thread: Worker | undefined },
+  given: Pick<Parts, "config" | "env" | "hooks" | "notify">,
+  opening: Promise<Storage>,
   closer: Closer,
-  log: (line: string) => void,
 ): Promise<Parts> {
-  const { hooks, notify } = createHooks();
+  const { auth, dataDir } = given.config;
   const pool = createPool();
-  const storage = options.storage ?? (await openStorage(config, closer, notify, log, thread));
+  const storage = await opening;
   closer.add("the worker pool", () => pool.close());
-  const access = await createAccess(config.auth, config.dataDir);
+  const access = await createAccess(auth, dataDir);
   if (access.required) closer.add("the discovery file", () => access.retract());
   // An error of the catalogue is reported directly, not as a failure of the first plugin that uses it.
   await storage.db.ready;
-  return { config, env, access, pool, storage, hooks, notify };
+  return { ...given, access, pool, storage };
 }
 
 /** With these the archive can still be read. */
@@ -164,7 +168,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 
 /** Takes the archive's lock; closing the catalogue gives it back. */
 async function openStorage(
-  { dataDir, storage: { driver } }: ResolvedConfig,
+  { dataDir, storage: { driver } }: CoreConfig,
   closer: Closer,
   notify: Notify,
   log: (line: string) => void,
