@@ -1,10 +1,10 @@
 /** From what an author writes to an adapter. */
-import type { Adapter, AdapterDefinition, AdapterEnv, EventBatches } from "../contract/adapter.ts";
+import type { Adapter, AdapterDefinition, AdapterEnv, EventBatches, LogLine } from "../contract/adapter.ts";
 import type { AdapterPlugin, PluginFactory } from "../contract/plugin.ts";
 import { findFault, withPossibleFigures } from "../session/figures.ts";
 import type { SessionRef, SessionSummary } from "../session/session.ts";
 import { createOpenReader } from "./open-log.ts";
-import { readLog } from "./read-log.ts";
+import { readGiven, readLog } from "./read-log.ts";
 import { tailLog } from "./tail-log.ts";
 
 /**
@@ -43,6 +43,11 @@ function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
     at,
     read,
     appends: isLines,
+    ...(parse && {
+      async *parseLines(ref: SessionRef, lines: AsyncIterable<readonly LogLine[]>, env: AdapterEnv) {
+        return checked(ref, yield* readGiven(ref, await parse(ref, env), lines));
+      },
+    }),
     async *scan(root, env) {
       for await (const ref of scan(root, env)) yield { ...ref, tool: name };
     },

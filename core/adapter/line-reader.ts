@@ -1,6 +1,6 @@
 /** From bytes to events: rows are parsed one by one, what cannot be read is counted. */
 import { isAscii } from "node:buffer";
-import { closeSync, readSync } from "node:fs";
+import { closeSync, existsSync, readSync } from "node:fs";
 import type { LineParser, NewEvent } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
@@ -83,7 +83,7 @@ const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
 
 /** Which line of the log begins at `offset`; counted only when a row failed. Offsets of compressed logs are those of their content. */
 function placeOf(path: string, offset: number): string {
-  if (isPacked(path)) return `byte ${offset} of its content`;
+  if (isPacked(path) || !existsSync(path)) return `byte ${offset} of its content`;
   const fd = openRegularSync(path);
   try {
     const bytes = Buffer.alloc(1 << 16);

@@ -1,6 +1,6 @@
 /** A JSON-lines log, read once from its start to its end. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { EventBatches, LineParser } from "../contract/adapter.ts";
+import type { EventBatches, LineParser, LogLine } from "../contract/adapter.ts";
 import type { SessionSummary } from "../session/session.ts";
 import { createCutter } from "../utils/jsonl.ts";
 import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
@@ -28,6 +28,25 @@ export async function* readLog(ref: LogFile, parser: LineParser): EventBatches<S
   } finally {
     cutter.close();
   }
+}
+
+/** The same of lines that the caller has. Blocks for one batch of lines. */
+export async function* readGiven(
+  { path }: LogFile,
+  parser: LineParser,
+  batches: AsyncIterable<readonly LogLine[]>,
+): EventBatches<SessionSummary> {
+  const reader = createReader(parser, path);
+  for await (const lines of batches) {
+    for (const { text, offset } of lines) {
+      const bytes = Buffer.from(text);
+      reader.line(bytes, 0, bytes.length, offset);
+    }
+    if (reader.events.length === 0) continue;
+    yield reader.events;
+    reader.events = [];
+  }
+  return reader.summary(0);
 }
 
 /** Lines that could not be read, and 1 where the last line is half-written. */

@@ -57,6 +57,12 @@ interface AdapterFacts extends Partial<AdapterCapabilities> {
   resume?(ref: Pick<SessionRef, "key" | "path">): readonly string[] | undefined;
 }
 
+/** A line of a log, and the byte at which it begins there. */
+export interface LogLine {
+  text: string;
+  offset: number;
+}
+
 /** An adapter as the kernel and the plugins use it. `defineAdapter` makes it. */
 export interface Adapter extends AdapterFacts {
   scan(root: string, env: AdapterEnv): AsyncIterable<SessionRef>;
@@ -66,6 +72,11 @@ export interface Adapter extends AdapterFacts {
   readMany(refs: readonly SessionRef[], env: AdapterEnv): AsyncIterable<[SessionRef, EventBatches<SessionSummary>]>;
   /** What was added since `cursor` (none: everything). `restarted` is known at the end only: the caller compares the first seq. */
   tail(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): EventBatches<TailEnd>;
+  /**
+   * What `read` returns for lines that the caller has: a redacted copy of the log. Only adapters of JSON lines have it; `ref.path` is a name
+   * and need not exist.
+   */
+  parseLines?(ref: SessionRef, lines: AsyncIterable<readonly LogLine[]>, env: AdapterEnv): EventBatches<SessionSummary>;
   /** Whether the log only grows: a tail then reads what was added, and the log whole where it does not. */
   appends(ref: Pick<SessionRef, "path">): boolean;
   /**

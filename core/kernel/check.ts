@@ -74,6 +74,7 @@ const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | keyof AdapterCap
   scan: fn("Write it like async *scan(root) { yield { key, path }; }.", true),
   read: fn(MADE, true),
   readMany: fn(MADE, true),
+  parseLines: fn(MADE),
   appends: fn(MADE, true),
   peek: fn("Leave it out when there is no cheap look."),
   usage: fn("Leave it out when tokens cost as much as reading."),

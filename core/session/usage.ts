@@ -68,6 +68,10 @@ function toUtc(iso: string): string {
   return Number.isNaN(time) ? "" : new Date(time).toISOString();
 }
 
+/** Names a reply in every log that repeats it. With the model: what another model answered is not a copy, whatever its ids are. */
+export const replyHash = (tool: string, { key, model }: Pick<UsageEntry, "key" | "model">): number =>
+  hash53(`${tool}\0${key}\0${model}`);
+
 export interface LedgerEntry {
   /** Identity of the reply; absent: this record is a reply of its own. */
   key?: string | undefined;

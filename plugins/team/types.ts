@@ -44,6 +44,16 @@ export interface TeamDatabaseOptions {
 /** A session's summary as it leaves the machine: without folder, project and single replies. Tokens are those of its log. */
 export type PortableSummary = Omit<SessionSummary, "cwd" | "gitRemote" | "virtualProject" | "replies" | "limits">;
 
+/** A raw log of which redaction changed nothing but texts: an adapter reads the same replies and the same messages from it. */
+export interface ManifestLog {
+  /** Its file's name: assistants put facts there. */
+  name: string;
+  /** Of the adapter that makes these messages of it; empty for an older one. */
+  version: string;
+  /** Fields of the summary that are not from the log. */
+  outside: string[];
+}
+
 /** What leaves the machine of one session. All texts are redacted. */
 export interface Manifest {
   version: 1;
@@ -62,8 +72,10 @@ export interface Manifest {
   events: string[];
   /** The same of texts that the log had before and of which later ones lack something, oldest first. */
   earlier: string[][];
-  /** SHA-256 of the pieces of the redacted raw log; empty where a log is not one file. */
+  /** SHA-256 of the pieces of the redacted raw log, lines `[offset, row]`; empty where a log is not one file. */
   raw: string[];
+  /** How a server may parse the raw log again; null where it would not say what the log itself does. */
+  log: ManifestLog | null;
   /** When the session's log was made, in ms since the epoch. */
   born: number;
 }

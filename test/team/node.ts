@@ -337,6 +337,7 @@ export function makeSession(options: SessionOptions): TestSession {
     events: chunk(events),
     earlier: [],
     raw: [],
+    log: null,
     born,
   };
   return { manifest, digest: digestOf(manifest), chunks };

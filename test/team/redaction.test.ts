@@ -27,7 +27,10 @@ async function piecesOf(t: TestKernel, head: Json = null, keys: string[] = []) {
       .flat()
       .map(({ sha256 }) => read(sha256))
       .join(""),
-    log: pieces.raw.map(({ sha256 }) => read(sha256)).join(""),
+    log: pieces.raw
+      .map(({ sha256 }) => read(sha256))
+      .join("")
+      .replace(/^\[\d+,(.*)\]$/gm, "$1"),
   };
 }
 

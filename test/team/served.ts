@@ -12,12 +12,13 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import git from "../../plugins/git/index.ts";
 import security from "../../plugins/security/index.ts";
 import team from "../../plugins/team/index.ts";
-import type { NodeOptions } from "../../plugins/team/server/node.ts";
+import type { NodeOptions, TeamNode } from "../../plugins/team/server/node.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { openNode } from "./node.ts";
 import type { Engine } from "./postgres.ts";
 
 export interface Served {
+  node: TeamNode;
   url: string;
   /** By which the owner joins. */
   ownerLink: string;
@@ -36,6 +37,7 @@ export async function serveTeam(engine: Engine, options: Partial<NodeOptions> = 
   const { port } = server.address() as AddressInfo;
   node.listens("127.0.0.1", port);
   return {
+    node,
     url: `http://127.0.0.1:${port}`,
     ownerLink: (await node.ownerLink()) ?? "",
     log,

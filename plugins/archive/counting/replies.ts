@@ -2,7 +2,7 @@
 
 import type { TokenUsage, UsageEntry } from "sessarc";
 import { classed } from "#internal";
-import { hash53 } from "#internal/adapter";
+import { replyHash } from "#internal/adapter";
 
 /** As they cross a thread. All arrays go by reply. */
 export interface PackedReplies {
@@ -33,7 +33,7 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
   const values = new Float64Array(keyed.length * WIDTH);
   const models: string[] = [];
   keyed.forEach((reply, i) => {
-    hashes[i] = hashOf(tool, reply);
+    hashes[i] = replyHash(tool, reply);
     const at = reply.at === undefined ? Number.NaN : Date.parse(reply.at);
     const name = classed(reply.model, reply.priceClass);
     let model = models.indexOf(name);
@@ -50,9 +50,6 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
   });
   return { hashes, values, models };
 }
-
-/** With the model: what another model answered is no copy, whatever its ids say. */
-const hashOf = (tool: string, { key, model }: UsageEntry) => hash53(`${tool}\0${key}\0${model}`);
 
 /** The reply at an index. */
 export function replyAt({ hashes, values, models }: PackedReplies, index: number): Reply {

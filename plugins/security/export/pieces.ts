@@ -24,7 +24,10 @@ export interface PiecesRequest<Source> {
   head: Json;
   /** Names of sessions: one that holds a secret, a path or the user's name is replaced by its hash, everywhere by the same. */
   keys: readonly string[];
-  /** The log, where it is one file: JSON lines, or one JSON document. */
+  /**
+   * The log, where it is one file: JSON lines, or one JSON document. Written as lines `[offset, row]`: some assistants' replies are named by
+   * the byte at which their row begins.
+   */
   raw: string | null;
   /** Written here as `<SHA-256>.gz`; made when it is missing. */
   folder: string;
@@ -120,11 +123,11 @@ export async function writePieces<Source>(
   const shown = redactor.redactLearnedValue(head);
   const counts = { ...redactor.counts };
   const raw = writer(job.folder);
-  await eachRow(job.raw, (row) => {
+  await eachRow(job.raw, (row, offset) => {
     tell(job.watch);
     const safe = redactor.redactLearnedValue(homes.tree(cleanTree(row)));
     check(textOf(stringsOf(safe)));
-    raw.add(JSON.stringify(safe));
+    raw.add(JSON.stringify([offset, safe]));
   });
   if (leaks.size > 0) return { ok: false, leaks: [...leaks] };
   const { [NOT_CHECKED]: unchecked = 0, ...found } = counts;
@@ -195,14 +198,14 @@ function plainKey(key: string, scanner: Scanner, { names }: Pick<PiecesJob<unkno
 }
 
 /** Rows of the log that can be parsed; none of a log in another format. */
-async function eachRow(path: string | null, use: (row: Json) => void): Promise<void> {
+async function eachRow(path: string | null, use: (row: Json, offset: number) => void): Promise<void> {
   if (path === null || !existsSync(path)) return;
-  const take = (text: string) => {
+  const take = (text: string, offset: number) => {
     const row = parsed(text);
-    if (row !== undefined) use(row);
+    if (row !== undefined) use(row, offset);
   };
-  if (/\.json$/i.test(path)) take(readFileSync(path, "utf8"));
-  else await scanLines(path, (bytes, from, to) => take(bytes.toString("utf8", from, to)));
+  if (/\.json$/i.test(path)) take(readFileSync(path, "utf8"), 0);
+  else await scanLines(path, (bytes, from, to, offset) => take(bytes.toString("utf8", from, to), offset));
 }
 
 function parsed(text: string): Json | undefined {

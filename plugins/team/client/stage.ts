@@ -1,21 +1,15 @@
 /** A session as it leaves: redacted, in pieces on the disk, with its manifest. */
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import {
-  addUsage,
-  type Kernel,
-  type SessionLink,
-  type SessionSummary,
-  type SessionUsage,
-  type UsageEntry,
-} from "sessarc";
+import { gunzip, gzip } from "node:zlib";
+import { addUsage, type Kernel, type SessionSummary, type SessionUsage, type UsageEntry } from "sessarc";
 import { plainModel } from "#internal";
 import { digestOf } from "../manifest.ts";
-import { toPortable, writeReplies } from "../portable/write.ts";
+import { type Leaving, leavingLinks, toPortable, writeReplies } from "../portable/write.ts";
 import type { Manifest, PortableSummary } from "../types.ts";
+import { readableLog } from "./readable.ts";
 import type { Candidate } from "./store.ts";
 
 export interface Staged {
@@ -36,13 +30,14 @@ export interface Staged {
 const MOST_RAW = 32 * 2 ** 20;
 const RAW = /\.(?:jsonl|jsonl\.zst|json)$/i;
 /** Changes when equal sessions become other manifests. */
-const FORMAT = 2;
+const FORMAT = 3;
 /** Where the archive cuts titles. */
 const TITLE_CHARS = 200;
 /** Longer paths do not go along. */
 const MOST_PATH = 4_000;
 
 const compress = promisify(gzip);
+const inflate = promisify(gunzip);
 
 /** Equal while a session would leave as it did. `version`: of the redaction. */
 export function stampOf(one: Candidate, machine: string, version: string): string {
@@ -74,7 +69,8 @@ export async function stage(
   const archive = kernel.inject("archive");
   const { summary, born, texts } = await archive.asLogged(one.id);
   const said = textsOf(one, summary);
-  const keys = keysOf(one, summary);
+  const file = basename(one.source_path).replace(/\.zst$/, "");
+  const keys = [...keysOf(one, summary), file];
   const raw = one.exclusive === 1 && one.source_bytes <= MOST_RAW && RAW.test(one.source_path) ? one.source_path : null;
   const request = { texts, head: said, keys, raw, folder };
   const pieces = await kernel.inject("redactor").pieces(one.id, request, { signal });
@@ -100,6 +96,19 @@ export async function stage(
   }
   const names = pieces.texts.map((text) => text.map(({ sha256 }) => sha256));
   const events = names.pop() ?? [];
+  const shownSummary = shown(toPortable(summary), say, keyOf);
+  const read = async (sha256: string) => own.get(sha256) ?? readFile(join(folder, `${sha256}.gz`));
+  const log =
+    pieces.raw.length > 0 && texts.length === 1
+      ? await readableLog(kernel, one, {
+          name: keyOf(file),
+          raw: pieces.raw.map(({ sha256 }) => sha256),
+          load: async (sha256) => inflate(await read(sha256)),
+          folder,
+          said: summary,
+          shown: shownSummary,
+        })
+      : null;
   const manifest: Manifest = {
     version: 1,
     id: `${one.tool}:${keyOf(one.key)}`,
@@ -112,18 +121,19 @@ export async function stage(
       ...placeOf(one, say),
     },
     name: one.name === null ? null : cut(say(one.name), 500),
-    summary: shown(toPortable(summary), say, keyOf),
+    summary: shownSummary,
     replies,
     events,
     earlier: names,
     raw: pieces.raw.map(({ sha256 }) => sha256),
+    log,
     born,
   };
   return {
     manifest,
     digest: digestOf(manifest),
     pieces: all,
-    read: async (sha256) => own.get(sha256) ?? readFile(join(folder, `${sha256}.gz`)),
+    read,
     messages: pieces.messages,
     masked: pieces.masked,
     doubtful: pieces.doubtful,
@@ -153,10 +163,6 @@ function placeOf(one: Candidate, say: (text: string) => string): Pick<Manifest["
 }
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
-
-/** Links that mean something on another machine. */
-type Leaving = Extract<SessionLink, { kind: "continued-in" | "derived-from" | "pull-request" }>;
-const isLeaving = (link: SessionLink): link is Leaving => link.kind !== "relocated" && link.kind !== "worktree";
 
 /** Every text of the head, each once. */
 function textsOf(
@@ -208,7 +214,7 @@ function shown(
   if (parent !== undefined) out.parent = keyOf(parent);
   if (forkedFrom !== undefined) out.forkedFrom = keyOf(forkedFrom);
   if (tags) out.tags = tags.map((tag) => cut(say(tag), 200));
-  const leaving = (links ?? []).filter(isLeaving).flatMap((link) => shownLink(link, say, keyOf));
+  const leaving = leavingLinks(links).flatMap((link) => shownLink(link, say, keyOf));
   if (leaving.length > 0) out.links = leaving;
   if (skipped) {
     const unknown = Object.entries(skipped.unknown).map(([type, count]) => [cut(say(type), 200), count] as const);

@@ -50,6 +50,13 @@ const TABLES = [
   // Where the session's machine has the repository, and its working directory: redacted, as the paths in its messages are.
   ...["root", "cwd"].map((name) => `alter table team_session add column if not exists ${name} text`),
   "create index if not exists team_session_space on team_session (tenant, space)",
+  // `reader`: version of the adapter that made the stored messages. `log`: 1 if the raw log may be parsed again. `tried` and `problem`: the
+  // last version that could not, and why. `recount`: 1 if another session no longer has replies that this one may have.
+  `alter table team_session add column if not exists reader text collate "C" not null default '',
+     add column if not exists log integer not null default 0,
+     add column if not exists tried text collate "C" not null default '',
+     add column if not exists problem text not null default '',
+     add column if not exists recount integer not null default 0`,
   // How often the plugins' rows of a tenant changed.
   "create table if not exists team_generation (tenant bigint primary key, generation bigint not null)",
   "grant select on team_generation to sessarc_member",

@@ -1,7 +1,11 @@
 /** Messages as lines. */
 import { EVENT_KINDS, type EventKind, isRecord, type SessionEvent, toJson } from "sessarc";
 
-export const eventLine = (event: SessionEvent): string => JSON.stringify(event);
+/** Fields in the order in which an archive returns them, so that equal messages are equal lines. */
+export function eventLine(event: SessionEvent): string {
+  const { seq, kind, text, id, at, model, tool_name, tool_use_id, tool_input, is_error, truncated } = event;
+  return JSON.stringify({ seq, kind, text, id, at, model, tool_name, tool_use_id, tool_input, is_error, truncated });
+}
 
 /** The message of a line, with the number `seq`; undefined for a line that is not a message. */
 export function toEvent(line: string, seq: number): SessionEvent | undefined {

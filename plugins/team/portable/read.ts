@@ -11,7 +11,7 @@ interface ReadOptions {
 }
 
 /** Inflated bytes of a chunk. */
-type LoadChunk = (sha256: string) => Promise<Uint8Array>;
+export type LoadChunk = (sha256: string) => Promise<Uint8Array>;
 
 /**
  * One text of a session. Texts are numbered from the oldest; the last (`manifest.earlier.length`) is the session's own and has its

@@ -1,5 +1,5 @@
 /** From an archived session to what leaves the machine: the manifest, and the pieces that it names. */
-import type { SessionEvent, SessionSummary, UsageEntry } from "sessarc";
+import type { SessionEvent, SessionLink, SessionSummary, UsageEntry } from "sessarc";
 import { createPieces, type Piece } from "#internal";
 import type { Manifest, PortableSummary } from "../types.ts";
 import { eventLine } from "./events.ts";
@@ -8,10 +8,16 @@ import { replyLines } from "./replies.ts";
 /** What of a manifest does not come from pieces. */
 type ManifestHead = Pick<Manifest, "id" | "tool" | "toolLabel" | "project" | "name" | "born" | "summary">;
 
+/** Links that mean something on another machine. */
+export type Leaving = Extract<SessionLink, { kind: "continued-in" | "derived-from" | "pull-request" }>;
+const isLeaving = (link: SessionLink): link is Leaving => link.kind !== "relocated" && link.kind !== "worktree";
+export const leavingLinks = (links: readonly SessionLink[] | undefined): Leaving[] => (links ?? []).filter(isLeaving);
+
 /** What of a summary leaves the machine beside replies. */
 export function toPortable(summary: SessionSummary): PortableSummary {
-  const { replies: _, cwd: __, gitRemote: ___, virtualProject: ____, limits: _____, ...portable } = summary;
-  return portable;
+  const { replies: _, cwd: __, gitRemote: ___, virtualProject: ____, limits: _____, links, ...portable } = summary;
+  const leaving = leavingLinks(links);
+  return leaving.length > 0 ? { ...portable, links: leaving } : portable;
 }
 
 /**
@@ -31,7 +37,7 @@ export async function writeSession(
     written.push(pieces.end());
   }
   const events = written.pop() ?? [];
-  return { version: 1, ...head, replies: writeReplies(replies, keep), events, earlier: written, raw: [] };
+  return { version: 1, ...head, replies: writeReplies(replies, keep), events, earlier: written, raw: [], log: null };
 }
 
 /** Names of the pieces that hold the replies. */

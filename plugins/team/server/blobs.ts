@@ -1,7 +1,7 @@
 /** Chunks of pushed sessions, by the SHA-256 of what they hold. Stored compressed; a chunk is there only for the people that sent it. */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { gunzip, gzip } from "node:zlib";
 import { type Database, SessarcError, type Storage } from "sessarc";
 import { marks, pages } from "#internal/adapter";
 
@@ -10,6 +10,7 @@ export const MOST_PACKED = 4 * 2 ** 20;
 const MOST_INFLATED = 16 * 2 ** 20;
 
 const inflate = promisify(gunzip);
+const deflate = promisify(gzip);
 const keyOf = (sha256: string) => `team:blob:${sha256.slice(0, 2)}:${sha256}`;
 
 /** Hashes of one query. */
@@ -18,6 +19,13 @@ const TOGETHER = 500;
 export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(db: Database, tenant: number, files: Storage["files"]) {
+  const store = async (person: string, sha256: string, packed: Buffer) => {
+    await files.setItemRaw(keyOf(sha256), packed);
+    await db.run(
+      "insert into team_blob (tenant, person, sha256, bytes, at) values (?, ?, ?, ?, ?) on conflict do nothing",
+      [tenant, person, sha256, packed.length, Date.now()],
+    );
+  };
   const self = {
     /** Stores a chunk for `person`. Throws TEAM_BLOB_WRONG for other content than the name says, and for what is too large when inflated. */
     async put(person: string, sha256: string, packed: Buffer): Promise<void> {
@@ -27,11 +35,13 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
         throw wrong("its body is no gzip data of at most 16 MiB", cause);
       });
       if (createHash("sha256").update(bytes).digest("hex") !== sha256) throw wrong("its SHA-256 is another one");
-      await files.setItemRaw(keyOf(sha256), packed);
-      await db.run(
-        "insert into team_blob (tenant, person, sha256, bytes, at) values (?, ?, ?, ?, ?) on conflict do nothing",
-        [tenant, person, sha256, packed.length, Date.now()],
-      );
+      await store(person, sha256, packed);
+    },
+
+    /** Stores a chunk that this server made. */
+    async add(person: string, sha256: string, bytes: Buffer): Promise<void> {
+      const [missing] = await self.missing(person, [sha256]);
+      if (missing !== undefined) await store(person, sha256, await deflate(bytes));
     },
 
     /** Those of `hashes` that `person` has not sent. */

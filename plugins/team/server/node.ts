@@ -19,6 +19,7 @@ import "./errors.ts";
 import { createGate, type Gate, isInside, readAddress } from "./gate.ts";
 import { createNodeApp, page } from "./http.ts";
 import { createIngest } from "./ingest/ingest.ts";
+import { createRereading, type Rereading } from "./ingest/reread.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPersonKernels } from "./people/kernels.ts";
 import { openRepositories } from "./people/repositories.ts";
@@ -37,6 +38,8 @@ export interface NodeOptions {
   address?: string | undefined;
   /** A folder of repositories. */
   repositories?: string | undefined;
+  /** False: logs are not parsed again in the background. */
+  parseAgain?: boolean | undefined;
   /** Days that the access log goes back. */
   accessDays?: number | undefined;
   plugins: CommandContext["plugins"];
@@ -48,6 +51,8 @@ export interface TeamNode {
   app: H3;
   readonly database: TeamDatabase;
   readonly transcripts: Storage["transcripts"];
+  /** Logs that are parsed again in the background. */
+  readonly rereading: Pick<Rereading, "idle" | "pass" | "state">;
   /** Must be called before the first request: requests are checked against it. */
   listens(host: string, port: number): void;
   /** At the first start: the link by which the owner joins. Undefined once a machine has joined. */
@@ -86,6 +91,16 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     const replaced = createReplaced(owner, TENANT, bodies.transcripts);
     const ingest = createIngest({ ...parts, tenant: TENANT, blobs, replaced });
     closers.push(() => ingest.close());
+    const rereading = createRereading({
+      database,
+      tenant: TENANT,
+      plugins,
+      blobs,
+      ingest,
+      background: options.parseAgain !== false,
+      log,
+    });
+    closers.push(() => rereading.close());
     const kernels = createPersonKernels(parts, directory);
     closers.push(() => kernels.close());
     let gate: Gate = createGate("127.0.0.1", 0, address);
@@ -98,6 +113,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       access: createAccessLog(owner, TENANT),
       blobs,
       ingest,
+      rereading,
       metrics: createMetrics(),
       signing: toSigningKey(await signingKey(database)),
       limits: { join: createRateLimit(10, 60_000), token: createRateLimit(240, 60_000) },
@@ -121,10 +137,13 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
         "/metrics": async (request, message) => {
           // What comes through the proxy comes from anywhere.
           if (!isInside(request, message)) throw new SessarcError("TEAM_UNAUTHORIZED", {});
+          const logs = await rereading.state();
           const gauges = {
             kernels: kernels.size,
             pushes_waiting: ingest.waiting,
             generation: await database.generation(TENANT),
+            logs_to_parse: logs.waiting,
+            logs_unparsed: logs.failed,
           };
           return text(services.metrics.text(gauges), 200);
         },
@@ -142,15 +161,18 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       await services.tokens.prune();
       await blobs.prune(UNUSED_DAYS);
       await replaced.prune();
+      rereading.wake();
     };
     const timer = setInterval(() => {
       prune().catch((error: unknown) => log(`Old entries could not be deleted: ${messageOf(error)}`));
     }, HOUR_MS).unref();
     closers.push(async () => clearInterval(timer));
+    rereading.wake();
     return {
       app,
       database,
       transcripts: bodies.transcripts,
+      rereading,
       listens(host, port) {
         gate = createGate(host, port, address);
       },

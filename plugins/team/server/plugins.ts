@@ -1,5 +1,5 @@
 /** Which built-in plugins the kernels of a server run, and what of them. */
-import type { Plugin, PluginEntry } from "sessarc";
+import { type Adapter, type Plugin, type PluginEntry, VERSION } from "sessarc";
 import { loadPlugin } from "#internal";
 import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
@@ -16,8 +16,15 @@ export interface ServerPlugins {
   person: readonly (Plugin | PluginEntry)[];
   /** Names and tool roles of the assistants that sessarc knows. */
   assistants: readonly Facts[];
+  /** Adapters that can read a pushed log, by assistant, each with its version. */
+  readers: ReadonlyMap<string, LogReader>;
   /** Schema steps of all of them, in the order in which they are needed. */
   migrations: readonly { plugin: string; steps: readonly string[] }[];
+}
+
+export interface LogReader {
+  adapter: Pick<Adapter, "parseLines">;
+  version: string;
 }
 
 /** Loads the plugins of `all` that a server needs. Those of the configuration are not among them: they were written for one machine. */
@@ -32,13 +39,18 @@ export async function serverPlugins(
     names.flatMap((name) => entries.find(({ specifier }) => specifier === `sessarc/plugins/${name}`) ?? []);
   const used = named([...new Set([...INGEST, ...PERSON])]);
   const assistants: Facts[] = [];
+  const readers = new Map<string, LogReader>();
   const migrations: { plugin: string; steps: readonly string[] }[] = [];
   for (const entry of entries) {
     const isUsed = used.includes(entry);
     // Adapters have no commands; of the others only the used ones are loaded.
     if (!isUsed && (entry.commands?.length ?? 0) > 0) continue;
     const plugin = await loadPlugin(entry);
-    if ("adapter" in plugin) assistants.push(factsOf(plugin.adapter));
+    if ("adapter" in plugin) {
+      const adapter = plugin.adapter as Adapter;
+      assistants.push(factsOf(adapter));
+      if (adapter.parseLines) readers.set(adapter.name, { adapter, version: plugin.version ?? VERSION });
+    }
     if (isUsed && plugin.migrations?.length) migrations.push({ plugin: plugin.name, steps: plugin.migrations });
   }
   const search = teamSearch();
@@ -66,6 +78,7 @@ export async function serverPlugins(
       ),
     ],
     assistants,
+    readers,
     migrations,
   };
 }
@@ -79,8 +92,7 @@ const withOffers = (entry: PluginEntry, hasRepositories: boolean): PluginEntry =
     ? { ...entry, options: Object.assign({}, entry.options, { offers: offeredRoutes(hasRepositories) }) }
     : entry;
 
-function factsOf(adapter: unknown): Facts {
-  const { name, label, tools } = adapter as Facts;
+function factsOf({ name, label, tools }: Adapter): Facts {
   return { name, label, ...(tools && { tools }) };
 }
 

@@ -84,7 +84,18 @@ export const pushRoutes: readonly ApiRoute[] = [
       const push = { person: caller.person.id, machine: caller.machine, space: body.space, manifest, digest };
       const { id: _, ...outcome } = await services.ingest.push(push, body.again);
       services.metrics.pushes[outcome.outcome]++;
+      if (outcome.outcome === "imported" && services.rereading.isOutdated(manifest.tool, manifest))
+        services.rereading.wake();
       return { id: manifest.id, ...outcome };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/logs",
+    scope: "signed-in",
+    handler: async ({ services: { rereading }, caller }) => {
+      const spaces = caller.spaces.map(({ id }) => id);
+      return { ...(await rereading.state()), problems: await rereading.problems(spaces, MOST_PROBLEMS) };
     },
   }),
   route({
@@ -116,6 +127,9 @@ export const pushRoutes: readonly ApiRoute[] = [
     },
   }),
 ];
+
+/** Sessions whose log could not be parsed again that are named. */
+const MOST_PROBLEMS = 100;
 
 /** Ids of one query. */
 const TOGETHER = 500;

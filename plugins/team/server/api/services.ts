@@ -10,6 +10,7 @@ import type { Tokens } from "../accounts/tokens.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { Gate } from "../gate.ts";
 import type { Ingest } from "../ingest/ingest.ts";
+import type { Rereading } from "../ingest/reread.ts";
 import type { Metrics } from "../metrics.ts";
 
 export interface Services {
@@ -21,6 +22,7 @@ export interface Services {
   access: AccessLog;
   blobs: BlobStore;
   ingest: Ingest;
+  rereading: Rereading;
   metrics: Metrics;
   signing: SigningKey;
   /** Throw TEAM_RATE_LIMITED. */

@@ -7,6 +7,7 @@ import {
   type Plugin,
   type SessionEvent,
   type SessionSummary,
+  type Statement,
 } from "sessarc";
 import { readText } from "../../portable/read.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
@@ -18,6 +19,10 @@ export interface Pushed {
   digest: string;
   /** Number of the text that is read. */
   text: number;
+  /** Version of the adapter that made its messages. */
+  reader: string;
+  /** Stored together with it. */
+  write?: readonly Statement[];
 }
 
 /** What an assistant's real adapter says of it, without its logs. */

@@ -1,7 +1,7 @@
 /** Imports pushed sessions and removes withdrawn ones: one at a time over all nodes, several together where they wait. */
 import { createKernel, type Kernel, type Plugin, SessarcError, type Statement } from "sessarc";
-import { messageOf } from "#internal";
-import { marks } from "#internal/adapter";
+import { canonicalJson, messageOf } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import { textsOf, textsToImport } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
@@ -41,6 +41,18 @@ interface StoredSession {
   machine: string;
   digest: string;
   manifest: string;
+  reader: string;
+}
+
+/** A session that was parsed again. */
+export interface Reread {
+  id: string;
+  /** What it was parsed from: if another push came meanwhile, nothing is stored. */
+  digest: string;
+  reader: string;
+  manifest: PushedManifest;
+  /** Of the adapter that parsed it. */
+  version: string;
 }
 
 interface Job {
@@ -50,6 +62,8 @@ interface Job {
   fail(error: unknown): void;
 }
 
+/** Characters of a problem. */
+const MOST_PROBLEM = 500;
 /** Pushes imported under one lock. */
 const TOGETHER = 24;
 /** How long another node may hold the tenant's lock. */
@@ -82,22 +96,23 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         // With the session's row: a digest that is stored says that all of it is.
         write.push(
           [
-            "update team_session set digest = ?, manifest = ?, root = ?, cwd = ?, pushed_at = ? where tenant = ? and session = ?",
+            `update team_session set digest = ?, manifest = ?, root = ?, cwd = ?, pushed_at = ?, reader = ?, log = ?, tried = '', problem = '', recount = 0
+             where tenant = ? and session = ?`,
             [
               ...[pushed.digest, JSON.stringify(pushed.manifest), project.root ?? null, project.cwd ?? null],
-              ...[new Date().toISOString(), tenant, session.id],
+              ...[new Date().toISOString(), pushed.reader, pushed.manifest.log ? 1 : 0, tenant, session.id],
             ],
           ],
           ["update session set name = ? where id = ?", [pushed.manifest.name, session.id]],
+          ...(pushed.write ?? []),
         );
       },
       "session:erase": ({ ids, write }) => {
         // A session that is gone claims no reply: where another one has a copy, that one counts.
-        write.push(
-          [`delete from reply where book in (select n from session_replies where session_id in (${marks(ids)}))`, ids],
-          [`delete from session_replies where session_id in (${marks(ids)})`, ids],
-          [`delete from team_session where tenant = ? and session in (${marks(ids)})`, [tenant, ...ids]],
-        );
+        write.push(...unclaim(ids), [
+          `delete from team_session where tenant = ? and session in (${marks(ids)})`,
+          [tenant, ...ids],
+        ]);
       },
     },
   };
@@ -187,7 +202,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
 
   async function stored(ids: readonly string[]): Promise<Map<string, StoredSession>> {
     const rows = await owner.all<StoredSession>(
-      `select session, space, person, machine, digest, manifest from team_session where tenant = ? and session in (${marks(ids)})`,
+      `select session, space, person, machine, digest, manifest, reader from team_session where tenant = ? and session in (${marks(ids)})`,
       [tenant, ...ids],
     );
     return new Map(rows.map((row) => [row.session, row]));
@@ -238,6 +253,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
           manifest: push.manifest,
           digest: push.digest,
           text: texts[round] ?? 0,
+          reader: push.manifest.log?.version ?? "",
         });
       try {
         const report = await used.inject("importer").runFound(
@@ -275,17 +291,9 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   /** Sessions, and the sub-agents that go with them, out of every table. Sessions that share replies with them count those from now on. */
   async function erase(used: Kernel, ids: readonly string[]): Promise<string[]> {
     const gone: string[] = [];
-    const sharers = new Set<string>();
-    const off = used.hooks.hook("session:erase", async ({ ids: all }) => {
+    const off = used.hooks.hook("session:erase", async ({ ids: all, write }) => {
       gone.push(...all);
-      const rows = await used.storage.db.all<{ session_id: string }>(
-        `select distinct s.session_id from session_replies mine
-         join reply r on r.book = mine.n join reply o on o.hash = r.hash and o.book <> r.book
-         join session_replies s on s.n = o.book
-         where mine.session_id in (${marks(all)})`,
-        all,
-      );
-      for (const { session_id } of rows) sharers.add(session_id);
+      write.push(...(await toRecount(used, all)));
     });
     try {
       for (const id of ids) {
@@ -297,15 +305,39 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     } finally {
       off();
     }
-    for (const id of gone) sharers.delete(id);
     // The claims of what is gone are in this kernel's memory.
     await closeKernel();
-    if (sharers.size > 0) await recount([...sharers]);
+    await recount();
     return gone;
   }
 
-  async function recount(ids: readonly string[]): Promise<void> {
-    const rows = [...(await stored(ids)).values()].filter(({ manifest }) => manifest !== "");
+  /** Marks the sessions that have replies of `ids`, in the transaction in which `ids` lose them: a kill before `recount` loses nothing. */
+  async function toRecount(used: Kernel, ids: readonly string[]): Promise<Statement[]> {
+    const rows = await used.storage.db.all<{ session_id: string }>(
+      `select distinct s.session_id from session_replies mine
+       join reply r on r.book = mine.n join reply o on o.hash = r.hash and o.book <> r.book
+       join session_replies s on s.n = o.book
+       where mine.session_id in (${marks(ids)})`,
+      ids,
+    );
+    const sharers = rows.flatMap(({ session_id }) => (ids.includes(session_id) ? [] : session_id));
+    return sharers.map((session) => [
+      "update team_session set recount = 1 where tenant = ? and session = ?",
+      [tenant, session],
+    ]);
+  }
+
+  /** Counts the replies of marked sessions again. */
+  async function recount(): Promise<void> {
+    const marked = await owner.all<{ session: string }>(
+      "select session from team_session where tenant = ? and recount = 1 and manifest <> ''",
+      [tenant],
+    );
+    for (const some of pages(marked, TOGETHER)) await recountSome(some.map(({ session }) => session));
+  }
+
+  async function recountSome(ids: readonly string[]): Promise<void> {
+    const rows = [...(await stored(ids)).values()];
     const pushes = rows.map(({ session, ...row }) => {
       const manifest = JSON.parse(row.manifest) as PushedManifest;
       return { id: session, push: { ...row, manifest } };
@@ -325,6 +357,42 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     } finally {
       for (const { id } of pushes) current.delete(id);
     }
+  }
+
+  async function storeReread({ id, digest, reader, manifest, version }: Reread): Promise<boolean> {
+    const row = (await stored([id])).get(id);
+    if (!row || row.digest !== digest || row.reader !== reader) return false;
+    const before = JSON.parse(row.manifest) as PushedManifest;
+    if (canonicalJson(before) === canonicalJson(manifest)) {
+      await connection.db.run(
+        "update team_session set reader = ?, tried = '', problem = '' where tenant = ? and session = ?",
+        [version, tenant, id],
+      );
+      return true;
+    }
+    const used = await kernelFor([{ name: manifest.tool, label: manifest.toolLabel }]);
+    await blobs.use(id, chunksOf(manifest));
+    // Replies that it no longer has count at a session that also has them.
+    const counted = before.replies.join() !== manifest.replies.join();
+    const write = counted ? await toRecount(used, [id]) : [];
+    if (manifest.replies.length === 0) write.push(...unclaim([id]));
+    const last = textsOf(manifest).length - 1;
+    current.set(id, { machine: row.machine, manifest, digest, text: last, reader: version, write });
+    const push = { ...row, manifest };
+    await used.storage.db.batch([["update session set format = 0 where id = ?", [id]]]);
+    try {
+      const report = await used.inject("importer").runFound(found(used, id, push, last), new Set([id]));
+      const [failed] = report.failed;
+      if (failed) throw new SessarcError("TEAM_PUSH_FAILED", { id, reason: failed.message });
+    } finally {
+      current.delete(id);
+    }
+    await blobs.release(row.person, id, chunksOf(manifest));
+    if (!counted) return true;
+    // The claims of the replies that it had are in this kernel's memory.
+    await closeKernel();
+    await recount();
+    return true;
   }
 
   return {
@@ -383,6 +451,33 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       );
     },
 
+    /** Stores a session that was parsed again, or only that it says the same (`manifest` is the stored one). False: it changed meanwhile. */
+    reread(reread: Reread): Promise<boolean> {
+      return new Promise((done, fail) => enqueue({ fail, run: async () => done(await storeReread(reread)) }));
+    },
+
+    /** Notes that a log could not be parsed again. */
+    noteProblem(id: string, digest: string, version: string, problem: string): Promise<void> {
+      return new Promise((done, fail) =>
+        enqueue({
+          fail,
+          run: async ({ db }) => {
+            await db.run(
+              "update team_session set tried = ?, problem = ? where tenant = ? and session = ? and digest = ?",
+              [version, problem.slice(0, MOST_PROBLEM), tenant, id, digest],
+            );
+            done();
+          },
+        }),
+      );
+    },
+
+    /** Finishes the counting that a kill interrupted. */
+    async settle(): Promise<void> {
+      const open = await owner.get("select 1 from team_session where tenant = ? and recount = 1 limit 1", [tenant]);
+      if (open) await new Promise<void>((done, fail) => enqueue({ fail, run: () => recount().then(done) }));
+    },
+
     get waiting(): number {
       return waiting.length;
     },
@@ -393,5 +488,11 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     },
   };
 }
+
+/** The sessions claim no reply any more. */
+const unclaim = (ids: readonly string[]): Statement[] => [
+  [`delete from reply where book in (select n from session_replies where session_id in (${marks(ids)}))`, [...ids]],
+  [`delete from session_replies where session_id in (${marks(ids)})`, [...ids]],
+];
 
 const idOf = ({ machine, manifest }: Push): string => idHere(machine, manifest.id);

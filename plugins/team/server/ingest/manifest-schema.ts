@@ -1,5 +1,6 @@
 /** What a pushed manifest may hold. It comes from another machine: each field is checked, and what is not known is left out. */
 import * as v from "valibot";
+import { HEAD } from "../../portable/log.ts";
 
 /** A hundred thousand messages are some hundred chunks. */
 const MOST_CHUNKS = 20_000;
@@ -53,6 +54,13 @@ const summary = v.object({
   skipped: optional(v.object({ lines: count, pending: optional(count), unknown: v.record(text(200), count) })),
 });
 
+/** A name is joined to a folder. */
+const log = v.object({
+  name: v.pipe(v.string(), v.regex(/^(?!\.+$)[\w.:~-]{1,200}$/, "is not the name of a log")),
+  version: text(100),
+  outside: v.pipe(v.array(v.picklist(HEAD)), v.maxLength(HEAD.length)),
+});
+
 export const manifestSchema = v.pipe(
   v.object({
     version: v.literal(1),
@@ -72,6 +80,7 @@ export const manifestSchema = v.pipe(
     events: hashes,
     earlier: v.optional(v.pipe(v.array(hashes), v.maxLength(MOST_TEXTS)), []),
     raw: hashes,
+    log: v.nullish(log, null),
     born: v.pipe(v.number(), v.finite(), v.minValue(0)),
   }),
   v.check(({ id, tool }) => id.startsWith(`${tool}:`), "id and tool do not fit"),
