@@ -225,8 +225,10 @@ function vocabulary(asked) {
 }
 
 async function existing(dataDir) {
+  const env = environment(home, dataDir);
   const times = [];
   let memory = 0;
+  let line = { ms: Number.NaN, nothing: Number.NaN };
   for (let i = 0; i < 3; i++) {
     const service = await start(home, dataDir);
     await fetch(`${service.url}/api/status`).then((response) => response.text());
@@ -241,12 +243,19 @@ async function existing(dataDir) {
     if (i === 2) {
       await sleep(25_000); // V8 gives back what starting took, in two rounds of 8 s
       memory = usageOf(service.pid).rss;
+      line = beside(env, CLI, "statusline");
     }
     await service.stop();
   }
   report("start to first answer on that archive (median of 3)", percentile(times, 50), "ms", 350);
   report("idle memory", memory, "MiB", 95);
-  const env = environment(home, dataDir);
+  for (const [where, { ms, nothing }] of [
+    ["from the running service", line],
+    ["without a service", beside(env, CLI, "statusline")],
+  ]) {
+    report(`status line ${where}, beside node -e 0 (medians of 9, in turn)`, ms / nothing, "×");
+    report(`status line ${where}, more than node -e 0`, ms - nothing, "ms", 60);
+  }
   const five = (...args) => Array.from({ length: 5 }, () => measured(env, ...args));
   const median = (runs, key) =>
     percentile(
@@ -262,12 +271,28 @@ async function existing(dataDir) {
   report("sessarc usage --stateless, CPU", measured(env, CLI, "usage", "--stateless").cpu, "s", 2.2);
 }
 
+/** Median ms of node with `args` and of `node -e 0`, in turn: what else the machine does slows both. */
+function beside(env, ...args) {
+  const runs = Array.from({ length: 9 }, () => [measured(env, ...args).ms, measured(env, "-e", "0").ms]);
+  const [ms, nothing] = [0, 1].map((at) =>
+    percentile(
+      runs.map((run) => run[at]),
+      50,
+    ),
+  );
+  return { ms, nothing };
+}
+
+/** What an assistant passes to its status line; other commands do not read it. */
+const STATUS_INPUT = '{"model":{"display_name":"Opus"}}';
+
 /** Node with `args`: wall time in ms and processor time in s, its threads included. */
 function measured(env, ...args) {
   const began = performance.now();
   const run = spawnSync("/usr/bin/env", ["bash", "-c", 'time "$0" "$@" > /dev/null', process.execPath, ...args], {
     env: { ...env, TIMEFORMAT: "%U %S" },
     encoding: "utf8",
+    input: STATUS_INPUT,
   });
   const ms = performance.now() - began;
   if (run.status !== 0) wrong.push(`${args.join(" ")} ended with ${run.status}: ${run.stderr}`);
