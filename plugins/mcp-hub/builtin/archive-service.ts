@@ -13,7 +13,12 @@ const RECENT = "sessarc://sessions/recent";
 
 const items = {
   tools: TOOLS.map(({ name, title, description, properties, required = [] }): JsonRecord => {
-    const max_tokens = { type: "integer", description: "Size of the answer", default: TOKENS, maximum: MOST_TOKENS };
+    const max_tokens = {
+      type: "integer",
+      description: "Longest answer, in tokens",
+      default: TOKENS,
+      maximum: MOST_TOKENS,
+    };
     return {
       name,
       title,

@@ -122,7 +122,7 @@ export const TOOLS: readonly ArchiveTool[] = [
     description: "Messages of a session in their order, as many as fit; says where to go on.",
     properties: {
       session: SESSION,
-      after: { type: "integer", description: "Number of a message: those behind it", minimum: 0 },
+      after: { type: "integer", description: "Number of a message: only those after it", minimum: 0 },
       kinds: text("Of user, assistant, thinking, tool_use, tool_result, note; joined by commas"),
       limit: integer("Messages", 50, 200),
     },
