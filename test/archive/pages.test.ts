@@ -164,6 +164,47 @@ describe("lists of sessions", () => {
     },
   );
 
+  it("sessions without any time come last by time, in either direction, however new their files are", async () => {
+    const own = await createTestKernel({ plugins: [archive(), claude()] });
+    for (let n = 0; n < 9; n++) {
+      const path = join(own.home, ".claude/projects/-w-app", `${key(n)}.jsonl`);
+      mkdirSync(dirname(path), { recursive: true });
+      const timestamp = n % 3 === 0 ? undefined : new Date(Date.UTC(2026, 0, 1 + n)).toISOString();
+      const row = {
+        type: "user",
+        uuid: `u${n}`,
+        sessionId: key(n),
+        timestamp,
+        message: { role: "user", content: "go" },
+      };
+      writeFileSync(path, `${JSON.stringify(row)}\n`);
+    }
+    await own.send("POST", "/api/import", { all: true });
+    const walked = async (query: string) => {
+      const seen: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: Page & { total: number } = await own.json(
+          `/api/sessions?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
+        expect([query, page.total]).toEqual([query, 9]);
+        seen.push(...idsOf(page));
+        cursor = page.nextCursor;
+      }
+      return seen;
+    };
+    const undated = [0, 3, 6].map(idOf);
+    for (const limit of [1, 2, 4, 6, 9, 50]) {
+      const recent = await walked(`limit=${limit}`);
+      expect(recent.slice(0, 6)).toEqual([8, 7, 5, 4, 2, 1].map(idOf));
+      expect(recent.slice(6).sort()).toEqual(undated);
+      const oldest = await walked(`sort=oldest&limit=${limit}`);
+      expect(oldest.slice(0, 6)).toEqual([1, 2, 4, 5, 7, 8].map(idOf));
+      expect(oldest.slice(6).sort()).toEqual(undated);
+    }
+    for (const wrong of ["recent:x1:a", "recent:u:a", "messages:u1:a"])
+      expect((await own.fetch(`/api/sessions?cursor=${wrong}`)).status).toBe(400);
+  });
+
   it("a total never says at least 0, however little time a page has; pages count on, and find each session once", async () => {
     const { index } = t.kernel.inject("archive/open");
     const all = await t.json<{ total: { sessions: number } }>("/api/search?q=common&limit=100");

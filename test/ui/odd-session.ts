@@ -156,3 +156,14 @@ export async function writeOddNames(home: string): Promise<string> {
   await writeFile(join(folder, `${id}.jsonl`), `${rows.join("\n")}\n`);
   return `claude-code:${id}`;
 }
+
+/** A log that holds no time, no prompt and no title, written just now. */
+export async function writeUndated(home: string): Promise<void> {
+  const cwd = join(home, "code", "odd");
+  const folder = join(home, ".claude", "projects", cwd.replace(/[^A-Za-z0-9]/g, "-"));
+  await mkdir(folder, { recursive: true });
+  const sessionId = "0dd99999-1111-4111-8111-111111111111";
+  const message = { role: "assistant", id: "m-undated", content: [{ type: "text", text: "A reply alone" }] };
+  const row = { type: "assistant", uuid: "undated", sessionId, cwd, message };
+  await writeFile(join(folder, `${sessionId}.jsonl`), `${JSON.stringify(row)}\n`);
+}

@@ -6,7 +6,7 @@ import { deferred } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
 import { describeUi, painted, useStage, visit } from "./browser.ts";
-import { ODD_ID, writeOddNames, writeOddSession } from "./odd-session.ts";
+import { ODD_ID, writeOddNames, writeOddSession, writeUndated } from "./odd-session.ts";
 import { layoutFaults, looks } from "./probes.ts";
 
 describeUi("dashboard: a session with odd content", () => {
@@ -16,6 +16,7 @@ describeUi("dashboard: a session with odd content", () => {
     fill: async (home) => {
       id = await writeOddSession(home, { large: true });
       named = await writeOddNames(home);
+      await writeUndated(home);
     },
   });
   const open = async (query = "") => {
@@ -92,6 +93,16 @@ describeUi("dashboard: a session with odd content", () => {
     // What would turn its letters round is shown.
     expect(await page.locator("main h1").innerText()).toContain("\ufffdgnp.exe");
     await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("lists a session without any time, prompt or title last, and names it readably", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions");
+    const titles = await page.getByRole("table").getByRole("link").allInnerTexts();
+    expect(titles.length).toBeGreaterThan(1);
+    expect(titles.filter((one) => one !== "").at(-1)).toBe("Untitled session 0dd99999");
     expect(stage.problems()).toEqual([]);
   });
 

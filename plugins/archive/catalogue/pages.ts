@@ -21,7 +21,23 @@ export const SESSION_SORTS = [...(Object.keys(SORTS) as ColumnSort[]), "cost"] a
 export interface PagePlace {
   value: number;
   id: string;
+  /** Its log has no time at all. */
+  undated?: boolean;
 }
+
+/**
+ * A list by time in two parts: sessions without any time come last, in either direction. The time of their file says when it was
+ * written or copied, not when they were active.
+ */
+const BY_TIME = [
+  { undated: false, sql: "coalesce(ended_at, started_at) is not null" },
+  { undated: true, sql: "ended_at is null and started_at is null" },
+] as const;
+const isByTime = (sort: SessionSort) => sort === "recent" || sort === "oldest";
+
+/** Conditions of the parts of a list, in order, from the one that holds `place` on; one without a condition where the list is not by time. */
+export const partsFrom = (sort: ColumnSort, place: PagePlace | undefined): (string | undefined)[] =>
+  isByTime(sort) ? BY_TIME.slice(place?.undated ? 1 : 0).map(({ sql }) => sql) : [undefined];
 
 export function orderOf(sort: ColumnSort): string {
   const { column, descending } = SORTS[sort];
@@ -48,18 +64,24 @@ export function behind(sort: ColumnSort, { value, id }: PagePlace): { sql: strin
   };
 }
 
-type Ordered = { id: string } & Record<(typeof SORTS)[ColumnSort]["column"], number>;
+type Ordered = { id: string; started_at: string | null; ended_at: string | null } & Record<
+  (typeof SORTS)[ColumnSort]["column"],
+  number
+>;
 
 export function placeOf(sort: ColumnSort, row: Ordered): PagePlace {
-  return { value: row[SORTS[sort].column], id: row.id };
+  const undated = isByTime(sort) && row.started_at === null && row.ended_at === null;
+  return { value: row[SORTS[sort].column], id: row.id, undated };
 }
 
-/** A cursor: `<sort>:<value>:<id>`. */
-export const cursorOf = (sort: SessionSort, { value, id }: PagePlace): string => `${sort}:${value}:${id}`;
+/** A cursor: `<sort>:<value>:<id>`, and `<sort>:u<value>:<id>` for a session without any time. */
+export const cursorOf = (sort: SessionSort, { value, id, undated }: PagePlace): string =>
+  `${sort}:${undated ? "u" : ""}${value}:${id}`;
 
 /** Throws INVALID_INPUT for an invalid cursor of this order. */
 export function readCursor(sort: SessionSort, cursor: string): PagePlace {
-  const [, of, value, id] = /^([a-z]+):(-?\d{1,16}(?:\.\d{1,6})?):(.+)$/s.exec(cursor) ?? [];
-  if (of === sort && id !== undefined) return { value: Number(value), id };
+  const [, of, mark, value, id] = /^([a-z]+):(u?)(-?\d{1,16}(?:\.\d{1,6})?):(.+)$/s.exec(cursor) ?? [];
+  const undated = mark === "u";
+  if (of === sort && id !== undefined && (!undated || isByTime(sort))) return { value: Number(value), id, undated };
   throw invalidCursor();
 }

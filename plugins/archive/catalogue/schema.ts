@@ -96,6 +96,7 @@ export const migrations: readonly string[] = [
    create index session_bytes on session (source_bytes desc, id);
    create index session_messages on session (message_count desc, id);
    create index session_active on session (active_ms desc, id);
+   create index session_undated on session (sort_at desc, id) where ended_at is null and started_at is null;
    -- When the user first imported: sessions written since then are imported without being asked.
    create table import_state (first_at text not null);
    -- Which indexer read which session: state to continue from when the session grows, error where it failed.

@@ -9,7 +9,7 @@ import { CostOrder } from "./cost-order.ts";
 import { type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
-import { behind, behindIn, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
+import { behind, behindIn, cursorOf, orderOf, partsFrom, placeOf, readCursor, type SessionSort } from "./pages.ts";
 import { countTotals, type Totals } from "./totals.ts";
 import {
   type EarlierRow,
@@ -94,16 +94,22 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       const { sort = "recent", ...filter } = asked;
       if (sort === "cost") return self.pageByCost(filter, cursor);
       const { sql, params } = where(filter);
-      const from = cursor === undefined ? undefined : behind(sort, readCursor(sort, cursor));
-      const rest = from ? `${sql === "" ? "where" : `${sql} and`} ${from.sql}` : sql;
-      // One more row than the page holds shows whether there is another page.
-      const rows = await db.all<ListedRow>(`select ${LISTED} from session ${rest} order by ${orderOf(sort)} limit ?`, [
-        ...params,
-        ...(from?.params ?? []),
-        filter.limit + 1,
-      ]);
+      const place = cursor === undefined ? undefined : readCursor(sort, cursor);
+      const rows: ListedRow[] = [];
+      for (const [i, part] of partsFrom(sort, place).entries()) {
+        // One more row than the page holds shows whether there is another page.
+        const missing = filter.limit + 1 - rows.length;
+        if (missing === 0) break;
+        const from = place && i === 0 ? behind(sort, place) : undefined;
+        const all = [sql.replace(/^where /, ""), part, from?.sql].filter(Boolean).join(" and ");
+        const found = await db.all<ListedRow>(
+          `select ${LISTED} from session ${all === "" ? "" : `where ${all}`} order by ${orderOf(sort)} limit ?`,
+          [...params, ...(from?.params ?? []), missing],
+        );
+        rows.push(...found);
+      }
       // A first page that is not full is the whole list.
-      const total = from || rows.length > filter.limit ? await self.count(filter) : rows.length;
+      const total = place || rows.length > filter.limit ? await self.count(filter) : rows.length;
       const last = rows.length > filter.limit ? rows[filter.limit - 1] : undefined;
       return {
         sessions: await toSessions(rows.slice(0, filter.limit)),
