@@ -131,13 +131,14 @@ export interface RunningService {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `sessarc serve` and resolves when it says that it is ready. */
+/** Starts `sessarc serve` (or the command of `words`) and resolves when it says that it is ready. */
 export function startService(
   args: readonly string[],
   home: string,
   env: Record<string, string> = {},
+  words: readonly string[] = ["serve"],
 ): Promise<RunningService> {
-  const child = spawnCli(["serve", "--port", "0", ...args], home, env);
+  const child = spawnCli([...words, "--port", "0", ...args], home, env);
   let stdout = "";
   let stderr = "";
   const closed = new Promise<number | null>((resolve) => child.on("close", resolve));
@@ -146,7 +147,7 @@ export function startService(
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    void closed.then((code) => reject(new Error(`sessarc serve ended with ${code}: ${stderr}`)));
+    void closed.then((code) => reject(new Error(`sessarc ${words.join(" ")} ended with ${code}: ${stderr}`)));
     child.stdout.on("data", (chunk: Buffer) => {
       stdout += chunk.toString();
       const url = /ready at (http:\S+)/.exec(stdout)?.[1];

@@ -1,0 +1,86 @@
+/** The screen People is a function that a server sends as text: whether the built package's text works on its own. */
+import { join } from "node:path";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
+import * as vue from "vue";
+import { makeTempDir } from "../_setup.ts";
+import { builtPackage, startService } from "../built.ts";
+import { runCommand } from "../command.ts";
+import { engines } from "./postgres.ts";
+
+beforeAll(builtPackage);
+
+/** Text of a tree as `h` makes it, with that of its slots. */
+function textOf(node: unknown): string {
+  if (typeof node === "string" || typeof node === "number") return `${node} `;
+  if (typeof node === "function") return textOf(node());
+  if (Array.isArray(node)) return node.map(textOf).join("");
+  if (typeof node !== "object" || node === null) return "";
+  const { props, children } = node as { props?: Record<string, unknown> | null; children?: unknown };
+  const { title, caption, columns, rows } = props ?? {};
+  const cells = ((rows ?? []) as object[]).map((row) =>
+    ((columns ?? []) as { title: string; value(row: object): unknown }[]).map((one) => [one.title, one.value(row)]),
+  );
+  const slots = vue.isVNode(node) || Array.isArray(children) ? children : Object.values(children ?? {});
+  return textOf([title ?? "", caption ?? "", cells, slots].flat(3));
+}
+
+it("the screen of the built server shows usage and sessions in each language, with nothing but what the dashboard hands it", async () => {
+  const [engine] = engines();
+  const { database, stop } = (await engine?.open()) ?? { database: "", stop: async () => {} };
+  onTestFinished(stop);
+  const home = await makeTempDir();
+  const laptop = await makeTempDir();
+  const server = await startService(["--database", database, "--data-dir", join(home, "data")], home, {}, [
+    "team",
+    "serve",
+  ]);
+  onTestFinished(async () => void (await server.stop()));
+  const link = () => /team join (http:\S+#[\w-]{43})/.exec(server.stdout())?.[1];
+  await expect.poll(link).toBeDefined();
+  await runCommand(["team", "join", link() ?? "", "--name", "Olga"], laptop);
+  const opened = await fetch((await runCommand(["team", "open"], laptop)).stdout.trim(), { redirect: "manual" });
+  const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const answer = await fetch(new URL("/plugins/team-view/ui.js", server.url), { headers: { cookie } });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+  const text = await answer.text();
+  const { default: load } = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(text)}`);
+
+  for (const [language, title, person] of [
+    ["en", "People", "Person"],
+    ["zh-CN", "人员", "人员"],
+    ["ja", "メンバー", "メンバー"],
+    ["fr", "People", "Person"],
+  ]) {
+    const asked: string[] = [];
+    const ui = load({
+      vue,
+      kit: { Page: "page", Section: "section", Table: "table", Empty: "empty", Failure: "failure", Button: "button" },
+      language,
+      css: () => {},
+      router: {
+        push: async () => {},
+        currentRoute: vue.shallowRef({ path: "/people", query: { by: "person" } }),
+      },
+      async api(key: string) {
+        asked.push(key);
+        if (key === "GET /team/people")
+          return { people: [{ id: "p1", name: "Olga", machines: [{ machine: "m1", name: "desk" }] }] };
+        if (key === "GET /team/sessions")
+          return {
+            sessions: [
+              { id: "codex:m1~a", title: "A title", person: "p1", machine: "m1", endedAt: "2026-11-20T10:00Z" },
+            ],
+            nextCursor: "next",
+          };
+        return { rows: [{ key: "p1", name: "Olga", sessions: 3, tokens: { output: 7 }, cost: { microdollars: 2e6 } }] };
+      },
+    });
+    expect(ui.nav).toEqual([{ path: "/people", label: title, icon: "users-round" }]);
+    const render = ui.routes[0].component.setup();
+    await expect.poll(() => textOf(render())).toContain("A title");
+    expect(new Set(asked)).toEqual(new Set(["GET /team/people", "GET /team/usage", "GET /team/sessions"]));
+    expect(textOf(render())).toContain(person);
+    expect(textOf(render())).toContain("desk");
+    expect(textOf(render())).toMatch(/2[.,]00/);
+  }
+});
