@@ -47,6 +47,9 @@ async function writeHome(home: string): Promise<void> {
   await save("src/zero.ts", "export const zero = 0;\n".repeat(2_000));
   await git(40, "add", ".");
   await git(40, "commit", "-qm", "Half by hand");
+  await save("src/one.ts", "export const one = 1;\n".repeat(2_000));
+  await git(50, "add", ".");
+  await git(50, "commit", "-qm", "One");
 
   const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
   await mkdir(folder, { recursive: true });
@@ -74,6 +77,7 @@ async function writeHome(home: string): Promise<void> {
     ...use(4, "Edit", { file_path: path, old_string: second[0], new_string: second[1] }),
     ...use(6, "Bash", { command: "git commit -qam 'Two values'" }),
     row(25, "user", "Thank you"),
+    row(55, "user", "And one more"),
   ];
   await writeFile(join(folder, `${sessionId}.jsonl`), `${rows.join("\n")}\n`);
 
@@ -202,6 +206,18 @@ describeUi("dashboard: the diff beside a session", () => {
     // A file that is in no commit: as the session wrote it.
     await at("Shift the lines", 9);
     await expect.poll(numbers).toEqual(["-3", "+3"]);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("has only the lines in view of a long diff in the page, and scrolls to its end", async () => {
+    const { stage, pane } = await open("?m=10&pane=diff&f=src/one.ts");
+    const lines = pane.locator("[data-sign='+']");
+    await lines.first().waitFor();
+    expect(await lines.count()).toBeLessThan(200);
+    await pane
+      .getByRole("group", { name: "Changes of src/one.ts" })
+      .evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await pane.locator("[data-number='2000']").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 
