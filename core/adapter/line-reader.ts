@@ -111,8 +111,8 @@ export function advance(cutter: LineCutter, reader: Reader): boolean {
 
 class DamagedSource extends Error {}
 
-export async function sourceOf(path: string, start = 0): Promise<ByteSource> {
-  if (!isPacked(path)) return fileSource(path, start);
+export async function sourceOf(path: string): Promise<ByteSource> {
+  if (!isPacked(path)) return fileSource(path);
   const source = await zstdSource(path);
   return {
     close: source.close,

@@ -28,10 +28,10 @@ export async function findBlocked(dataDir: string): Promise<string[]> {
 }
 
 /** Gives each of `blocked` another name beside its own, which it answers. Throws ARCHIVE_LOCKED. */
-export async function putAside(dataDir: string, blocked: readonly string[], now = new Date()): Promise<string[]> {
+export async function putAside(dataDir: string, blocked: readonly string[]): Promise<string[]> {
   const lock = await acquireLock(dataDir);
   try {
-    const stamp = now.toISOString().replace(/[:.]/g, "-");
+    const stamp = new Date().toISOString().replace(/[:.]/g, "-");
     const kept: string[] = [];
     for (const name of blocked) {
       const aside = join(dataDir, `${name}${DAMAGED}${stamp}`);

@@ -18,7 +18,7 @@ interface PieceCutter {
 const PIECE_BYTES = 1 << 20;
 
 /** Cuts between lines, so that added lines change the last piece alone; a line longer than a piece is cut itself. Memory is a piece and a line. */
-export function createPieces(most = PIECE_BYTES): PieceCutter {
+export function createPieces(): PieceCutter {
   let waiting: Buffer[] = [];
   let size = 0;
   const take = (): Piece[] => {
@@ -31,9 +31,10 @@ export function createPieces(most = PIECE_BYTES): PieceCutter {
   return {
     add(line) {
       const bytes = Buffer.from(`${line}\n`);
-      const full = size + bytes.length > most ? take() : [];
+      const full = size + bytes.length > PIECE_BYTES ? take() : [];
       let at = 0;
-      for (; bytes.length - at > most; at += most) full.push(toPiece(bytes.subarray(at, at + most)));
+      for (; bytes.length - at > PIECE_BYTES; at += PIECE_BYTES)
+        full.push(toPiece(bytes.subarray(at, at + PIECE_BYTES)));
       waiting.push(bytes.subarray(at));
       size += bytes.length - at;
       return full;

@@ -27,12 +27,8 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-interface PoolOptions {
-  /** Threads at most. 0: run in this process. Default: what the machine has, at most 4. */
-  threads?: number;
-}
-
 const IDLE_MS = 3_000;
+const MOST_THREADS = 4;
 /**
  * Heaps of a worker in MB. Small: a worker parses and forgets; V8 grows its heap to what it may have before it looks for garbage. With
  * 9 it looks so often that an import takes a twentieth more of a processor, 30 save nothing more.
@@ -43,11 +39,11 @@ const OLD_MB = 512;
  * Makes a pool. Costs nothing until the first `run`; then each thread costs about 30 ms and 12 MB, and ends after 3 s without work.
  * A source checkout (TypeScript files, which Node cannot load in a worker) runs tasks in process.
  */
-export function createPool(options: PoolOptions = {}): Pool {
-  const threads = import.meta.url.endsWith(".ts") ? 0 : (options.threads ?? Math.min(availableParallelism(), 4));
-  if (threads === 0) {
+export function createPool(): Pool {
+  if (import.meta.url.endsWith(".ts")) {
     return { size: 1, threaded: false, run: (task, ...args) => task.inline(...args), close: async () => {} };
   }
+  const threads = Math.min(availableParallelism(), MOST_THREADS);
   let pool: Promise<Tinypool> | undefined;
   /** Why a pool is no more. */
   const broken = new WeakMap<object, unknown>();

@@ -5,7 +5,7 @@ import { marks, pages } from "#internal/adapter";
 import { readCalls, type WrittenCall } from "./indexer/rows.ts";
 
 /** A session as far as its writes need it. */
-export interface Author {
+interface Author {
   id: string;
   /** The assistant. */
   tool: string;
@@ -16,8 +16,6 @@ export interface Write extends Omit<WrittenCall, "at"> {
   author: Author;
   /** ms; of a call without a time, when the session ended. */
   at: number;
-  /** False where `at` is the end of the session. */
-  timed: boolean;
   /** Its file, as `fileAt` names it. */
   file: string;
   /** Into a file of another name, which may have become the file: only a run of lines shows that it did. */
@@ -96,7 +94,7 @@ export async function writesOf(kernel: Kernel, project: string, root: string): P
 }
 
 /** Working directory of a session, and its project's folder, as its log writes them. */
-export interface Place {
+interface Place {
   cwd: string | null;
   root: string;
 }
@@ -120,8 +118,7 @@ async function toWrites(rows: readonly FileRow[], placeOf: (row: FileRow) => Pla
     const author = authors.get(id) ?? { id, tool, title };
     const file = fileAt(row.path, placeOf(row));
     authors.set(id, author);
-    for (const call of readCalls(calls, lines))
-      found.push({ ...call, author, file, at: call.at ?? ended, timed: call.at !== null });
+    for (const call of readCalls(calls, lines)) found.push({ ...call, author, file, at: call.at ?? ended });
     if (slices.due) await slices.turn();
   }
   return sortInSlices(found, byTime);

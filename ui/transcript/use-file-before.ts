@@ -4,7 +4,7 @@ import type { SessionContext } from "./context.ts";
 import { placeEdits } from "./place-edits.ts";
 import { readWrites, writesOf } from "./use-writes.ts";
 
-export interface FoundFile {
+interface FoundFile {
   /** The call. */
   seq: number;
   /** The file at the last commit; null where no commit has it, or it is not known yet. */

@@ -42,14 +42,14 @@ const LIST_MS = 30_000;
 /** Places searched for commits of one second: they are adjacent unless clocks are skewed. */
 const SECOND = 256;
 
-export function createHistory(exec: GitExec, limit = LIST_COMMITS): History {
+export function createHistory(exec: GitExec): History {
   const lists = new Lru<Promise<CommitList>>(8);
 
   async function listOf(repo: Repository, head: string): Promise<CommitList> {
     const key = `${repo.commonDir} ${head} ${await shallowStamp(repo)}`;
     const kept = lists.get(key);
     if (kept) return kept;
-    const made = readList(exec, repo, head, limit);
+    const made = readList(exec, repo, head);
     made.catch(() => lists.delete(key));
     return lists.set(key, made);
   }
@@ -106,13 +106,13 @@ function placeOf(list: CommitList, hash: string): number {
   return -1;
 }
 
-async function readList(exec: GitExec, repo: Repository, head: string, limit: number): Promise<CommitList> {
+async function readList(exec: GitExec, repo: Repository, head: string): Promise<CommitList> {
   const hashBytes = head.length / 2;
   const hashes: Buffer[] = [];
   const times: number[] = [];
   const earliest: number[] = [];
   let rest = "";
-  const args = ["rev-list", "--timestamp", `--max-count=${limit + 1}`, "--end-of-options", head, "--"];
+  const args = ["rev-list", "--timestamp", `--max-count=${LIST_COMMITS + 1}`, "--end-of-options", head, "--"];
   const result = await exec.run([...at(repo), ...args], {
     timeoutMs: LIST_MS,
     maxBytes: Number.POSITIVE_INFINITY,
@@ -130,7 +130,7 @@ async function readList(exec: GitExec, repo: Repository, head: string, limit: nu
     },
   });
   if (result.code !== 0) throw toGitError(result, "rev-list");
-  const complete = times.length <= limit;
+  const complete = times.length <= LIST_COMMITS;
   const lists = { times: Float64Array.from(times), earliest: Float64Array.from(earliest) };
   return { hashes: Buffer.concat(hashes), hashBytes, ...lists, complete };
 }

@@ -9,7 +9,7 @@ import type { ScanEntry, Skill } from "../types.ts";
 import { oneSkill, scanAll } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
-export interface ComparedSide {
+interface ComparedSide {
   /** Id of the stored skill; null for a folder of an assistant. */
   skill: string | null;
   path: string;

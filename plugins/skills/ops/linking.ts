@@ -10,7 +10,7 @@ import { keepFolder } from "./compare.ts";
 import { oneSkill } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
-export interface LinkTarget {
+interface LinkTarget {
   tool: string;
   scope?: Scope | undefined;
   /** Id of the project, for scope `project`. */

@@ -1,7 +1,7 @@
 /** Slash commands as logs write them in a text. */
 import { oneLine } from "../../format.ts";
 
-export interface SlashCommand {
+interface SlashCommand {
   /** With its slash. */
   name: string;
   args: string;

@@ -45,7 +45,7 @@ interface StoredSession {
 }
 
 /** A session that was parsed again. */
-export interface Reread {
+interface Reread {
   id: string;
   /** What it was parsed from: if another push came meanwhile, nothing is stored. */
   digest: string;
