@@ -9,7 +9,7 @@ export const en = {
   project: "Project",
   model: "Model",
   kind: "Kind",
-  "kind.": "Without sub-agents",
+  "kind.": "No sub-agents",
   "kind.all": "All kinds",
   "kind.main": "Started by you",
   "kind.subagent": "Sub-agents",
