@@ -250,6 +250,20 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect((await listed(owner)).some(({ id }) => id.endsWith("~m1"))).toBe(true);
     });
 
+    it("moves a session whose sub-agent was moved before: both are there", async () => {
+      const [one, agent] = [
+        makeSession({ id: "codex:m2", texts: ["a nomadic tapir"] }),
+        makeSession({ id: "codex:m2-agent", texts: ["its calf"], parent: "m2" }),
+      ];
+      for (const session of [one, agent]) await member.push(session, member.mine);
+      await member.push(agent, member.team);
+      await member.push(one, member.team);
+      const there = (await listed(owner)).map(({ id }) => id.replace(/.*~/, ""));
+      expect(there).toContain("m2");
+      const path = `/api/sessions/${encodeURIComponent(`codex:${member.machine}~m2-agent`)}/messages`;
+      expect(JSON.stringify((await owner.ask("GET", path)).body)).toContain("its calf");
+    });
+
     it("keeps the name that the user gave a session", async () => {
       const one = makeSession({ id: "codex:name1", texts: ["x"] });
       await member.push({ ...one, manifest: { ...one.manifest, name: "Renamed" } });

@@ -85,19 +85,19 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
       );
       const gone = rows.flatMap(({ sha256 }) => (keep.has(sha256) ? [] : sha256));
       for (const page of pages(gone, TOGETHER)) {
-        await db.batch([
-          [
-            `delete from team_session_blob where tenant = ? and session = ? and sha256 in (${marks(page)})`,
-            [tenant, session, ...page],
-          ],
-          [
-            `delete from team_blob b where b.tenant = ? and b.person = ? and b.sha256 in (${marks(page)})
-             and not exists (select 1 from team_session_blob u join team_session s on s.tenant = u.tenant and s.session = u.session
-               where u.tenant = b.tenant and u.sha256 = b.sha256 and s.person = b.person)`,
-            [tenant, person, ...page],
-          ],
-        ]);
+        await db.run(
+          `delete from team_blob b where b.tenant = ? and b.person = ? and b.sha256 in (${marks(page)})
+           and not exists (select 1 from team_session_blob u join team_session s on s.tenant = u.tenant and s.session = u.session
+             where u.tenant = b.tenant and u.sha256 = b.sha256 and s.person = b.person and u.session <> ?)`,
+          [tenant, person, ...page, session],
+        );
         await self.sweep(page);
+        // Last: what is killed before is named by these rows, and removed by the next release.
+        await db.run(`delete from team_session_blob where tenant = ? and session = ? and sha256 in (${marks(page)})`, [
+          tenant,
+          session,
+          ...page,
+        ]);
       }
     },
 

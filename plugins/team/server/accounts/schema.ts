@@ -44,8 +44,9 @@ export const ACCOUNTS: readonly string[] = [
        tenant bigint not null, session text not null, sha256 text not null, primary key (tenant, session, sha256))`,
     "create index team_session_blob_hash on team_session_blob (tenant, sha256)",
     `create table team_withdrawn (
-       tenant bigint not null, session text not null, digest text not null, at bigint not null,
+       tenant bigint not null, session text not null, digest text not null, at bigint not null, root text not null,
        primary key (tenant, session))`,
+    "create index team_withdrawn_root on team_withdrawn (tenant, root)",
     `create table team_left (tenant bigint not null, key text not null, at bigint not null, primary key (tenant, key))`,
   ].join(";\n"),
 ];

@@ -229,8 +229,19 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       open.push({ job, id, push, done, texts: textsToImport(past, push.manifest) });
     }
     if (open.length === 0) return;
-    // Rows of another space are removed, and written again in this one.
-    if (moved.length > 0) await erase(await kernelFor([]), moved);
+    // Rows of another space are removed, and written again in this one. Sub-agents go with them, and are written again where they were.
+    if (moved.length > 0)
+      await erase(await kernelFor([]), moved, async (_, erased) => {
+        for (const row of erased) {
+          const pushed = open.find(({ id }) => id === row.session);
+          if (pushed) pushed.texts = textsToImport(undefined, pushed.push.manifest);
+          if (pushed || row.manifest === "") continue;
+          const push = { ...row, manifest: JSON.parse(row.manifest) as PushedManifest };
+          const fail = (error: unknown) => log(`${row.session} comes back with the next push: ${messageOf(error)}`);
+          const texts = textsToImport(undefined, push.manifest);
+          open.push({ job: { run: async () => {}, fail }, id: row.session, push, done: () => {}, texts });
+        }
+      });
     const used = await kernelFor(
       open.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })),
     );
@@ -288,16 +299,26 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     return [{ id, ref, adapter, root: "", stored: "not" as const }];
   }
 
-  /** Sessions, and the sub-agents that go with them, out of every table. Sessions that share replies with them count those from now on. */
-  async function erase(used: Kernel, ids: readonly string[]): Promise<string[]> {
+  /**
+   * Sessions, and the sub-agents that go with them, out of every table. Sessions that share replies with them count those from now on.
+   * `before` is called with each of `ids` and the sessions that are about to be removed with it.
+   */
+  async function erase(
+    used: Kernel,
+    ids: readonly string[],
+    before: (id: string, erased: readonly StoredSession[]) => Promise<void>,
+  ): Promise<void> {
     const gone: string[] = [];
+    let now = "";
     const off = used.hooks.hook("session:erase", async ({ ids: all, write }) => {
       gone.push(...all);
+      await before(now, [...(await stored(all)).values()]);
       write.push(...(await toRecount(used, all)));
     });
     try {
       for (const id of ids) {
         if (gone.includes(id)) continue;
+        now = id;
         const answer = await used.fetch(`/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
         if (answer.status !== 200 && answer.status !== 404)
           throw new SessarcError("TEAM_PUSH_FAILED", { id, reason: `removing it answered ${answer.status}` });
@@ -308,7 +329,6 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     // The claims of what is gone are in this kernel's memory.
     await closeKernel();
     await recount();
-    return gone;
   }
 
   /** Marks the sessions that have replies of `ids`, in the transaction in which `ids` lose them: a kill before `recount` loses nothing. */
@@ -412,33 +432,41 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       return new Promise((done, fail) => enqueue({ push: { push, done }, fail, run: async () => {} }));
     },
 
-    /** Removes sessions of a machine everywhere, with their sub-agents. Ids that are not there are in no receipt. */
+    /**
+     * Removes sessions of a machine everywhere, with their sub-agents. Ids that were never there are in no receipt; of those that were
+     * withdrawn already it has what the first withdrawal removed.
+     */
     withdraw(person: string, machine: string, ids: readonly string[]): Promise<Removed[]> {
       return new Promise((done, fail) =>
         enqueue({
           fail,
           run: async () => {
-            const before = await stored(ids.map((id) => idHere(machine, id)));
-            const here = [...before.keys()];
-            if (here.length === 0) return done([]);
+            const wanted = ids.map((id) => idHere(machine, id));
+            const before = await stored(wanted);
+            // Committed before the rows go: what is removed half is finished by the next request, which answers the same receipt, and no
+            // push brings it back until then.
             const at = Date.now();
-            const note = (session: string, digest: string): Statement => [
-              `insert into team_withdrawn (tenant, session, digest, at) values (?, ?, ?, ?)
-               on conflict (tenant, session) do update set digest = excluded.digest, at = excluded.at`,
-              [tenant, session, digest, at],
+            const note = (session: string, digest: string, root: string): Statement => [
+              `insert into team_withdrawn (tenant, session, digest, at, root) values (?, ?, ?, ?, ?) on conflict (tenant, session) do nothing`,
+              [tenant, session, digest, at, root],
             ];
-            // Before the sessions go: what is removed half is finished by the next request, and is pushed by none until then.
-            await owner.batch([...before].map(([session, { digest }]) => note(session, digest)));
-            const used = await kernelFor([]);
-            withdrawing = true;
-            const erased = await erase(used, here).finally(() => {
-              withdrawing = false;
-            });
-            const gone = new Set([...here, ...erased]);
+            await owner.batch([...before].map(([session, { digest }]) => note(session, digest, session)));
+            if (before.size > 0) {
+              const used = await kernelFor([]);
+              withdrawing = true;
+              await erase(used, [...before.keys()], (root, erased) =>
+                owner.batch(erased.map(({ session, digest }) => note(session, digest, root))),
+              ).finally(() => {
+                withdrawing = false;
+              });
+            }
+            const noted = await owner.all<{ session: string; digest: string; at: number }>(
+              `select session, digest, at from team_withdrawn
+               where tenant = ? and (session in (${marks(wanted)}) or root in (${marks(wanted)})) order by session`,
+              [tenant, ...wanted, ...wanted],
+            );
             const removed: Removed[] = [];
-            for (const session of gone) {
-              const digest = before.get(session)?.digest ?? "";
-              if (!before.has(session)) await owner.batch([note(session, digest)]);
+            for (const { session, digest, at } of noted) {
               // Rows that an interrupted push left have no session that would be erased.
               await connection.db.run("delete from team_session where tenant = ? and session = ?", [tenant, session]);
               await blobs.release(person, session);
