@@ -48,6 +48,7 @@ select create_distributed_table('sessarc.team_generation', 'tenant');
 select create_distributed_table('sessarc.team_invite', 'tenant');
 select create_distributed_table('sessarc.team_left', 'tenant');
 select create_distributed_table('sessarc.team_nonce', 'tenant');
+select create_distributed_table('sessarc.team_orphan', 'tenant');
 select create_distributed_table('sessarc.team_person', 'tenant');
 select create_distributed_table('sessarc.team_session', 'tenant');
 select create_distributed_table('sessarc.team_session_blob', 'tenant');

@@ -52,7 +52,7 @@ async function start(script: Parameters<typeof childScript>[0], options: object)
   };
 }
 
-export const startNode = (options: { database: string; folder: string; port: number }) =>
+export const startNode = (options: { database: string; folder: string; port: number; killAt?: number }) =>
   start("team/node-child", options);
 export const startPush = (options: { home: string; data: string; user: string; killAt?: number }) =>
   start("team/push-child", options);

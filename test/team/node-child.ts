@@ -5,12 +5,16 @@ import { join } from "node:path";
 import { loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { createNode } from "../../plugins/team/server/node.ts";
+import { killBefore } from "../kill-at.ts";
 
-const { database, folder, port } = JSON.parse(process.argv[2] ?? "{}") as {
+const { database, folder, port, killAt } = JSON.parse(process.argv[2] ?? "{}") as {
   database: string;
   folder: string;
   port: number;
+  /** It kills itself before so many changes of the disk, counted once it is ready. */
+  killAt?: number;
 };
+const disk = killBefore(killAt ?? Number.POSITIVE_INFINITY);
 mkdirSync(folder, { recursive: true });
 const env = { home: folder, platform: process.platform, env: {} };
 const config = await loadConfig({ cwd: folder, env, flags: { dataDir: join(folder, "data") } });
@@ -27,4 +31,5 @@ const server = createServer(toNodeHandler(node.app));
 server.listen(port, "127.0.0.1", async () => {
   node.listens("127.0.0.1", port);
   process.stdout.write(`ready ${(await node.ownerLink()) ?? "joined"}\n`);
+  disk.armed = true;
 });

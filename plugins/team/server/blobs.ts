@@ -111,16 +111,26 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
       await self.sweep(rows.map(({ sha256 }) => sha256));
     },
 
+    /** Chunks that have a file. */
+    async files(): Promise<string[]> {
+      const keys = await files.getKeys("team:blob");
+      return keys.flatMap((key) => /([0-9a-f]{64})$/.exec(key)?.[1] ?? []);
+    },
+
+    /** Those of `hashes` that no person has. */
+    async unknown(hashes: readonly string[]): Promise<string[]> {
+      const rows = await db.all<{ sha256: string }>(
+        `select distinct sha256 from team_blob where tenant = ? and sha256 in (${marks(hashes)})`,
+        [tenant, ...hashes],
+      );
+      const held = new Set(rows.map(({ sha256 }) => sha256));
+      return hashes.filter((sha256) => !held.has(sha256));
+    },
+
     /** Removes the files of chunks that no person has any more. A chunk that is sent at this moment fails its import and is sent again. */
     async sweep(hashes: readonly string[]): Promise<void> {
-      for (const page of pages([...new Set(hashes)], TOGETHER)) {
-        const rows = await db.all<{ sha256: string }>(
-          `select distinct sha256 from team_blob where tenant = ? and sha256 in (${marks(page)})`,
-          [tenant, ...page],
-        );
-        const held = new Set(rows.map(({ sha256 }) => sha256));
-        for (const sha256 of page) if (!held.has(sha256)) await files.removeItem(keyOf(sha256));
-      }
+      for (const page of pages([...new Set(hashes)], TOGETHER))
+        for (const sha256 of await self.unknown(page)) await files.removeItem(keyOf(sha256));
     },
   };
   return self;

@@ -26,6 +26,7 @@ import { openRepositories } from "./people/repositories.ts";
 import { serverPlugins } from "./plugins.ts";
 import { createReplaced } from "./replaced.ts";
 import { openBodies } from "./storage.ts";
+import { createSweep, type Sweep } from "./sweep.ts";
 
 export interface NodeOptions {
   /** postgres://…, or a folder for PGlite. */
@@ -53,6 +54,8 @@ export interface TeamNode {
   readonly transcripts: Storage["transcripts"];
   /** Logs that are parsed again in the background. */
   readonly rereading: Pick<Rereading, "idle" | "pass" | "state">;
+  /** What killed pushes and imports left. */
+  readonly sweep: Sweep;
   /** Must be called before the first request: requests are checked against it. */
   listens(host: string, port: number): void;
   /** At the first start: the link by which the owner joins. Undefined once a machine has joined. */
@@ -101,6 +104,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       log,
     });
     closers.push(() => rereading.close());
+    const sweep = createSweep({ database, tenant: TENANT, bodies, blobs, ingest });
     const kernels = createPersonKernels(parts, directory);
     closers.push(() => kernels.close());
     let gate: Gate = createGate("127.0.0.1", 0, address);
@@ -161,6 +165,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       await services.tokens.prune();
       await blobs.prune(UNUSED_DAYS);
       await replaced.prune();
+      await sweep.run();
       rereading.wake();
     };
     const timer = setInterval(() => {
@@ -173,6 +178,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       database,
       transcripts: bodies.transcripts,
       rereading,
+      sweep,
       listens(host, port) {
         gate = createGate(host, port, address);
       },

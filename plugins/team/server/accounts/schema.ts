@@ -47,6 +47,8 @@ export const ACCOUNTS: readonly string[] = [
        tenant bigint not null, session text not null, digest text not null, at bigint not null, root text not null,
        primary key (tenant, session))`,
     "create index team_withdrawn_root on team_withdrawn (tenant, root)",
+    `create table team_orphan (
+       tenant bigint not null, kind text not null, key text not null, at bigint not null, primary key (tenant, kind, key))`,
     `create table team_left (tenant bigint not null, key text not null, at bigint not null, primary key (tenant, key))`,
   ].join(";\n"),
 ];

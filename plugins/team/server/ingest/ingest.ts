@@ -500,6 +500,37 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       );
     },
 
+    /** Does `work` while no import is under way on any node. */
+    alone(work: () => Promise<void>): Promise<void> {
+      return new Promise((done, fail) => enqueue({ fail, run: () => work().then(done) }));
+    },
+
+    /** Removes imports that began before `until` (ms) and never ended, and what names chunks for sessions that are gone. */
+    removeHalf(until: number): Promise<void> {
+      return this.alone(async () => {
+        const rows = await owner.all<{ session: string; person: string }>(
+          "select session, person from team_session where tenant = ? and digest = '' and pushed_at < ?",
+          [tenant, new Date(until).toISOString()],
+        );
+        // Of some of them an earlier text is there.
+        if (rows.length > 0)
+          await erase(
+            await kernelFor([]),
+            rows.map(({ session }) => session),
+            async () => {},
+          );
+        for (const { session, person } of rows) {
+          await connection.db.run("delete from team_session where tenant = ? and session = ?", [tenant, session]);
+          await blobs.release(person, session);
+        }
+        await owner.run(
+          `delete from team_session_blob u where u.tenant = ? and not exists (
+             select 1 from team_session s where s.tenant = u.tenant and s.session = u.session)`,
+          [tenant],
+        );
+      });
+    },
+
     /** Finishes the counting that a kill interrupted. */
     async settle(): Promise<void> {
       const open = await owner.get("select 1 from team_session where tenant = ? and recount = 1 limit 1", [tenant]);
