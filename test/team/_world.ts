@@ -22,6 +22,8 @@ export const serverPlugins = (): PluginEntry[] =>
 export interface World {
   local: TestKernel;
   team: TeamDatabase;
+  /** A local archive over the same logs that has only these sessions. */
+  localOf(ids: readonly string[]): Promise<TestKernel>;
   /** What the kernels over the team's database logged. */
   lines: string[];
   /** A kernel over the team's database as `db` shows it. */
@@ -64,12 +66,20 @@ export async function createWorld(
     await place(team, id, spaceOf(id));
 
   const kernels: Kernel[] = [];
+  const locals: TestKernel[] = [];
   const dataDir = join(home, "team");
   const lines: string[] = [];
   const world: World = {
     lines,
     local,
     team,
+    async localOf(ids) {
+      const dataDir = join(home, `local-${locals.length + 1}`);
+      const one = await createTestKernel({ plugins: serverPlugins(), home, config: { dataDir } });
+      locals.push(one);
+      await one.send("POST", "/api/import", { sessions: ids });
+      return one;
+    },
     async kernel(db, readOnly = false) {
       const env = testEnv(home);
       const config = await loadConfig({ cwd: home, env, flags: { dataDir } });
@@ -86,7 +96,7 @@ export async function createWorld(
     },
     async close() {
       for (const kernel of kernels) await kernel.close();
-      await local.close();
+      for (const one of [local, ...locals]) await one.close();
       await team.close();
       await opened.stop();
       await rm(home, { recursive: true, force: true });

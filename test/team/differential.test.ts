@@ -2,6 +2,8 @@
 import type { Kernel } from "sessarc";
 import { writeDemo } from "sessarc/plugins/demo";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { TestKernel } from "../kernel.ts";
+import { LONG } from "../rounds.ts";
 import { createWorld, fixtures, TENANT, type World } from "./_world.ts";
 import { engines } from "./postgres.ts";
 
@@ -20,19 +22,49 @@ describe.each(engines())("over $name", (engine) => {
   afterAll(() => world?.close());
 
   it("answers every route equally", async () => {
-    const failures: string[] = [];
-    for (const path of await paths(world)) {
-      const [here, there] = await Promise.all([ask(world.local.kernel, path), ask(member, path)]);
-      try {
-        expect(here.status, path).toBeLessThan(500);
-        expect(there, path).toEqual(here);
-      } catch (error) {
-        failures.push(`${path}\n${String(error).slice(0, 1_500)}`);
-      }
-    }
-    expect(`${failures.join("\n\n")}${world.lines.join("\n")}`).toBe("");
+    expect(`${await differences(world.local, member)}${world.lines.join("\n")}`).toBe("");
   });
 });
+
+/** Each assistant's sessions are in one space, so that no reply of a space is also one of another. */
+const spaceOf = (id: string) => (id.startsWith("claude-code:") ? 1 : id.startsWith("codex:") ? 2 : 3);
+
+describe.each(engines())("a person of some spaces over $name", (engine) => {
+  it("is answered as by a local archive that has exactly the sessions of these spaces", async () => {
+    const world = await createWorld(engine, fill, spaceOf);
+    onTestFinished(() => world.close());
+    const ids = await world.local.kernel.storage.db.all<{ id: string }>("select id from session order by id");
+    expect(new Set(ids.map(({ id }) => spaceOf(id)))).toEqual(new Set([1, 2, 3]));
+    for (const spaces of LONG ? [[1], [2], [3], [1, 3], [2, 3]] : [[2], [1, 3]]) {
+      const own = ids.filter(({ id }) => spaces.includes(spaceOf(id))).map(({ id }) => id);
+      const local = await world.localOf(own);
+      expect(await local.kernel.storage.db.all("select id from session order by id")).toEqual(
+        own.map((id) => ({ id })),
+      );
+      expect(own.length).toBeGreaterThan(0);
+      const person = await world.kernel(world.team.member({ tenant: TENANT, person: "bea", spaces }), true);
+      expect(`${await differences(local, person)}${world.lines.join("\n")}`, `spaces ${spaces.join()}`).toBe("");
+      // Ids of the other spaces are as unknown as ids that never were.
+      for (const { id } of ids.filter((one) => !own.includes(one.id)))
+        expect((await ask(person, `/api/sessions/${encodeURIComponent(id)}/messages`)).status, id).toBe(404);
+    }
+  });
+});
+
+/** Where the two answer differently; empty: nowhere. */
+async function differences(local: TestKernel, member: Kernel): Promise<string> {
+  const failures: string[] = [];
+  for (const path of await paths(local)) {
+    const [here, there] = await Promise.all([ask(local.kernel, path), ask(member, path)]);
+    try {
+      expect(here.status, path).toBeLessThan(500);
+      expect(there, path).toEqual(here);
+    } catch (error) {
+      failures.push(`${path}\n${String(error).slice(0, 1_500)}`);
+    }
+  }
+  return failures.join("\n\n");
+}
 
 describe.each(engines())("the search index over $name", (engine) => {
   it("names the sessions that have a word, of the spaces that a member may read", async () => {
@@ -74,7 +106,7 @@ function plain(value: unknown): unknown {
 const VARY = new Set(["stats", "tookMs", "errorId", "createdAt", "importedAt", "dataDir", "madeAt", "now"]);
 
 /** Questions of every kind, with ids of the sessions that there are. */
-async function paths({ local }: World): Promise<string[]> {
+async function paths(local: TestKernel): Promise<string[]> {
   const { sessions } = await local.json<{ sessions: { id: string; project: { id: string } | null; tool: string }[] }>(
     "/api/sessions?limit=200",
   );
