@@ -20,6 +20,7 @@ import type { Manifest } from "../../plugins/team/types.ts";
 import { makeTempDir } from "../_setup.ts";
 import { create, family, write } from "../archive/families.ts";
 import { claudeTurn, minute } from "../claude-turn.ts";
+import { runCommand } from "../command.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { LONG, rounds } from "../rounds.ts";
 import { toLog } from "../security/_kernel.ts";
@@ -28,6 +29,7 @@ import { asVersion, withAdapters } from "./misread.ts";
 import { joinBy, type Machine, openNode } from "./node.ts";
 import { type Engine, engines } from "./postgres.ts";
 import { plant, readable, rowsWith } from "./secrets.ts";
+import { joinWithSamples, serveTeam } from "./served.ts";
 import { WireServer } from "./wire-server.ts";
 
 const KEY = "dddddddd-0000-4000-8000-000000000001";
@@ -453,4 +455,25 @@ describe.each(engines())("a server on $name", (engine) => {
     expect((await server.shown())[KEY]?.texts).not.toContain("?");
     expect(await server.rows("select distinct reader from team_session")).toEqual([{ reader: "1.3.0" }]);
   });
+});
+
+it("`team people` reports how many logs the server could not parse", async () => {
+  const [engine] = engines();
+  if (!engine) throw new Error("no engine");
+  const failing = asVersion(claude(), "9.0.0", {
+    event() {
+      throw new Error("cannot read it");
+    },
+  });
+  const served = await serveTeam(engine, { plugins: withAdapters({ "claude-code": failing }) });
+  onTestFinished(() => served.close());
+  const olga = await joinWithSamples(served.ownerLink, "Olga", { projects: ["tidepool"] });
+  onTestFinished(() => olga.close());
+  await served.node.rereading.idle();
+  const { failed } = await served.node.rereading.state();
+  expect(failed).toBeGreaterThan(1);
+  expect(await olga.t.json("/api/team/people")).toMatchObject({ logs: { waiting: 0, failed, without: 0 } });
+  await olga.t.close();
+  const { code, stdout } = await runCommand(["team", "people", "--data-dir", join(olga.t.home, "data")], olga.t.home);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`could not parse ${failed} logs again`)]);
 });

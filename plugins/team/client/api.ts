@@ -73,6 +73,9 @@ const anything = v.unknown();
 
 export type Space = v.InferOutput<typeof space>;
 export type Joined = v.InferOutput<typeof joined>;
+/** Logs whose messages an older adapter made, by what became of them. */
+const logs = v.object({ waiting: v.number(), failed: v.number(), without: v.number() });
+export type ParsedLogs = v.InferOutput<typeof logs>;
 export type Person = v.InferOutput<typeof people>["people"][number];
 export type Device = v.InferOutput<typeof devices>["devices"][number];
 export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
@@ -141,6 +144,7 @@ export class TeamApi {
   invite = (body: { scopes: readonly string[]; spaces?: readonly number[]; person?: string; days?: number }) =>
     this.#ask({ method: "POST", path: "/invites", json: body }, made);
   people = () => this.#ask({ method: "GET", path: "/people" }, people);
+  logs = () => this.#ask({ method: "GET", path: "/logs" }, logs);
   devices = () => this.#ask({ method: "GET", path: "/devices" }, devices);
   spaces = () => this.#ask({ method: "GET", path: "/spaces" }, spaces);
   access = (person: string | undefined, limit: number) =>

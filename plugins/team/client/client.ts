@@ -6,6 +6,7 @@ import {
   type AccessEntry,
   type Device,
   type Invitation,
+  type ParsedLogs,
   type Person,
   type SharedSpace,
   type Space,
@@ -40,6 +41,14 @@ export interface TeamStatus {
   }[];
   /** A push is under way. */
   pushing: boolean;
+}
+
+export interface TeamPeople {
+  people: Person[];
+  devices: Device[];
+  spaces: SharedSpace[];
+  /** Logs that the server parses again. */
+  logs: ParsedLogs;
 }
 
 export interface Withdrawal {
@@ -264,10 +273,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       });
     },
 
-    /** People, machines and spaces, as far as this person may see them. */
-    async people(wanted: string | undefined): Promise<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }> {
+    /** People, machines and spaces, as far as this person may see them, and how many logs the server parses again. */
+    async people(wanted: string | undefined): Promise<TeamPeople> {
       const api = apiOf(await serverOf(wanted));
-      return { ...(await api.people()), ...(await api.devices()), ...(await api.spaces()) };
+      return { ...(await api.people()), ...(await api.devices()), ...(await api.spaces()), logs: await api.logs() };
     },
 
     /** Creates a space with these people in it, or adds them to the one of that name. People by id or name. */

@@ -1,8 +1,8 @@
 /** Routes of the machine that pushes. Their code is loaded with the first request. */
 import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
-import type { Device, Invitation, Person, SharedSpace } from "./api.ts";
-import type { AccessLog, TeamStatus, Withdrawal } from "./client.ts";
+import type { Invitation, SharedSpace } from "./api.ts";
+import type { AccessLog, TeamPeople, TeamStatus, Withdrawal } from "./client.ts";
 import type { PushReport } from "./push.ts";
 
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
@@ -110,8 +110,7 @@ export const clientRoutes = [
     path: "/team/people",
     summary: "People, machines and spaces of the team, as far as this person may see them",
     query: v.object({ server }),
-    handler: async ({ kernel, query }): Promise<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }> =>
-      (await clientOf(kernel)).people(query.server),
+    handler: async ({ kernel, query }): Promise<TeamPeople> => (await clientOf(kernel)).people(query.server),
   }),
   defineRoute({
     method: "GET",

@@ -1,18 +1,19 @@
 /** `sessarc team people`. */
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import type { Device, Person, SharedSpace } from "../api.ts";
+import type { Device, Person } from "../api.ts";
+import type { TeamPeople } from "../client.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError("`sessarc team people` takes no words");
-  const answer = await ctx.get<{ people: Person[]; devices: Device[]; spaces: SharedSpace[] }>("/team/people", {
+  const answer = await ctx.get<TeamPeople>("/team/people", {
     server: textFlag(ctx, "server"),
   });
   if (ctx.json) {
     ctx.out(JSON.stringify(answer));
     return 0;
   }
-  const { people, devices, spaces } = answer;
+  const { people, devices, spaces, logs } = answer;
   const head = createStyle(ctx.colour).dim;
   const named = (ids: readonly number[]) => spaces.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
   ctx.out(
@@ -42,5 +43,11 @@ export async function run(ctx: CommandContext): Promise<number> {
       { head, width: ctx.columns },
     ),
   );
+  if (logs.waiting > 0)
+    ctx.out(`\nThe server will parse ${counted(logs.waiting)} again: an older version made their messages.`);
+  if (logs.failed > 0)
+    ctx.out(`\nThe server could not parse ${counted(logs.failed)} again; their messages are unchanged.`);
   return 0;
 }
+
+const counted = (count: number) => (count === 1 ? "1 log" : `${count} logs`);
