@@ -147,20 +147,20 @@ it("a team from its first machine to a revoked one", async () => {
   expect(await inBoth(mika, "push", "--dry-run")).toMatchInlineSnapshot(`
     "80 columns: exit 0
     project   session               title        messages    bytes  masked  doubtful
-    tidepool  claude-code:177ac07…  High and l…        26  6.8 KiB       0         0
-    tidepool  claude-code:177ac07…                      8  2.9 KiB       0         0
-    tidepool  claude-code:4254c86…                      9  3.7 KiB       0         0
+    tidepool  claude-code:177ac07…  High and l…        26  6.9 KiB       0         0
+    tidepool  claude-code:177ac07…                      8  3.0 KiB       0         0
+    tidepool  claude-code:4254c86…                      9  3.8 KiB       0         0
     tidepool  claude-code:744507b…  Why the bu…        26   12 KiB       0         0
-    tidepool  claude-code:c04a57e…  Several st…        20  5.9 KiB       0         0
+    tidepool  claude-code:c04a57e…  Several st…        20  6.0 KiB       0         0
     tidepool  claude-code:ffb5bcd…  Extremes b…        14  4.0 KiB       0         0
     6 sessions would leave for https://team.test, 103 messages, 36 KiB
     160 columns: exit 0
     project   session                                                                   title                            messages    bytes  masked  doubtful
-    tidepool  claude-code:177ac078-a94e-4b33-9a99-000000000001                          High and low water times               26  6.8 KiB       0         0
-    tidepool  claude-code:177ac078-a94e-4b33-9a99-000000000001:agent-43ffe14d48abebbf0                                          8  2.9 KiB       0         0
-    tidepool  claude-code:4254c867-e60e-4a16-908e-000000000002                                                                  9  3.7 KiB       0         0
+    tidepool  claude-code:177ac078-a94e-4b33-9a99-000000000001                          High and low water times               26  6.9 KiB       0         0
+    tidepool  claude-code:177ac078-a94e-4b33-9a99-000000000001:agent-43ffe14d48abebbf0                                          8  3.0 KiB       0         0
+    tidepool  claude-code:4254c867-e60e-4a16-908e-000000000002                                                                  9  3.8 KiB       0         0
     tidepool  claude-code:744507b3-6114-4719-afff-000000000003                          Why the build server fails             26   12 KiB       0         0
-    tidepool  claude-code:c04a57e0-7ea1-445b-8808-000000000004                          Several stations instead of one        20  5.9 KiB       0         0
+    tidepool  claude-code:c04a57e0-7ea1-445b-8808-000000000004                          Several stations instead of one        20  6.0 KiB       0         0
     tidepool  claude-code:ffb5bcd8-f9f5-4571-b6c5-000000000005                          Extremes by root finding               14  4.0 KiB       0         0
     6 sessions would leave for https://team.test, 103 messages, 36 KiB"
   `);
