@@ -1,0 +1,36 @@
+/** The commits of a project: the one that an address names. */
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+import { describeGit } from "../git/_repo.ts";
+import { describeUi, projectId, useStage, visit } from "./browser.ts";
+import { inHome, writeRepository, writeSessionIn } from "./repository.ts";
+
+const START = new Date("2026-11-10T09:00:00Z");
+const COMMITS = 130;
+
+describeGit("the commits of a project", () => {
+  describeUi("dashboard: changes", () => {
+    let oldest = "";
+    const get = useStage({
+      fill: async (home) => {
+        const root = inHome(home, "harbour");
+        const commits = Array.from({ length: COMMITS }, (_, i) => ({
+          at: new Date(START.getTime() + i * 60_000),
+          subject: `Berth ${i}`,
+          files: { "berths.txt": `${i}\n` },
+        }));
+        await writeRepository(root, commits);
+        oldest = execFileSync("git", ["-C", root, "rev-list", "--max-parents=0", "main"], { encoding: "utf8" }).trim();
+        await writeSessionIn(home, root, "Berths of the harbour", START);
+      },
+    });
+
+    it("opens the commit that the address names, however far down the list it is", async () => {
+      const stage = get();
+      await visit(stage, `/projects/${await projectId(stage, "harbour")}?tab=changes&commit=${oldest}`);
+      const named = stage.page.getByRole("button", { name: "Berth 0", exact: true });
+      await named.waitFor({ timeout: 15_000 });
+      expect(await named.getAttribute("aria-expanded")).toBe("true");
+    });
+  });
+});
