@@ -49,7 +49,7 @@ describeUi("dashboard: command palette", () => {
     const input = await open(page);
     for (const [typed, section] of [
       ["#tide", "Projects"],
-      ["@codex", "Tools"],
+      ["@codex", "Assistants"],
       [">sett", "Actions"],
       ["/tide", "Sessions"],
     ] as const) {
