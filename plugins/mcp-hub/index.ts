@@ -61,6 +61,8 @@ declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     mcp: Mcp;
+    /** Optional: where people open this service, without a slash at the end, if that is not where it listens. */
+    "public-address": () => string;
   }
   interface KernelHooks {
     /** Before a tool is called: may change its arguments; a throw refuses the call. */

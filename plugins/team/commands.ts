@@ -16,6 +16,8 @@ const WORDS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   access: () => import("./client/commands/access.ts"),
   spaces: () => import("./client/commands/spaces.ts"),
   revoke: () => import("./client/commands/revoke.ts"),
+  token: () => import("./client/commands/token.ts"),
+  tokens: () => import("./client/commands/tokens.ts"),
   leave: () => import("./client/commands/leave.ts"),
 };
 
@@ -32,7 +34,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask] | open | people | access [<person>] | revoke <machine> | leave\njoin <link> [--name NAME] [--space SPACE]\nprojects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
+      "[status] [--ask] | open | people | access [<person>] | revoke <machine> | leave\njoin <link> [--name NAME] [--space SPACE] | projects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]] | token [--name NAME] [--days N] | tokens [--revoke ID]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
     options: {
       server: { type: "string" },
       space: { type: "string" },
@@ -44,6 +46,7 @@ export const commands: readonly Command[] = [
       mine: { type: "boolean" },
       scopes: { type: "string" },
       days: { type: "string" },
+      revoke: { type: "string" },
       database: { type: "string" },
       blobs: { type: "string" },
       address: { type: "string" },
@@ -54,14 +57,15 @@ export const commands: readonly Command[] = [
     help: {
       server: "a part of the server's address, where this machine is in several teams",
       space: "where the projects go: private, team, or a space's name",
-      name: "your name in the team (default: the name of this user)",
+      name: "your name in the team (default: the name of this user); of a token: what it is for",
       project: "withdraw all sessions of this project",
       remove: "no longer push these projects",
       ask: "ask the servers for your spaces",
       yes: "do not ask before something is withdrawn or forgotten",
       mine: "invite: for another machine of yours",
       scopes: "invite: what the machine may do: push, read, own (default push,read)",
-      days: "invite: how long the link is good, 1 to 30 (default 7)",
+      days: "invite: how long the link is good, 1 to 30 (default 7); token: 1 to 365 (default 90)",
+      revoke: "tokens: the read token to end",
       database: "serve: postgres://… or a folder (default: PGlite in the data directory)",
       blobs: "serve: a folder for transcripts and chunks, or a driver of unstorage as JSON",
       address: "serve: the address that people and machines use, behind a proxy",

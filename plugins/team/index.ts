@@ -11,8 +11,8 @@ import type { PushedOf } from "./client/store.ts";
 import { commands } from "./commands.ts";
 import { config, type PushMode } from "./config.ts";
 
-export type { Device, Invitation, Person, SharedSpace, Space } from "./client/api.ts";
-export type { TeamStatus, Withdrawal } from "./client/client.ts";
+export type { Device, Invitation, Person, ReadToken, SharedSpace, Space } from "./client/api.ts";
+export type { MadeToken, TeamStatus, Withdrawal } from "./client/client.ts";
 export type { PushedSession, PushFrame, PushReport } from "./client/push.ts";
 export type { Manifest, PortableSummary, Principal, TeamDatabase, TeamDatabaseOptions, TeamWriter } from "./types.ts";
 

@@ -176,6 +176,7 @@ export async function joinBy(
   link: string,
   name: string,
   machineName = `${name}'s laptop`,
+  address = ADDRESS,
 ): Promise<Machine> {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const invite = link.slice(link.indexOf("#") + 1);
@@ -204,7 +205,9 @@ export async function joinBy(
     ask: (method, path, body) =>
       ask(self.node, method, path, { token: self.token, ...(body !== undefined && { body }) }),
     async renew() {
-      const answer = await ask<{ token: string }>(self.node, "POST", "/team/api/token", { body: tokenRequest(self) });
+      const answer = await ask<{ token: string }>(self.node, "POST", "/team/api/token", {
+        body: tokenRequest(self, address),
+      });
       if (answer.status !== 200) throw new Error(`no token: ${JSON.stringify(answer.body)}`);
       self.token = answer.body.token;
       return self.token;

@@ -19,6 +19,25 @@ async function folder(name: string): Promise<string> {
   return path;
 }
 
+/** A read token by the command line: shown once, with what an MCP client needs; listed; ended. */
+async function tokensOf(url: string, laptop: string): Promise<void> {
+  const made = await runCommand(["team", "token", "--days", "30", "--name", "my agent"], laptop);
+  const token = made.stdout.trim();
+  expect([made.code, token]).toEqual([0, expect.stringMatching(/^[\w-]{43}$/)]);
+  const address = url.replace(/\/$/, "");
+  expect(made.stderr).toContain(
+    `claude mcp add --transport http sessarc-team ${address}/mcp --header "Authorization: Bearer ${token}"`,
+  );
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await fetch(new URL("/api/sessions", url), { headers })).status).toBe(200);
+  const id = /--revoke ([0-9a-f]{16})/.exec(made.stderr)?.[1] ?? "";
+  expect((await runCommand(["team", "tokens"], laptop)).stdout).toMatch(new RegExp(`${id} +my agent +Olga`));
+  expect(await runCommand(["team", "tokens", "--revoke", id], laptop)).toMatchObject({ code: 1 });
+  expect(await runCommand(["team", "tokens", "--revoke", id, "--yes"], laptop)).toMatchObject({ code: 0 });
+  expect((await fetch(new URL("/api/sessions", url), { headers })).status).toBe(401);
+  expect(await runCommand(["team", "token", "--days", "a year"], laptop)).toMatchObject({ code: 2 });
+}
+
 describe.each(engines())("sessarc team serve on $name", (engine) => {
   it("prints the owner's link once, serves, and keeps everything over a restart", async () => {
     const { database, stop } = await engine.open();
@@ -31,6 +50,7 @@ describe.each(engines())("sessarc team serve on $name", (engine) => {
     expect(link).toMatch(new RegExp(`^${first.url.replace(/\/$/, "")}/join#`));
     const joined = await runCommand(["team", "join", link ?? "", "--name", "Olga"], laptop);
     expect([joined.code, joined.stderr]).toEqual([0, expect.not.stringContaining("Error")]);
+    await tokensOf(first.url, laptop);
     const metrics = await (await fetch(new URL("/metrics", first.url))).text();
     expect(metrics).toContain('sessarc_team_requests_total{status="2xx"}');
     expect(

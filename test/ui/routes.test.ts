@@ -41,7 +41,7 @@ const FOR_PROGRAMS = [
   /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$/,
   /^DELETE \/rescue\/logs$/,
   // The command line joins a team and pushes.
-  /^(GET|POST|PUT) \/team(\/(join|projects|push|withdraw|open|leave|invites|people|access|spaces|revoke))?$/,
+  /^(GET|POST|PUT) \/team(\/(join|projects|push|withdraw|open|leave|invites|people|access|spaces|revoke|tokens(\/revoke)?))?$/,
   // The page asks by their addresses, Settings link to the first.
   /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
 ];

@@ -29,8 +29,9 @@ export function createSource(kernel: Kernel, signal: AbortSignal): Source {
       throw new RpcError(INVALID_PARAMS, fix ? `${message}. ${fix}` : message);
     },
     link(session, seq) {
-      const base = kernel.address?.url ?? `http://${kernel.config.host}:${kernel.config.port}/`;
-      return `${base}sessions/${encodeURIComponent(session)}${seq === undefined ? "" : `?m=${seq}`}`;
+      const own = kernel.address?.url ?? `http://${kernel.config.host}:${kernel.config.port}/`;
+      const base = kernel.find("public-address")?.() ?? own.replace(/\/$/, "");
+      return `${base}/sessions/${encodeURIComponent(session)}${seq === undefined ? "" : `?m=${seq}`}`;
     },
     clean: (text) => kernel.inject("rules").hide(text),
   };

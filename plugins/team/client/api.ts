@@ -68,6 +68,19 @@ const access = v.object({
 });
 const numbered = v.object({ id: v.number() });
 const opened = v.object({ url: v.string(), expires: v.string() });
+const madeToken = v.object({ id: v.string(), token: v.string(), expires: v.string() });
+const readTokens = v.object({
+  tokens: v.array(
+    v.object({
+      id: v.string(),
+      name: v.string(),
+      person,
+      createdAt: v.string(),
+      expiresAt: v.string(),
+      usedAt: v.nullable(v.string()),
+    }),
+  ),
+});
 const refusal = v.object({ code: v.string(), message: v.string(), fix: v.optional(v.string(), "") });
 const anything = v.unknown();
 
@@ -79,6 +92,7 @@ export type ParsedLogs = v.InferOutput<typeof logs>;
 export type Person = v.InferOutput<typeof people>["people"][number];
 export type Device = v.InferOutput<typeof devices>["devices"][number];
 export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
+export type ReadToken = v.InferOutput<typeof readTokens>["tokens"][number];
 export type Invitation = v.InferOutput<typeof made>;
 export type AccessEntry = v.InferOutput<typeof access>["entries"][number];
 export type Withdrawn = v.InferOutput<typeof withdrawn>;
@@ -156,6 +170,13 @@ export class TeamApi {
     this.#ask({ method: "POST", path: "/spaces", json: body }, numbered);
   addToSpace = (space: number, ids: readonly string[]) =>
     this.#ask({ method: "POST", path: `/spaces/${space}/people`, json: { people: ids } }, anything);
+  makeToken = (body: { name: string; days?: number | undefined }) =>
+    this.#ask({ method: "POST", path: "/tokens", json: body }, madeToken);
+
+  tokens = () => this.#ask({ method: "GET", path: "/tokens" }, readTokens);
+
+  revokeToken = (id: string) => this.#ask({ method: "DELETE", path: `/tokens/${encodeURIComponent(id)}` }, anything);
+
   revoke = (device: string) =>
     this.#ask({ method: "DELETE", path: `/devices/${encodeURIComponent(device)}` }, anything);
 

@@ -64,6 +64,14 @@ export interface AccessLog {
   entries: (Omit<AccessEntry, "device"> & { machine: string | null })[];
 }
 
+/** A token that only reads; it is in this answer and nowhere else. */
+export interface MadeToken {
+  address: string;
+  id: string;
+  token: string;
+  expires: string;
+}
+
 export type TeamClient = ReturnType<typeof createClient>;
 
 export function createClient(kernel: Kernel, options: ClientOptions) {
@@ -315,6 +323,28 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     /** Ends a machine's access at once; what it pushed stays. */
     async revoke(wanted: string | undefined, device: string): Promise<{ revoked: true }> {
       await apiOf(await serverOf(wanted)).revoke(device);
+      return { revoked: true };
+    },
+
+    /** A token that only reads, for a program that reads for months. */
+    async makeToken(wishes: {
+      server?: string | undefined;
+      name?: string | undefined;
+      days?: number | undefined;
+    }): Promise<MadeToken> {
+      const server = await serverOf(wishes.server);
+      const made = await apiOf(server).makeToken({
+        name: wishes.name ?? `on ${hostname()}`.slice(0, 100),
+        days: wishes.days,
+      });
+      return { address: server.address, ...made };
+    },
+
+    /** Read tokens: an owner's answer has those of all people. */
+    tokens: async (wanted: string | undefined) => apiOf(await serverOf(wanted)).tokens(),
+
+    async revokeToken(wanted: string | undefined, id: string): Promise<{ revoked: true }> {
+      await apiOf(await serverOf(wanted)).revokeToken(id);
       return { revoked: true };
     },
 

@@ -1,8 +1,8 @@
 /** Routes of the machine that pushes. Their code is loaded with the first request. */
 import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
-import type { Invitation, SharedSpace } from "./api.ts";
-import type { AccessLog, TeamPeople, TeamStatus, Withdrawal } from "./client.ts";
+import type { Invitation, ReadToken, SharedSpace } from "./api.ts";
+import type { AccessLog, MadeToken, TeamPeople, TeamStatus, Withdrawal } from "./client.ts";
 import type { PushReport } from "./push.ts";
 
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
@@ -142,6 +142,34 @@ export const clientRoutes = [
     body: v.object({ server, device: name }),
     handler: async ({ kernel, body }): Promise<{ revoked: true }> =>
       (await clientOf(kernel)).revoke(body.server, body.device),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/tokens",
+    summary: "A token that only reads, for MCP clients; it is shown once",
+    body: v.object({
+      server,
+      name: v.optional(v.pipe(name, v.maxLength(100))),
+      /** Default 90. */
+      days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(365))),
+    }),
+    handler: async ({ kernel, body }): Promise<MadeToken> => (await clientOf(kernel)).makeToken(body),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/team/tokens",
+    summary: "Read tokens of this person, or of all people for an owner",
+    query: v.object({ server }),
+    handler: async ({ kernel, query }): Promise<{ tokens: ReadToken[] }> =>
+      (await clientOf(kernel)).tokens(query.server),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/tokens/revoke",
+    summary: "End a read token at once",
+    body: v.object({ server, token: name }),
+    handler: async ({ kernel, body }): Promise<{ revoked: true }> =>
+      (await clientOf(kernel)).revokeToken(body.server, body.token),
   }),
   defineRoute({
     method: "POST",

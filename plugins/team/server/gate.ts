@@ -23,8 +23,9 @@ export function readAddress(text: string): string {
 
 export function createGate(host: string, port: number, address: string | undefined): Gate {
   const literal = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  const names = new Set(["127.0.0.1", "localhost", "[::1]"]);
-  if (literal !== "0.0.0.0" && literal !== "[::]") names.add(literal.toLowerCase());
+  const isAny = literal === "0.0.0.0" || literal === "[::]";
+  // The first one is in links.
+  const names = new Set([...(isAny ? [] : [literal.toLowerCase()]), "127.0.0.1", "localhost", "[::1]"]);
   const local = [...names].map((name) => `${name}:${port}`);
   const hosts = new Set(local);
   const origins = new Set(local.map((name) => `http://${name}`));

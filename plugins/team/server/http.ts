@@ -4,7 +4,7 @@ import { IncomingMessage } from "node:http";
 import type { H3, H3Event } from "h3";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { addSecurityHeaders, messageOf, readBytes, readJson, toErrorBody, validate } from "#internal";
-import { type Caller, need } from "./accounts/caller.ts";
+import { type Caller, need, needMachine } from "./accounts/caller.ts";
 import { createRateLimit } from "./accounts/rate.ts";
 import type { ApiRoute } from "./api/route.ts";
 import type { Services } from "./api/services.ts";
@@ -89,6 +89,8 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
     app.on(route.method, `/team/api${route.path}`, (event) =>
       handle(event, async (seen) => {
         const caller = route.scope === "open" ? undefined : await signedIn(services, event, seen);
+        // A read token reads sessions. Accounts are for machines and for people in a browser.
+        if (caller?.proof === "token") needMachine(caller);
         if (caller && route.scope !== "signed-in" && route.scope !== "open") need(caller, route.scope);
         const value = await route.handler({
           services,
@@ -168,7 +170,7 @@ async function signedIn({ tokens }: Services, event: H3Event, seen: Seen): Promi
   const bearer = /^Bearer +([A-Za-z0-9_-]{43}) *$/i.exec(headers.get("authorization") ?? "")?.[1];
   const cookie = bearer ?? cookieOf(headers.get("cookie"));
   const caller =
-    cookie === undefined ? undefined : await tokens.caller(bearer === undefined ? "session" : "device", cookie);
+    cookie === undefined ? undefined : await tokens.caller(bearer === undefined ? "cookie" : "bearer", cookie);
   if (!caller) throw new SessarcError("TEAM_UNAUTHORIZED", {});
   seen.caller = caller;
   return caller;

@@ -50,6 +50,8 @@ export interface NodeOptions {
 
 export interface TeamNode {
   app: H3;
+  /** Of --address. */
+  readonly publicAddress: string | undefined;
   readonly database: TeamDatabase;
   readonly transcripts: Storage["transcripts"];
   /** Logs that are parsed again in the background. */
@@ -105,9 +107,9 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     });
     closers.push(() => rereading.close());
     const sweep = createSweep({ database, tenant: TENANT, bodies, blobs, ingest });
-    const kernels = createPersonKernels(parts, directory);
-    closers.push(() => kernels.close());
     let gate: Gate = createGate("127.0.0.1", 0, address);
+    const kernels = createPersonKernels(parts, directory, () => gate.addresses[0] ?? "");
+    closers.push(() => kernels.close());
     const services: Services = {
       tenant: TENANT,
       database,
@@ -175,6 +177,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     rereading.wake();
     return {
       app,
+      publicAddress: address,
       database,
       transcripts: bodies.transcripts,
       rereading,

@@ -46,6 +46,9 @@ export async function startNode(
     listens();
     const link = await node.ownerLink();
     ctx.out(`sessarc team ready at ${address.url}`);
+    if (node.publicAddress !== undefined) ctx.out(`People and machines use ${node.publicAddress}`);
+    else if (address.host === "0.0.0.0" || address.host === "::")
+      ctx.err("Other machines are refused until --address names the address that they use.");
     if (link !== undefined) ctx.out(`No machine has joined yet. The owner joins with: sessarc team join ${link}`);
     return {
       url: address.url,

@@ -13,9 +13,14 @@ export interface Space {
   mine: boolean;
 }
 
+/** What proves it: a machine's key, a browser's sign-in link, or a read token. */
+type Proof = "machine" | "browser" | "token";
+
 export interface Caller {
   tenant: number;
+  proof: Proof;
   person: { id: string; name: string };
+  /** Id of the machine, or of the read token: what the access log names. */
   device: string;
   machine: string;
   machineName: string;
@@ -24,6 +29,11 @@ export interface Caller {
 }
 
 export const readScopes = (text: string): Scope[] => SCOPES.filter((scope) => text.split(",").includes(scope));
+
+/** Throws TEAM_FORBIDDEN for a browser and a read token: what lasts longer than they do is made by a machine. */
+export function needMachine(caller: Caller): void {
+  if (caller.proof !== "machine") throw new SessarcError("TEAM_FORBIDDEN", { needs: "a machine's own key" });
+}
 
 /** Throws TEAM_FORBIDDEN. */
 export function need(caller: Caller, scope: Scope): void {

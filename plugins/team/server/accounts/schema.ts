@@ -51,4 +51,10 @@ export const ACCOUNTS: readonly string[] = [
        tenant bigint not null, kind text not null, key text not null, at bigint not null, primary key (tenant, kind, key))`,
     `create table team_left (tenant bigint not null, key text not null, at bigint not null, primary key (tenant, key))`,
   ].join(";\n"),
+  // Of read tokens alone: a public id, by which one is listed and revoked, and a name.
+  [
+    "alter table team_token add column id text",
+    "alter table team_token add column name text",
+    "alter table team_token add column used_at bigint",
+  ].join(";\n"),
 ];

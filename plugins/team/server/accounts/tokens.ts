@@ -1,14 +1,17 @@
-/** Short tokens of machines, and sign-ins of browsers. Stored as hashes; revoking a machine deletes all that belong to it. */
+/** Short tokens of machines, sign-ins of browsers, and read tokens. Stored as hashes; revoking a machine deletes all that belong to it. */
 import { type Database, SessarcError } from "sessarc";
 import { type Caller, readScopes, type Scope } from "./caller.ts";
 import type { Directory } from "./directory.ts";
-import { hashOf, isSigned, newSecret, tokenText } from "./secrets.ts";
+import { hashOf, isSigned, newId, newSecret, tokenText } from "./secrets.ts";
 
 const TOKEN_MS = 10 * 60_000;
 const TICKET_MS = 60_000;
+const DAY_MS = 86_400_000;
 const SESSION_MS = 12 * 3_600_000;
 /** How much the clocks of a machine and of the server may differ. */
 const SKEW_MS = 5 * 60_000;
+
+const iso = (ms: number) => new Date(ms).toISOString();
 
 interface Issued {
   token: string;
@@ -22,16 +25,41 @@ interface TokenRequest {
   signature: string;
 }
 
-type Kind = "device" | "session" | "ticket";
+/** `read`: for a program that reads for months, such as an MCP client. */
+type Kind = "device" | "session" | "ticket" | "read";
+
+const PROOFS = { device: "machine", session: "browser", read: "token" } as const;
+/** How exactly the last use is noted. */
+const USED_MS = 60_000;
+
+interface ReadToken {
+  id: string;
+  name: string;
+  person: { id: string; name: string };
+  /** The machine that made it. */
+  device: string;
+  createdAt: string;
+  expiresAt: string;
+  usedAt: string | null;
+}
 
 export type Tokens = ReturnType<typeof createTokens>;
 
 export function createTokens(db: Database, tenant: number, directory: Directory) {
-  async function issue(kind: Kind, device: string, scopes: readonly Scope[], ms: number): Promise<Issued> {
+  async function issue(
+    kind: Kind,
+    device: string,
+    scopes: readonly Scope[],
+    ms: number,
+    shown?: { id: string; name: string },
+  ): Promise<Issued> {
     const [token, now] = [newSecret(), Date.now()];
     await db.run(
-      "insert into team_token (tenant, hash, kind, device, scopes, created_at, expires_at) values (?, ?, ?, ?, ?, ?, ?)",
-      [tenant, hashOf(token), kind, device, scopes.join(","), now, now + ms],
+      "insert into team_token (tenant, hash, kind, device, scopes, created_at, expires_at, id, name) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      [
+        ...[tenant, hashOf(token), kind, device, scopes.join(","), now, now + ms],
+        ...[shown?.id ?? null, shown?.name ?? null],
+      ],
     );
     return { token, expires: new Date(now + ms).toISOString() };
   }
@@ -86,9 +114,51 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
       return issue("session", row.device, readScopes(row.scopes), SESSION_MS);
     },
 
-    /** Who holds this token. Asked for each request, so that revoking works at once on every node. */
-    async caller(kind: Exclude<Kind, "ticket">, token: string): Promise<Caller | undefined> {
+    /** A token that may only read, for `days` days. The answer has it, and nothing else does. */
+    async forReading(caller: Caller, name: string, days: number): Promise<Issued & { id: string }> {
+      const id = newId();
+      return { id, ...(await issue("read", caller.device, ["read"], days * DAY_MS, { id, name })) };
+    },
+
+    /** Read tokens of a person, or of all, that have not expired. */
+    async readTokens(person: string | null): Promise<ReadToken[]> {
+      const rows = await db.all<{
+        id: string;
+        name: string;
+        person: string;
+        person_name: string;
+        device: string;
+        created_at: number;
+        expires_at: number;
+        used_at: number | null;
+      }>(
+        `select t.id, t.name, p.id as person, p.name as person_name, t.device, t.created_at, t.expires_at, t.used_at from team_token t
+         join team_device d on d.tenant = t.tenant and d.id = t.device
+         join team_person p on p.tenant = t.tenant and p.id = d.person
+         where t.tenant = ? and t.kind = 'read' and t.expires_at > ? and (cast(? as text) is null or d.person = ?)
+         order by t.created_at, t.id`,
+        [tenant, Date.now(), person, person],
+      );
+      return rows.map(({ created_at, expires_at, used_at, person, person_name, ...row }) => ({
+        ...row,
+        person: { id: person, name: person_name },
+        createdAt: iso(created_at),
+        expiresAt: iso(expires_at),
+        usedAt: used_at === null ? null : iso(used_at),
+      }));
+    },
+
+    revokeReading: (id: string) =>
+      db.run("delete from team_token where tenant = ? and kind = 'read' and id = ?", [tenant, id]),
+
+    /** Who holds this token: a bearer's or a cookie's. Asked for each request, so that revoking works at once on every node. */
+    async caller(carrier: "bearer" | "cookie", token: string): Promise<Caller | undefined> {
+      const kinds = carrier === "bearer" ? ["device", "read"] : ["session", "session"];
+      const now = Date.now();
       const row = await db.get<{
+        kind: keyof typeof PROOFS;
+        token: string | null;
+        used_at: number | null;
         scopes: string;
         device: string;
         machine: string;
@@ -96,18 +166,21 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
         person: string;
         name: string;
       }>(
-        `select t.scopes, d.id as device, d.machine, d.name as machine_name, p.id as person, p.name
+        `select t.kind, t.id as token, t.used_at, t.scopes, d.id as device, d.machine, d.name as machine_name, p.id as person, p.name
          from team_token t
          join team_device d on d.tenant = t.tenant and d.id = t.device and d.revoked_at is null
          join team_person p on p.tenant = t.tenant and p.id = d.person and p.removed_at is null
-         where t.tenant = ? and t.hash = ? and t.kind = ? and t.expires_at > ?`,
-        [tenant, hashOf(token), kind, Date.now()],
+         where t.tenant = ? and t.hash = ? and t.kind in (?, ?) and t.expires_at > ?`,
+        [tenant, hashOf(token), ...kinds, now],
       );
       if (!row) return undefined;
+      if (row.token !== null && (row.used_at ?? 0) < now - USED_MS)
+        await db.run("update team_token set used_at = ? where tenant = ? and hash = ?", [now, tenant, hashOf(token)]);
       return {
         tenant,
+        proof: PROOFS[row.kind],
         person: { id: row.person, name: row.name },
-        device: row.device,
+        device: row.token ?? row.device,
         machine: row.machine,
         machineName: row.machine_name,
         scopes: readScopes(row.scopes),

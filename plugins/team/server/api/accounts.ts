@@ -1,7 +1,7 @@
 /** /team/api: joining, tokens, people, machines, invitations, spaces, and the access log. */
 import { SessarcError } from "sessarc";
 import * as v from "valibot";
-import { type Caller, need, SCOPES } from "../accounts/caller.ts";
+import { type Caller, need, needMachine, SCOPES } from "../accounts/caller.ts";
 import { type ApiRoute, openRoute, route } from "./route.ts";
 import { addressOf } from "./services.ts";
 
@@ -96,6 +96,39 @@ export const accountRoutes: readonly ApiRoute[] = [
       if (!known || params.id === undefined)
         throw new SessarcError("TEAM_NOT_FOUND", { what: "machine", id: params.id ?? "" });
       await services.directory.revoke(params.id);
+      return { revoked: true };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/tokens",
+    scope: "read",
+    body: v.object({
+      name,
+      days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(365)), 90),
+    }),
+    handler: async ({ services, caller, body }) => {
+      needMachine(caller);
+      return services.tokens.forReading(caller, body.name, body.days);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/tokens",
+    scope: "signed-in",
+    handler: async ({ services, caller }) => ({
+      tokens: await services.tokens.readTokens(owns(caller) ? null : caller.person.id),
+    }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/tokens/:id",
+    scope: "signed-in",
+    handler: async ({ services, caller, params }) => {
+      const known = await services.tokens.readTokens(owns(caller) ? null : caller.person.id);
+      const token = known.find(({ id }) => id === params.id);
+      if (!token) throw new SessarcError("TEAM_NOT_FOUND", { what: "read token", id: params.id ?? "" });
+      await services.tokens.revokeReading(token.id);
       return { revoked: true };
     },
   }),

@@ -37,6 +37,7 @@ export type PersonKernels = ReturnType<typeof createPersonKernels>;
 export function createPersonKernels(
   { database, bodies, plugins, repositories, config, log }: KernelParts,
   directory: Directory,
+  address: () => string,
 ) {
   const entries = new Map<string, Entry>();
   const closing = new Set<Promise<void>>();
@@ -47,7 +48,7 @@ export function createPersonKernels(
     return createKernel({
       config: kernelConfig(config, bodies),
       storage: toStorage(db, bodies, true),
-      plugins: [...plugins.person, teamView(directory, repositories, caller.spaces)],
+      plugins: [...plugins.person, teamView({ directory, repositories, spaces: caller.spaces, address })],
       partial: true,
       env: NOBODY,
       log,

@@ -6,9 +6,21 @@ import { repositoriesOf } from "./repositories.ts";
 import { peopleScreen } from "./screen.ts";
 import { viewRoutes } from "./view.ts";
 
-export const teamView = (directory: Directory, repositories: string | undefined, spaces: readonly Space[]): Plugin => ({
+interface ViewParts {
+  directory: Directory;
+  /** Folder of repositories. */
+  repositories: string | undefined;
+  spaces: readonly Space[];
+  /** Where people open the server. */
+  address: () => string;
+}
+
+export const teamView = ({ directory, repositories, spaces, address }: ViewParts): Plugin => ({
   name: "team-view",
   dependsOn: ["archive", "insights"],
-  setup: (kernel) => kernel.provide("repositories", repositoriesOf(kernel, repositories, spaces)),
+  setup(kernel) {
+    kernel.provide("repositories", repositoriesOf(kernel, repositories, spaces));
+    kernel.provide("public-address", address);
+  },
   routes: [...viewRoutes(directory), peopleScreen],
 });
