@@ -115,6 +115,7 @@ describeUi("dashboard: protect and share", () => {
     const revoke = page.getByRole("button", { name: /^Revoke/ });
     await revoke.click();
     await page.getByRole("row").getByText("revoked").waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest("tr") !== null)).toBe(true);
     expect(await open()).toBe(404);
     const notice = page
       .locator("[data-notices] > div")
