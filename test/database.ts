@@ -51,6 +51,27 @@ export function testQueries(name: string, { fresh, unique }: { fresh(): Promise<
       await db.close();
     });
 
+    it("reads beside a batch neither end it nor see half of it", async () => {
+      const db = await fresh();
+      const pairs = Array.from({ length: 20 }, (_, i) => i + 1);
+      const seen = await Promise.all(
+        pairs.flatMap((i) => [
+          db.batch([
+            ["insert into t (id, text) values (?, ?)", [2 * i, `a${i}`]],
+            ["insert into t (id, text) values (?, ?)", [2 * i + 1, `b${i}`]],
+          ]),
+          db.get<{ n: number }>("select count(*) as n from t"),
+        ]),
+      );
+      expect(seen.filter((one) => one && one.n % 2 === 1)).toEqual([]);
+      await Promise.allSettled([
+        db.batch([["insert into t (id, text) values (100, 'new')"], ["insert into t (id, text) values (2, 'again')"]]),
+        db.get("select count(*) as n from t"),
+      ]);
+      expect(await db.get("select count(*) as n from t")).toEqual({ n: 40 });
+      await db.close();
+    });
+
     it("counts committed batches", async () => {
       const db = await fresh();
       const start = db.generation;

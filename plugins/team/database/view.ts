@@ -64,7 +64,16 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     return found;
   }
 
-  async function transact<T>(begin: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+  /** On one connection a transaction begins when the one before has ended: a read's commit would end a batch that is half done. */
+  let before: Promise<unknown> = Promise.resolve();
+  function transact<T>(begin: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (!options.connection) return transactNow(begin, work);
+    const next = before.then(() => transactNow(begin, work));
+    before = next.catch(() => {});
+    return next;
+  }
+
+  async function transactNow<T>(begin: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = options.connection ?? (await engine.connect());
     const release = (broken: boolean) => {
       if (!options.connection) connection.release(broken);
