@@ -241,6 +241,8 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
     };
     await ok(mika.push(writing("claude-code:private", app, "/w/app/code.ts", CODE.split("\n")[0] ?? ""), mika.mine));
     await ok(eve.push(writing("claude-code:eves", app, "/w/app/code.ts", CODE.split("\n")[1] ?? "")));
+    // Another file of that name, in a folder of the repository.
+    await ok(eve.push(writing("claude-code:lib", app, "/w/app/lib/code.ts", CODE.split("\n")[0] ?? "")));
     await ok(mika.push(writing("claude-code:vault", vault, "/w/app/code.ts", MARK), secret));
     await ok(eve.push(writing("claude-code:claim", vault, "/w/app/code.ts", "nothing"), eve.mine));
     await ok(eve.push(writing("claude-code:claimed", vault, "/w/app/code.ts", "nothing"), eve.team));
