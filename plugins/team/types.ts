@@ -37,8 +37,6 @@ export interface TeamWriter {
 export interface TeamDatabaseOptions {
   /** `postgres://…`, or a folder for PGlite. */
   database: string;
-  /** Connections to PostgreSQL. Default 10. */
-  poolSize?: number | undefined;
 }
 
 /** A session's summary as it leaves the machine: without folder, project and single replies. Tokens are those of its log. */

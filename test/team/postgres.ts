@@ -72,7 +72,7 @@ let prepared: Promise<string> | undefined;
 async function prepare(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sessarc-pglite-empty-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const engine = await openEngine(join(folder, "db"), 1);
+  const engine = await openEngine(join(folder, "db"));
   await engine.close();
   return join(folder, "db");
 }

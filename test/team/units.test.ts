@@ -132,7 +132,7 @@ describe.skipIf(!binaries())("the files of docs/team", () => {
     // As the image of PostgreSQL makes them.
     const { POSTGRES_USER: user, POSTGRES_DB: db } = database.environment;
     const first = await cluster.create();
-    const engine = await openEngine(first, 1);
+    const engine = await openEngine(first);
     const connection = await engine.connect();
     await connection.execute(`create role ${user} superuser login`);
     await connection.execute(`create database ${db} owner ${user}`);

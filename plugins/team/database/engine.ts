@@ -34,8 +34,8 @@ export interface Engine {
 /** Where `database` of the options leads: a server, or a folder of PGlite. */
 const isServer = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);
 
-export const openEngine = (database: string, poolSize: number): Promise<Engine> =>
-  isServer(database) ? openServer(database, poolSize) : openFolder(resolve(database));
+export const openEngine = (database: string): Promise<Engine> =>
+  isServer(database) ? openServer(database) : openFolder(resolve(database));
 
 /** PostgreSQL's type ids. */
 const INT8 = 20;
@@ -94,11 +94,14 @@ interface PgModule {
   Pool: new (options: object) => PgPool;
 }
 
-async function openServer(address: string, poolSize: number): Promise<Engine> {
+/** To PostgreSQL, of one node. */
+const CONNECTIONS = 10;
+
+async function openServer(address: string): Promise<Engine> {
   const { Pool } = (await load<{ default: PgModule }>("pg")).default;
   const pool = new Pool({
     connectionString: address,
-    max: poolSize,
+    max: CONNECTIONS,
     application_name: "sessarc",
     connectionTimeoutMillis: 15_000,
     keepAlive: true,

@@ -10,7 +10,6 @@ import { readSchema } from "./schema.ts";
 import { createTurns } from "./turns.ts";
 import { createView, type Source, type View } from "./view.ts";
 
-const CONNECTIONS = 10;
 /** Time between two tries to get the tenant's lock. */
 const TRY_MS = 100;
 /** Changed sessions named at most; who is further behind reads all again. */
@@ -20,11 +19,8 @@ const MOST_CHANGES = 1_000;
  * Opens the database and brings what it needs up to date: schema, roles, functions. Throws TEAM_DRIVER_MISSING, TEAM_DATABASE_UNREACHABLE,
  * TEAM_ROLES_MISSING.
  */
-export async function openTeamDatabase({
-  database,
-  poolSize = CONNECTIONS,
-}: TeamDatabaseOptions): Promise<TeamDatabase> {
-  const engine = await openEngine(database, poolSize);
+export async function openTeamDatabase({ database }: TeamDatabaseOptions): Promise<TeamDatabase> {
+  const engine = await openEngine(database);
   /** Runs alone among all nodes, in one transaction. */
   const alone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     const connection = await engine.connect();

@@ -41,8 +41,6 @@ export interface NodeOptions {
   repositories?: string | undefined;
   /** False: logs are not parsed again in the background. */
   parseAgain?: boolean | undefined;
-  /** Days that the access log goes back. */
-  accessDays?: number | undefined;
   plugins: CommandContext["plugins"];
   config: CommandContext["config"];
   log(line: string): void;
@@ -163,7 +161,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       log,
     });
     const prune = async () => {
-      await services.access.prune(options.accessDays ?? ACCESS_DAYS);
+      await services.access.prune(ACCESS_DAYS);
       await services.tokens.prune();
       await blobs.prune(UNUSED_DAYS);
       await replaced.prune();

@@ -23,7 +23,6 @@ export interface Caller {
   /** Id of the machine, or of the read token: what the access log names. */
   device: string;
   machine: string;
-  machineName: string;
   scopes: readonly Scope[];
   spaces: readonly Space[];
 }

@@ -162,11 +162,10 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
         scopes: string;
         device: string;
         machine: string;
-        machine_name: string;
         person: string;
         name: string;
       }>(
-        `select t.kind, t.id as token, t.used_at, t.scopes, d.id as device, d.machine, d.name as machine_name, p.id as person, p.name
+        `select t.kind, t.id as token, t.used_at, t.scopes, d.id as device, d.machine, p.id as person, p.name
          from team_token t
          join team_device d on d.tenant = t.tenant and d.id = t.device and d.revoked_at is null
          join team_person p on p.tenant = t.tenant and p.id = d.person and p.removed_at is null
@@ -182,7 +181,6 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
         person: { id: row.person, name: row.name },
         device: row.token ?? row.device,
         machine: row.machine,
-        machineName: row.machine_name,
         scopes: readScopes(row.scopes),
         spaces: await directory.spacesOf(row.person),
       };
