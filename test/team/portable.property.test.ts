@@ -147,7 +147,8 @@ it("logs that shrink and are rewritten: earlier texts arrive as they are here", 
 
 /**
  * Active time of a log that was rewritten and then grew depends on the pieces in which it was read. The first prompt may be of a text
- * that was dropped since later ones have all of it.
+ * that was dropped since later ones have all of it. The context at the last prompt: locally that of the log as it is now, on
+ * the server that of all replies.
  */
 function withoutTime({
   active_ms: _,
@@ -155,7 +156,7 @@ function withoutTime({
   facts,
   ...row
 }: Awaited<ReturnType<typeof countedOf>>[number]) {
-  const { slots, last: __, ...others } = facts;
+  const { slots, last: __, context: ____, ...others } = facts;
   const counts = Object.entries<{ m: number; e: number; u?: SessionUsage }>(slots).filter(
     ([, { m, e, u }]) => m + e > 0 || u,
   );
