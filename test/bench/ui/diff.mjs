@@ -1,10 +1,8 @@
 /** Comparing 5,000 lines in the worker the page uses. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { UI } from "./stage.mjs";
+import { scriptsOf } from "./sizes.mjs";
 
 export async function diff({ page, url }, row) {
-  const worker = readdirSync(join(UI, "assets")).find((name) => /^diff-worker-.*\.js$/.test(name));
+  const worker = [...scriptsOf().keys()].find((name) => /^assets\/diff-worker-.*\.js$/.test(name));
   if (!worker) throw new Error("The build has no diff worker");
   await page.goto(url);
   const times = await page.evaluate(async (path) => {
@@ -27,7 +25,7 @@ export async function diff({ page, url }, row) {
     const worst = await ask(4, lines.map((_, i) => `let other${i} = ${i}`).join("\n"));
     made.terminate();
     return { normal, worst };
-  }, `/assets/${worker}`);
+  }, `/${worker}`);
   if (times.normal.some((one) => !one.hunks)) throw new Error("The worker gave up on 5,000 lines");
   row("diff of 5,000 lines in the worker, slowest of 3", Math.max(...times.normal.map((one) => one.ms)), "ms", 150);
   row("diff of 5,000 lines with nothing in common", times.worst.ms, "ms", 300);

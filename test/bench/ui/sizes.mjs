@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { UI } from "./stage.mjs";
 
+/** Scripts and styles of the page, by their path. */
+export const scriptsOf = () => takeApart(brotliDecompressSync(readFileSync(join(UI, "scripts.br"))));
+
 /** Files of the build: what each screen needs before it stands. */
 export function sizes(row) {
   const manifest = JSON.parse(readFileSync(join(UI, ".vite/manifest.json"), "utf8"));
-  const files = takeApart(brotliDecompressSync(readFileSync(join(UI, "scripts.br"))));
+  const files = scriptsOf();
   const gz = (file) => gzipSync(files.get(file)).length / 1000;
   /** What a page loads before it stands: static imports of its modules. */
   const needs = (keys) => {

@@ -14,9 +14,12 @@ const SESSIONS = 5;
 
 /** Undefined, and reports it, where there is no chromium. */
 export async function openStage() {
-  const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
-    (path) => path && existsSync(path),
-  );
+  const executablePath = [
+    process.env.CHROMIUM,
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/chromium-headless-shell",
+  ].find((path) => path && existsSync(path));
   if (!executablePath) {
     console.log("No chromium (set CHROMIUM=…): sizes only");
     return;
