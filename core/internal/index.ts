@@ -19,6 +19,7 @@ export {
   digestOf,
   HARD_LINKED,
   makeFolderOf,
+  missingFolderOf,
   type OutsideFile,
   outsideText,
   readOutside,

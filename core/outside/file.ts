@@ -1,6 +1,6 @@
 /** Another program's settings file: read through links as bytes, replaced whole, with its mode and owner. */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, lstatSync } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
@@ -129,6 +129,26 @@ async function keepOwner(handle: Awaited<ReturnType<typeof open>>, file: Outside
 /** Makes the folders above a file; answers the topmost one that was not there. */
 export async function makeFolderOf(path: string): Promise<string | undefined> {
   return mkdir(dirname(path), { recursive: true, mode: 0o700 });
+}
+
+/** Topmost folder that is missing on the way to `folder`, itself included; undefined if there is none. Links are not followed. */
+export function missingFolderOf(folder: string): string | undefined {
+  let missing: string | undefined;
+  for (let at = folder; !isThere(at); at = dirname(at)) {
+    missing = at;
+    if (dirname(at) === at) break;
+  }
+  return missing;
+}
+
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
 }
 
 /** Removes folders we made, from the file's upwards to `first`, as long as they are empty. */

@@ -1,12 +1,13 @@
 /** A takeover is done completely or not at all: services and files change together, and a crash in between is undone. */
 
-import { lstat, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { isSessarcError, SessarcError } from "sessarc";
 import {
   digestOf,
   isTempName,
   makeFolderOf,
+  missingFolderOf,
   type OutsideFile,
   readOutside,
   removeFoldersOf,
@@ -50,7 +51,7 @@ export async function applyTakeover(
     at: now.toISOString(),
     mode,
     state: "applying",
-    files: await Promise.all(plan.files.map((step, i) => runFile(step, `${id}-${i}`))),
+    files: plan.files.map((step, i) => runFile(step, `${id}-${i}`)),
     services: await hub.vault.seal(id, before),
   };
   await runs.begin(
@@ -81,7 +82,7 @@ export const toChanged = (path: string) => (cause: unknown) => {
   throw new SessarcError("MCP_CONFIG_CHANGED", { path, remedy }, { cause });
 };
 
-async function runFile({ source, edits, after }: FileStep, id: string): Promise<RunFile> {
+function runFile({ source, edits, after }: FileStep, id: string): RunFile {
   const { file, place, bom, hash } = source;
   return {
     id,
@@ -91,7 +92,7 @@ async function runFile({ source, edits, after }: FileStep, id: string): Promise<
     syntax: place.contract.syntax,
     mode: file.mode,
     created: file.bytes === null,
-    folder: file.bytes === null ? await firstMissing(dirname(file.real)) : null,
+    folder: file.bytes === null ? (missingFolderOf(dirname(file.real)) ?? null) : null,
     bytes: file.bytes?.length ?? 0,
     before: hash,
     after: edits.length === 0 ? hash : digestOf(toBytes(after, bom)),
@@ -99,16 +100,6 @@ async function runFile({ source, edits, after }: FileStep, id: string): Promise<
     edits: edits.map((edit) => ({ kind: edit.kind, path: [...edit.path], ...("key" in edit && { key: edit.key }) })),
     restoredAt: null,
   };
-}
-
-/** Topmost folder that is missing on the way to `folder`, itself included; null if there is none. */
-async function firstMissing(folder: string): Promise<string | null> {
-  let missing: string | null = null;
-  for (let at = folder; (await lstat(at).catch(() => undefined)) === undefined; at = dirname(at)) {
-    missing = at;
-    if (dirname(at) === at) break;
-  }
-  return missing;
 }
 
 async function applyService({ services }: ConfigParts, step: ServiceStep, run: Run, now: Date): Promise<void> {

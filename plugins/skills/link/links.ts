@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SessarcError } from "sessarc";
-import type { Blobs } from "#internal";
+import { type Blobs, missingFolderOf } from "#internal";
 import { codeOf } from "#internal/adapter";
 import { type Catalog, entriesOf, type LinkRow, type MadeFolder, type SnapshotRow } from "../store/catalog.ts";
 import { materialise, removeOwn } from "../store/materialise.ts";
 import type { Scope } from "../types.ts";
 import { type CopyState, compareCopy, isAsCompared, removeCopy } from "./copies.ts";
-import { identityAt, standingAt, statAt } from "./proof.ts";
+import { identityAt, standingAt } from "./proof.ts";
 
 interface LinkPlace {
   skill: string;
@@ -55,7 +55,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
     target,
     stage,
     identity: null,
-    before: JSON.stringify({ stood: stood ?? "nothing", folder: firstMissing(dirname(place.path)) ?? null }),
+    before: JSON.stringify({ stood: stood ?? "nothing", folder: missingFolderOf(dirname(place.path)) ?? null }),
     made: stood?.made ?? "[]",
     state: "making",
     created_at: Date.now(),
@@ -269,16 +269,6 @@ const asideOf = (stage: string) => `${stage}.old`;
 function replacedBy(row: LinkRow): LinkRow | undefined {
   const { stood } = JSON.parse(row.before) as { stood: "nothing" | LinkRow };
   return stood === "nothing" ? undefined : stood;
-}
-
-/** Topmost folder that is missing on the way to `folder`. */
-function firstMissing(folder: string): string | undefined {
-  let missing: string | undefined;
-  for (let at = folder; !statAt(at); at = dirname(at)) {
-    missing = at;
-    if (dirname(at) === at) break;
-  }
-  return missing;
 }
 
 function makeFolders(folder: string): MadeFolder[] {

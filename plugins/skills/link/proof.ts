@@ -40,7 +40,7 @@ function sameTarget(read: string, recorded: string): boolean {
 }
 
 /** Undefined where there is nothing, also when a folder above is a file. Links are not followed. */
-export function statAt(path: string): BigIntStats | undefined {
+function statAt(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true });
   } catch (error) {

@@ -1,11 +1,11 @@
 /** A skill in two places side by side, and the ways to make one of them what the other is. */
 import { SessarcError, type Statement } from "sessarc";
 import { describeChange, type FileDiff } from "../change/sides.ts";
-import { inSlices } from "../content/slices.ts";
 import type { Tree } from "../content/tree.ts";
 import { originOf, putSnapshot, type SnapshotRow, snapshotOf } from "../store/catalog.ts";
 import { knownSnapshot } from "../store/place.ts";
 import type { ScanEntry, Skill } from "../types.ts";
+import { entryAt, readFolder, realFolder } from "./folder.ts";
 import { oneSkill, scanAll } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -47,11 +47,11 @@ export interface Shown {
  */
 export async function takeFolder(shelf: Shelf, id: string, shown: Shown): Promise<Skill> {
   const row = await shelf.row(id);
-  const entry = findEntry(await entriesOfScan(shelf), shown.path);
+  const entry = entryAt(await entriesOfScan(shelf), shown.path);
   if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path: shown.path });
   if (entry.duplicateOf !== id && entry.skill !== id)
     throw new SessarcError("SKILL_NOT_IMPORTABLE", { path: shown.path, reason: `it is not a version of ${id}` });
-  const tree = await readFolder(shelf, shown.path);
+  const tree = await treeOf(shelf, shown.path);
   refuseOther(shown, tree);
   const { snapshot, statements } = await snapshotFor(shelf, id, tree);
   await shelf.places.set(id, tree.entries, { keep: { reason: "edit", origin: originOf(row) }, statements });
@@ -63,7 +63,7 @@ export async function takeFolder(shelf: Shelf, id: string, shown: Shown): Promis
 
 /** The folder at a place as a snapshot of the skill, so that something else can be put there. */
 export async function keepFolder(shelf: Shelf, id: string, shown: Shown): Promise<Omit<SnapshotRow, "seq">> {
-  const tree = await readFolder(shelf, shown.path);
+  const tree = await treeOf(shelf, shown.path);
   refuseOther(shown, tree);
   if (tree.skipped.length > 0)
     throw new SessarcError("SKILL_NOT_IMPORTABLE", {
@@ -87,8 +87,6 @@ function refuseOther({ path, contentHash }: Shown, { hash }: Tree): void {
 }
 
 const entriesOfScan = async (shelf: Shelf) => (await scanAll(shelf)).entries;
-const findEntry = (entries: readonly ScanEntry[], path: string) =>
-  entries.find((one) => one.path === path || one.aliases.some((alias) => alias.path === path));
 
 async function sideOf(shelf: Shelf, entries: readonly ScanEntry[], name: string) {
   const row = await shelf.catalog.skill(name);
@@ -96,9 +94,9 @@ async function sideOf(shelf: Shelf, entries: readonly ScanEntry[], name: string)
     const { tree } = await shelf.present(row);
     return { tree, side: toSide(tree, { skill: name, path: shelf.realOf(name), tools: [] }) };
   }
-  const entry = findEntry(entries, name);
+  const entry = entryAt(entries, name);
   if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path: name });
-  const tree = await readFolder(shelf, name);
+  const tree = await treeOf(shelf, name);
   return { tree, side: toSide(tree, { skill: null, path: name, tools: entry.tools }) };
 }
 
@@ -108,15 +106,5 @@ const toSide = ({ hash, skipped }: Tree, of: Pick<ComparedSide, "skill" | "path"
   skipped,
 });
 
-/** Reads a skill's folder with its bytes. */
-async function readFolder(shelf: Shelf, path: string): Promise<Tree> {
-  const refuse = (reason: string) => new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason });
-  const inspector = await shelf.inspector();
-  const at = inspector.resolve(path);
-  if ("fault" in at) throw refuse(at.fault.message);
-  const looked = await inSlices(inspector.inspect(at.real));
-  if ("fault" in looked) throw refuse(looked.fault.message);
-  const tree = await shelf.places.capture(at.real);
-  if (!tree || tree.hash !== looked.tree.hash) throw refuse("it changed while it was read");
-  return tree;
-}
+const treeOf = async (shelf: Shelf, path: string): Promise<Tree> =>
+  (await readFolder(shelf, path, await realFolder(shelf, path))).tree;

@@ -6,7 +6,7 @@ import { type Kernel, SessarcError } from "sessarc";
 import { isInside } from "#internal";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { isNamedAs, normalName, toId } from "../content/names.ts";
-import { eachOf, inSlices } from "../content/slices.ts";
+import { eachOf } from "../content/slices.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { readSkillFile } from "../scan/inspect.ts";
 import { putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
@@ -14,6 +14,7 @@ import type { Origin, ScanEntry, Skill } from "../types.ts";
 import { type AddressRules, checkUpstream } from "../upstream/address.ts";
 import { withGit } from "../upstream/git.ts";
 import { type Content, fetchTip, findSkills, findTip, readSkill } from "../upstream/repository.ts";
+import { entryAt, readFolder, realFolder } from "./folder.ts";
 import { oneSkill, scanAll } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -35,7 +36,7 @@ export const fetchFolder = ({ storage }: Kernel) => storage.path("skills", "fetc
 /** Copies the scanned skill at `path`. Throws SKILL_NOT_SCANNED, SKILL_NOT_IMPORTABLE, SKILL_EXISTS. */
 export async function importPath(shelf: Shelf, path: string): Promise<Skill> {
   const { entries } = await scanAll(shelf);
-  const entry = entries.find((one) => one.path === path || one.aliases.some((alias) => alias.path === path));
+  const entry = entryAt(entries, path);
   if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path });
   if (entry.class !== "importable") throw new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason: whyNot(entry) });
   const inspector = await shelf.inspector();
@@ -57,19 +58,14 @@ export async function importPath(shelf: Shelf, path: string): Promise<Skill> {
 export async function importFolder(shelf: Shelf, path: string, contentHash?: string): Promise<Skill> {
   const refuse = (reason: string) => new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason });
   if (!isAbsolute(path)) throw refuse("its path is not absolute");
-  const inspector = await shelf.inspector();
-  const at = inspector.resolve(path);
-  if ("fault" in at) throw refuse(at.fault.message);
-  if (isInside(shelf.realOf(""), at.real)) throw refuse("it is in the store already");
-  const folder = basename(at.real);
-  const looked = await inSlices(inspector.inspect(at.real, folder));
-  if ("fault" in looked) throw refuse(looked.fault.message);
-  const tree = await shelf.places.capture(at.real);
-  if (!tree || tree.hash !== looked.tree.hash) throw refuse("it changed while it was read");
+  const real = await realFolder(shelf, path);
+  if (isInside(shelf.realOf(""), real)) throw refuse("it is in the store already");
+  const { tree, front } = await readFolder(shelf, path, real);
   if (contentHash !== undefined && tree.hash !== contentHash)
     throw new SessarcError("SKILL_LOCK_DIFFERS", { source: path });
-  const origin: Origin = { kind: "local", url: null, ref: null, path: at.real, commit: null, tree: null };
-  const { name, description } = looked.front;
+  const origin: Origin = { kind: "local", url: null, ref: null, path: real, commit: null, tree: null };
+  const folder = basename(real);
+  const { name, description } = front;
   return put(shelf, { ...tree, name: name ?? folder, description, folder }, origin);
 }
 
