@@ -84,7 +84,7 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
   const closer = createCloser(timeoutMs);
   const events = createHooks();
   const open = async () => options.storage ?? openStorage(core, closer, events.notify, log, thread);
-  // A thread of its own checks the catalogue while this one loads the plugins. What is wrong with them is reported first.
+  // The catalogue's thread opens the catalogue while this thread loads the plugins. An error of the plugins is reported before one of the catalogue.
   const opening = thread && open();
   opening?.catch(() => {});
   try {

@@ -129,7 +129,7 @@ declare module "sessarc" {
     "archive/open": OpenArchive;
     /** Optional: another plugin's index of all texts. A search then reads these sessions alone. */
     candidates: Candidates;
-    /** Optional: of a server, whose projects have no folder of their own. */
+    /** Optional: a team server provides it, because its projects have no folder. */
     repositories: Repositories;
   }
   interface KernelHooks {

@@ -1,4 +1,4 @@
-/** A service's start: its catalogue opens in a thread of its own while the plugins load. */
+/** A service's start: the catalogue's thread opens the catalogue while the plugins load. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { definePlugin, loadConfig, type PluginEntry } from "sessarc";

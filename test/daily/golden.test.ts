@@ -91,7 +91,7 @@ it("the commands print what these files say", async () => {
       list.push(`$ sessarc ${args.join(" ")}\n${hide(plain.stdout + plain.stderr)}`);
       if (columns === 80) coloured.push(`$ sessarc ${args.join(" ")}\n${hide(own.stdout)}`);
       expect(stripVTControlCharacters(own.stdout), args.join(" ")).toBe(plain.stdout);
-      // Documents and paths have lines of their own length.
+      // Lines of documents and paths are not cut to the width.
       if (!/^(report|statusline)/.test(args[0] ?? ""))
         for (const line of plain.stdout.split("\n"))
           expect(widthOf(line), `${args.join(" ")}: ${line}`).toBeLessThanOrEqual(columns);

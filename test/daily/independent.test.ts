@@ -174,7 +174,7 @@ interface Manifest {
 describe.skipIf(!existsSync(generator))(
   "over the benchmark corpus (needs its generator beside SESSARC_FIXTURES)",
   () => {
-    it("usage, windows, budgets and reports equal a count over its rows, and the totals of its own manifest", async () => {
+    it("usage, windows, budgets and reports equal a count over its rows, and the totals of its manifest", async () => {
       const home = await makeTempDir();
       const size = LONG ? "--mb=12 --sessions=200 --lines=10000" : "--mb=2 --sessions=60 --lines=1500";
       const more = "--codex=8 --codex-mb=1 --days=70 --end=2026-11-19 --seed=5 --quiet";

@@ -86,8 +86,8 @@ describe("steps", () => {
   });
 
   it("are at the session's own folder, and never over the system's", () => {
-    expect(mountOf("/work/project")).toBe("/work/project");
-    for (const root of ["/usr/bin", "/work/../usr/bin", "/./usr/bin", "/work/./../lib64/x", "/a\0/b", "/work"])
+    expect(mountOf("/code/project")).toBe("/code/project");
+    for (const root of ["/usr/bin", "/code/../usr/bin", "/./usr/bin", "/code/./../lib64/x", "/a\0/b", "/code"])
       expect(mountOf(root), root).toBe("/workspace");
   });
 

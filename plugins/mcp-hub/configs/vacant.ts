@@ -32,7 +32,7 @@ export async function vacantFiles(
   return found;
 }
 
-/** Its logs are there, or the folder of its file, where that is a folder of its own. */
+/** Whether the assistant is installed: the folder of its logs or of its configuration file exists. The home folder itself does not count. */
 async function isHere({ registry, env }: Kernel, tool: string, paths: readonly string[]): Promise<boolean> {
   const folders = paths.map((path) => dirname(path)).filter((folder) => folder !== env.home);
   const all = [...(registry.adapters.get(tool)?.roots(env) ?? []), ...folders];

@@ -64,7 +64,7 @@ export function usePrices() {
   };
 }
 
-/** What PUT /prices/table takes of a file: the list of providers that genai-prices publishes as data.json. Undefined: it is none. */
+/** The body of PUT /prices/table from a file: the list of providers that genai-prices publishes as data.json. Undefined for any other file. */
 export async function readTable(file: File): Promise<Table | undefined> {
   const date = new Date(file.lastModified).toISOString().slice(0, 10);
   try {
