@@ -119,9 +119,7 @@ export const clientRoutes = [
     query: v.object({
       server,
       person: v.optional(name),
-      limit: v.optional(
-        v.pipe(v.string(), v.regex(/^\d{1,4}$/), v.transform(Number), v.minValue(1), v.maxValue(1_000)),
-      ),
+      limit: v.optional(v.pipe(v.string(), v.regex(/^([1-9]\d{0,2}|1000)$/, "must be 1 to 1000"), v.transform(Number))),
     }),
     handler: async ({ kernel, query }): Promise<AccessLog> =>
       (await clientOf(kernel)).access(query.server, query.person, query.limit ?? 50),
