@@ -267,6 +267,28 @@ describe("bad lines", () => {
     expect(stored(machine).size).toBe((await idsOf(t)).length);
   });
 
+  it("a server that is full ends the push, which says what is full and what to do, at its first session", async () => {
+    const machine = await joined();
+    const { t, server } = machine;
+    await choose(t, all(machine));
+    let asked = 0;
+    server.trouble = ({ path }) => {
+      if (path !== "/sessions") return undefined;
+      asked++;
+      return { status: 507, code: "TEAM_FULL" };
+    };
+    const { status, body } = await push(t);
+    expect([status, body]).toMatchObject([
+      422,
+      { code: "TEAM_REFUSED", message: expect.stringContaining("TEAM_FULL") },
+    ]);
+    t.errors.splice(0);
+    expect(asked).toBeLessThanOrEqual(3);
+    server.trouble = () => undefined;
+    expect((await push(t)).body).toMatchObject({ failed: [] });
+    expect(stored(machine).size).toBe((await idsOf(t)).length);
+  });
+
   it("a server that was restored from an older backup gets back what it lost, and nothing else", async () => {
     const machine = await joined();
     const { t, server } = machine;

@@ -260,7 +260,9 @@ function add(report: PushReport, session: PushedSession): void {
 
 const isUnreachable = (error: unknown) => isSessarcError(error) && error.code === "TEAM_UNREACHABLE";
 
-/** Where the machine has no access, every session would fail. */
+/** Where the machine has no access, or the server has no room, every session would fail. */
 function isOfSession(error: unknown): error is SessarcError {
-  return isSessarcError(error) && error.status < 500 && error.code !== "TEAM_NO_ACCESS";
+  return (
+    isSessarcError(error) && error.status < 500 && error.code !== "TEAM_NO_ACCESS" && refusalOf(error) !== "TEAM_FULL"
+  );
 }

@@ -19,6 +19,7 @@ declare module "sessarc" {
     TEAM_MANIFEST_INVALID: { reason: string };
     TEAM_PUSH_FAILED: { id: string; reason: string };
     TEAM_WITHDRAWN: { id: string };
+    TEAM_FULL: { what: string };
     TEAM_STORE_INVALID: { reason: string };
     TEAM_REPOSITORIES_MISSING: { folder: string };
     TEAM_NO_REPOSITORY: { project: string };
@@ -106,6 +107,12 @@ defineErrors({
     status: 410,
     why: ({ id }) => `${id} was withdrawn from this server`,
     fix: () => "Push it with `again: true` if it shall come back.",
+  },
+  TEAM_FULL: {
+    status: 507,
+    why: ({ what }) => `The server's ${what} is full: nothing can be stored`,
+    fix: () =>
+      "Ask the person who runs the server to make room for it, then try again: what was stored can be read meanwhile, and nothing of it is lost.",
   },
   TEAM_STORE_INVALID: {
     status: 422,

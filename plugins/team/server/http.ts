@@ -4,6 +4,7 @@ import { IncomingMessage } from "node:http";
 import type { H3, H3Event } from "h3";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { addSecurityHeaders, messageOf, readBytes, readJson, toErrorBody, validate } from "#internal";
+import { codeOf } from "../database/install.ts";
 import { type Caller, need, needMachine } from "./accounts/caller.ts";
 import { createRateLimit } from "./accounts/rate.ts";
 import type { ApiRoute } from "./api/route.ts";
@@ -25,6 +26,13 @@ interface AppParts {
   log(line: string): void;
 }
 
+/** Which of the server's two stores has no room left. */
+function toFull(error: unknown): unknown {
+  if (!isSessarcError(error) || error.code !== "STORAGE_FULL") return error;
+  const what = codeOf(error.cause) === "53100" ? "database" : "disk for chunks and transcripts";
+  return new SessarcError("TEAM_FULL", { what }, { cause: error });
+}
+
 /** What is known of a request when it is entered into the access log. */
 interface Seen {
   caller: Caller | undefined;
@@ -43,11 +51,8 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
     const message = messageOfEvent(event);
     const seen: Seen = { caller: undefined };
     let code: string | null = null;
-    let response: Response;
-    try {
-      checkRequest(services.gate(), request, path, message);
-      response = await answer(seen);
-    } catch (error) {
+    const refuse = (thrown: unknown): Response => {
+      const error = toFull(thrown);
       const errorId = randomBytes(4).toString("hex");
       const body = toErrorBody(error, errorId);
       code = body.code;
@@ -55,13 +60,17 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
         log(
           `${errorId} ${request.method} ${path}: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
         );
-      response = json(
-        body,
-        body.status,
-        body.code === "TEAM_UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {},
-      );
-      if (isSessarcError(error) && "seconds" in error.params)
-        response.headers.set("retry-after", String(error.params.seconds));
+      const headers: Record<string, string> = {};
+      if (body.code === "TEAM_UNAUTHORIZED") headers["www-authenticate"] = 'Bearer realm="sessarc"';
+      if (isSessarcError(error) && "seconds" in error.params) headers["retry-after"] = String(error.params.seconds);
+      return json(body, body.status, headers);
+    };
+    let response: Response;
+    try {
+      checkRequest(services.gate(), request, path, message);
+      response = await answer(seen);
+    } catch (error) {
+      response = refuse(error);
     }
     if (isLogged(path)) {
       const { caller } = seen;
@@ -77,7 +86,11 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
         code,
       };
       // What is above the limit is in the metrics.
-      if (caller || unknown.count(remote) === 0) await services.access.add(entry);
+      if (caller || unknown.count(remote) === 0)
+        await services.access.add(entry).catch(async (error: unknown) => {
+          await response.body?.cancel();
+          response = refuse(error);
+        });
     }
     services.metrics.answered(response.status, performance.now() - began);
     const headers = new Headers(response.headers);

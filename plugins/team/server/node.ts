@@ -114,7 +114,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       directory,
       invitations: createInvitations(owner, TENANT, directory),
       tokens: createTokens(owner, TENANT, directory),
-      access: createAccessLog(owner, TENANT),
+      access: createAccessLog(owner, TENANT, log),
       blobs,
       ingest,
       rereading,
@@ -145,6 +145,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
           const gauges = {
             kernels: kernels.size,
             pushes_waiting: ingest.waiting,
+            access_waiting: services.access.waiting,
             generation: await database.generation(TENANT),
             logs_to_parse: logs.waiting,
             logs_unparsed: logs.failed,

@@ -1,5 +1,5 @@
 /** Short tokens of machines, sign-ins of browsers, and read tokens. Stored as hashes; revoking a machine deletes all that belong to it. */
-import { type Database, SessarcError } from "sessarc";
+import { type Database, isSessarcError, SessarcError } from "sessarc";
 import { type Caller, readScopes, type Scope } from "./caller.ts";
 import type { Directory } from "./directory.ts";
 import { hashOf, isSigned, newId, newSecret, tokenText } from "./secrets.ts";
@@ -29,6 +29,11 @@ interface TokenRequest {
 type Kind = "device" | "session" | "ticket" | "read";
 
 const PROOFS = { device: "machine", session: "browser", read: "token" } as const;
+/** A full database does not keep anybody from reading. */
+const unlessFull = (error: unknown): void => {
+  if (!isSessarcError(error) || error.code !== "STORAGE_FULL") throw error;
+};
+
 /** How exactly the last use is noted. */
 const USED_MS = 60_000;
 
@@ -174,7 +179,9 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
       );
       if (!row) return undefined;
       if (row.token !== null && (row.used_at ?? 0) < now - USED_MS)
-        await db.run("update team_token set used_at = ? where tenant = ? and hash = ?", [now, tenant, hashOf(token)]);
+        await db
+          .run("update team_token set used_at = ? where tenant = ? and hash = ?", [now, tenant, hashOf(token)])
+          .catch(unlessFull);
       return {
         tenant,
         proof: PROOFS[row.kind],
