@@ -1,7 +1,10 @@
 /** The process as the command line sees it; tests hand in their own. */
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
+import { isAbsolute, join, parse } from "node:path";
 import { isatty } from "node:tty";
 import type { AdapterEnv } from "../contract/adapter.ts";
+import { wantsColour } from "../terminal/style.ts";
+import { toTerminal } from "../utils/printable.ts";
 import { tuneEngine } from "./engine.ts";
 
 export interface Sink {
@@ -17,6 +20,8 @@ export interface CliIo {
   env: AdapterEnv;
   stdout: Sink;
   stderr: Sink;
+  /** The same streams for what a command draws itself: cursor movements, the clipboard. Never text from logs. Default: `stdout`, `stderr`. */
+  raw?: { stdout: Sink; stderr: Sink } | undefined;
   /** What is piped in; undefined on a terminal. */
   stdin?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborts when the user wants out. */
@@ -27,10 +32,24 @@ export interface CliIo {
   tune?(dataDir: string, brief: boolean): void;
 }
 
+/** The same, but nothing that steers a terminal or turns its text passes either stream, whatever a command prints. */
+export function throughDoor(io: CliIo): CliIo {
+  const door = (sink: Sink): Sink => ({
+    write: (text) => sink.write(toTerminal(text, wantsColour(io.env.env, sink.isTTY === true))),
+    get isTTY() {
+      return sink.isTTY;
+    },
+    get columns() {
+      return sink.columns;
+    },
+  });
+  return { ...io, raw: { stdout: io.stdout, stderr: io.stderr }, stdout: door(io.stdout), stderr: door(io.stderr) };
+}
+
 export function processIo(signal: AbortSignal): CliIo {
   return {
     argv: process.argv.slice(2),
-    cwd: process.cwd(),
+    cwd: workingFolder(),
     env: { home: homedir(), platform: process.platform, env: process.env },
     stdout: process.stdout,
     stderr: process.stderr,
@@ -39,6 +58,20 @@ export function processIo(signal: AbortSignal): CliIo {
     onStray,
     tune: tuneEngine,
   };
+}
+
+/**
+ * The folder that the process runs in. Where that was deleted (a removed worktree), the path that it had: relative paths are not found there.
+ * The process itself moves to the root then, since nothing (git, a worker, a package) starts in a folder that is gone.
+ */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    process.chdir(parse(homedir()).root);
+    const { PWD } = process.env;
+    return PWD !== undefined && isAbsolute(PWD) ? PWD : join(tmpdir(), "a folder that was deleted");
+  }
 }
 
 function onStray(listener: (error: unknown) => void): () => void {

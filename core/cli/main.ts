@@ -11,11 +11,12 @@ import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand
 import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
 import { EXIT, reportFailure } from "./failure.ts";
-import type { CliIo } from "./io.ts";
+import { type CliIo, throughDoor } from "./io.ts";
 import { runQuick } from "./quick.ts";
 
 /** Runs one command and answers its exit code; never throws. */
-export async function main(io: CliIo): Promise<number> {
+export async function main(given: CliIo): Promise<number> {
+  const io = throughDoor(given);
   try {
     return await runCommand(io);
   } catch (error) {
@@ -137,9 +138,11 @@ function createContext(
     config,
     env: io.env,
     path: (...parts) => join(config.dataDir, ...parts),
+    cwd: io.cwd,
     out: (text) => void io.stdout.write(`${text}\n`),
     err: (text) => void io.stderr.write(`${text}\n`),
-    errRaw: (text) => void io.stderr.write(text),
+    outRaw: (text) => void (io.raw?.stdout ?? io.stdout).write(text),
+    errRaw: (text) => void (io.raw?.stderr ?? io.stderr).write(text),
     colour: wantsColour(io.env.env, io.stdout.isTTY === true),
     tty: io.stderr.isTTY === true,
     columns: (io.stdout.isTTY && io.stdout.columns) || undefined,

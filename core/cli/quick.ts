@@ -4,6 +4,7 @@ import { findConfig } from "../config/find.ts";
 import type { QuickCommand } from "../contract/plugin.ts";
 import { wantsColour } from "../terminal/style.ts";
 import { defaultConfigDir, defaultDataDir } from "../utils/path.ts";
+import { toTerminal } from "../utils/printable.ts";
 import type { PluginSource } from "./context.ts";
 import type { CliIo } from "./io.ts";
 
@@ -19,14 +20,17 @@ export async function runQuick(
   const dataDir = await findDataDir(io, args);
   if (dataDir === undefined) return undefined;
   const { run } = await load();
+  // A status line is coloured though it is piped: the assistant that reads it shows it on a terminal.
+  const colour = wantsColour(io.env.env, true);
+  const { stdout, stderr } = io.raw ?? io;
   return run({
     args,
     path: (...parts) => join(dataDir, ...parts),
     env: io.env,
     stdin: io.stdin,
-    out: (text) => void io.stdout.write(`${text}\n`),
-    err: (text) => void io.stderr.write(`${text}\n`),
-    colour: wantsColour(io.env.env, true),
+    out: (text) => void stdout.write(toTerminal(`${text}\n`, colour)),
+    err: (text) => void stderr.write(toTerminal(`${text}\n`, colour)),
+    colour,
   });
 }
 

@@ -113,8 +113,11 @@ export interface CommandContext {
   env: AdapterEnv;
   /** A path below the data directory. */
   path(...parts: string[]): string;
+  /** Where the command runs: relative paths of its words and flags begin there. The folder may have been deleted meanwhile. */
+  cwd: string;
   /** The built-in plugins and those of the configuration, for a command that starts kernels over another storage. Nothing is loaded. */
   plugins: readonly (Plugin | PluginEntry)[];
+  /** Control characters and direction marks are removed, in JSON escaped: text of logs cannot steer a terminal. */
   out(text: string): void;
   err(text: string): void;
   /** True when `out` may hold colour. */
@@ -125,7 +128,8 @@ export interface CommandContext {
   columns: number | undefined;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
-  /** Raw text to stderr, no newline added: for lines that are rewritten. */
+  /** Raw text to stdout or stderr, no newline added: for lines that are rewritten. It must not hold text of logs. */
+  outRaw(text: string): void;
   errRaw(text: string): void;
   /**
    * The answer of GET `path` (relative to /api), as JSON; throws ApiError for what the API refuses. Far quicker than `fetch`, which loads

@@ -2,6 +2,7 @@
 import { type Hookable, createHooks as makeHookable } from "hookable";
 import type { KernelHooks } from "../contract/kernel.ts";
 import type { MaybePromise } from "../utils/async.ts";
+import { printable } from "../utils/printable.ts";
 
 export type Hooks = Hookable<KernelHooks>;
 export type Notify = <K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>) => Promise<void>;
@@ -16,7 +17,7 @@ export function createHooks(): { hooks: Hooks; notify: Notify } {
         await (listener as (...args: unknown[]) => MaybePromise<void>)(...args);
       } catch (error) {
         // An error of a listener of listener:failed can only go to stderr.
-        if (name === "listener:failed") process.stderr.write(`${String(error)}\n`);
+        if (name === "listener:failed") process.stderr.write(`${printable(String(error))}\n`);
         else await notify("listener:failed", error, { hook: name });
       }
     }

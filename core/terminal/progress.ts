@@ -1,6 +1,6 @@
 /** One line on stderr that is rewritten; on anything but a terminal it stays silent. */
 import { formatBytes, formatDuration } from "./format.ts";
-import { fitColumns } from "./style.ts";
+import { fitColumns, printable } from "./style.ts";
 
 export interface ProgressState {
   done: number;
@@ -60,6 +60,6 @@ export function progressLine(state: ProgressState): string {
     `${state.done}/${state.total}`,
     ...(state.rate ? [`${formatBytes(Math.round(state.rate))}/s`] : []),
     ...(typeof state.etaMs === "number" && state.etaMs > 0 ? [`${formatDuration(state.etaMs)} left`] : []),
-    ...(state.current ? [state.current] : []),
+    ...(state.current ? [printable(state.current)] : []),
   ].join("  ");
 }

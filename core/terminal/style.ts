@@ -1,6 +1,8 @@
 /** Colour and width of text on a terminal. */
 import { stripVTControlCharacters } from "node:util";
 
+export { printable } from "../utils/printable.ts";
+
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -44,12 +46,6 @@ export function wantsColour(env: Readonly<Record<string, string | undefined>>, i
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0") return true;
   return isTTY && env.TERM !== "dumb";
-}
-
-/** Makes text from a log safe to print: no escape sequence of it reaches the terminal. Keeps newlines and tabs. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 
 const WIDE =

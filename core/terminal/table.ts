@@ -1,4 +1,5 @@
 /** Text tables for terminals. */
+import { toTerminal } from "../utils/printable.ts";
 import { fitColumns, widthOf } from "./style.ts";
 
 export interface Column<T> {
@@ -22,7 +23,7 @@ export function formatTable<T>(
   options: { width?: number | undefined; head?: (text: string) => string; foot?: readonly T[] } = {},
 ): string {
   const foot = options.foot ?? [];
-  const cells = [...rows, ...foot].map((row) => columns.map((column) => column.value(row)));
+  const cells = [...rows, ...foot].map((row) => columns.map((column) => oneLine(column.value(row))));
   const widths = columns.map((column, i) =>
     Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[i] ?? ""))),
   );
@@ -40,6 +41,9 @@ export function formatTable<T>(
   const rule = sums.length > 0 ? [line(widths.map((width) => "─".repeat(width)))] : [];
   return [options.head ? options.head(head) : head, ...body, ...rule, ...sums].join("\n");
 }
+
+/** A cell never breaks its row. */
+const oneLine = (cell: string): string => toTerminal(cell, true).replace(/\s*[\n\t]\s*/g, " ");
 
 function shrink<T>(columns: readonly Column<T>[], widths: number[], limit: number): void {
   let over = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - limit;

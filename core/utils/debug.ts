@@ -1,5 +1,7 @@
 /** Debug output: `DEBUG=sessarc:*`, which `--debug` sets. Workers inherit it. */
 
+import { printable } from "./printable.ts";
+
 /** Whether `DEBUG` names `sessarc:<scope>`; `*` matches anything. */
 function isDebug(scope: string): boolean {
   const names = (process.env.DEBUG ?? "").split(/[\s,]+/);
@@ -13,7 +15,7 @@ export function enableDebug(): void {
 
 /** Writes `error` with its stack, and those of its causes, to stderr. */
 export function debugError(scope: string, what: string, error: unknown): void {
-  if (isDebug(scope)) process.stderr.write(`sessarc:${scope} ${what}\n${stacksOf(error)}\n`);
+  if (isDebug(scope)) process.stderr.write(printable(`sessarc:${scope} ${what}\n${stacksOf(error)}\n`));
 }
 
 function stacksOf(error: unknown): string {

@@ -9,7 +9,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const now = typeof ctx.flags.date === "string" ? new Date(ctx.flags.date) : new Date();
   if (Number.isNaN(now.getTime()))
     throw new UsageError(`--date takes 2026-11-20 or 2026-11-20T12:00:00Z, not ${JSON.stringify(ctx.flags.date)}`);
-  const home = resolve(folder);
+  const home = resolve(ctx.cwd, folder);
   await mkdir(home, { recursive: true });
   if ((await readdir(home)).length > 0) {
     ctx.err(`${home} is not empty`);

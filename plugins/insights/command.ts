@@ -13,7 +13,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (action === "update" && reset === true && file === undefined && date === undefined)
     return show(ctx, await send<PriceList>(ctx, "DELETE", TABLE));
   if (action === "update" && reset !== true && file !== undefined && more.length === 0)
-    return show(ctx, await send<PriceList>(ctx, "PUT", TABLE, await readTableFile(file, date)));
+    return show(ctx, await send<PriceList>(ctx, "PUT", TABLE, await readTableFile(resolve(ctx.cwd, file), date)));
   throw new UsageError("`sessarc prices` takes nothing, update <file> [--date d], or update --reset");
 }
 
@@ -22,15 +22,15 @@ const TABLE = "/prices/table";
 /** Of a file with its spaces and line ends. The service has a lower limit for the table alone. */
 const MOST_BYTES = 16 * 2 ** 20;
 
+/** `file`: an absolute path. */
 async function readTableFile(file: string, date: unknown): Promise<unknown> {
-  const path = resolve(file);
-  const found = await stat(path).catch(() => undefined);
+  const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) throw new UsageError(`There is no file ${file}`);
   if (found.size > MOST_BYTES)
     throw new UsageError(`${file} is larger than 16 MiB: choose the data.json of genai-prices`);
   let providers: unknown;
   try {
-    providers = JSON.parse(await readFile(path, "utf8"));
+    providers = JSON.parse(await readFile(file, "utf8"));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new UsageError(`${file} is not JSON: choose the data.json of genai-prices`);
@@ -40,7 +40,7 @@ async function readTableFile(file: string, date: unknown): Promise<unknown> {
       `${file} is not a price table: it must be a list of providers, as the data.json of genai-prices`,
     );
   const day = typeof date === "string" ? date : found.mtime.toISOString().slice(0, 10);
-  return { date: day, source: basename(path), providers };
+  return { date: day, source: basename(file), providers };
 }
 
 const RATES = [

@@ -1,5 +1,6 @@
 /** `sessarc report`. */
 import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { type CommandContext, printable, UsageError } from "sessarc";
 import { toHtml, toMarkdown } from "./document.ts";
 import type { Report } from "./report.ts";
@@ -19,10 +20,12 @@ export async function run(ctx: CommandContext): Promise<number> {
   const text = ctx.json ? `${JSON.stringify(report)}\n` : flags.format === "html" ? toHtml(report) : toMarkdown(report);
   if (typeof flags.output !== "string") ctx.out(ctx.json ? text.trimEnd() : printable(text).trimEnd());
   else {
-    await writeFile(flags.output, text, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "EEXIST") throw new UsageError(`${flags.output} exists; name another file`);
-      throw error;
-    });
+    await writeFile(resolve(ctx.cwd, flags.output), text, { flag: "wx", mode: 0o600 }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === "EEXIST") throw new UsageError(`${flags.output} exists; name another file`);
+        throw error;
+      },
+    );
     ctx.err(printable(`Written to ${flags.output}`));
   }
   return report.totals.sessions > 0 ? 0 : 3;

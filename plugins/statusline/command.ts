@@ -37,9 +37,9 @@ async function print(ctx: CommandContext, tool: string | undefined, template = D
   if (!input) throw new UsageError(NO_INPUT);
   const { session, limits } = input;
   const figures = await send<Figures>(ctx, "POST", "/statusline", { tool: input.tool, session, limits });
-  ctx.out(
-    lineOf(input, figures, { template, style: createStyle(ctx.env.env.NO_COLOR === undefined), now: Date.now() }),
-  );
+  const style = createStyle(ctx.env.env.NO_COLOR === undefined);
+  // Coloured though it is piped; each value in the line is `printable`.
+  ctx.outRaw(`${lineOf(input, figures, { template, style, now: Date.now() })}\n`);
   return 0;
 }
 

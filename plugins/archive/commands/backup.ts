@@ -8,7 +8,7 @@ import { accepted, formatBytes } from "#internal/terminal";
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
   if (rest.length > 0) throw new UsageError("Name one file: `sessarc backup [file]`");
-  const path = resolve(wanted ?? `sessarc-${new Date().toISOString().slice(0, 10)}.tar`);
+  const path = resolve(ctx.cwd, wanted ?? `sessarc-${new Date().toISOString().slice(0, 10)}.tar`);
   const response = await accepted(await ctx.fetch("/backup", { signal: ctx.signal }));
   const bytes = await writeWhole(path, response);
   if (ctx.json) ctx.out(JSON.stringify({ path, bytes }));

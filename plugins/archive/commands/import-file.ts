@@ -6,7 +6,7 @@ import { accepted } from "#internal/terminal";
 
 /** Runs `work` with the tool that reads the export `file`. Throws UsageError for what is not one. */
 export async function withExport<T>(ctx: CommandContext, file: string, work: (tool: string) => Promise<T>): Promise<T> {
-  const path = await realpath(resolve(file)).catch(() => {
+  const path = await realpath(resolve(ctx.cwd, file)).catch(() => {
     throw new UsageError(`There is no file ${file}`);
   });
   const tool = await productOf(path);

@@ -69,7 +69,8 @@ async function watchBlocks(
     from = dayBefore(now, answer.minutes);
     const frame = liveFrame(answer, now, { tz, width: ctx.columns, style });
     // Up to the first line of the previous frame, and clear from there.
-    ctx.out(`${lines > 0 ? `\u001b[${lines}A\u001b[J` : ""}${frame}`);
+    if (lines > 0) ctx.outRaw(`\u001b[${lines}A\u001b[J`);
+    ctx.out(frame);
     lines = frame.split("\n").length;
     await delay(LIVE_MS, undefined, { signal: ctx.signal }).catch(() => {});
   }

@@ -13,7 +13,8 @@ export async function projectOf(ctx: CommandContext, wanted: unknown): Promise<s
   );
   const named = projects.find(({ id, name: own }) => id === name || own.toLowerCase() === name.toLowerCase());
   if (named) return named.id;
-  const folder = await realpath(name).catch(() => resolve(name));
+  const path = resolve(ctx.cwd, name);
+  const folder = await realpath(path).catch(() => path);
   const around = projects
     .filter(({ path }) => path !== null && (folder === path || folder.startsWith(path + sep)))
     .sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0));

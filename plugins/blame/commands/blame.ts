@@ -12,7 +12,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const answer = await ctx.get<LineOrigins>(
     "/git/writers",
     {
-      path: resolve(file),
+      path: resolve(ctx.cwd, file),
       at: typeof ctx.flags.at === "string" ? ctx.flags.at : undefined,
       from: from?.toString(),
       to: to?.toString(),

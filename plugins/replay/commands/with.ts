@@ -15,7 +15,7 @@ export async function runWith(ctx: CommandContext, sessionId: string, command: s
     throw new UsageError("The command was not confirmed; nothing was run");
   const texts = (name: string) => [ctx.flags[name] ?? []].flat().filter((value) => typeof value === "string");
   const env = texts("env");
-  const readable = texts("readable").map((folder) => resolve(folder));
+  const readable = texts("readable").map((folder) => resolve(ctx.cwd, folder));
   await send(
     ctx,
     "POST",

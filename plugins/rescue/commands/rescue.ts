@@ -125,7 +125,7 @@ async function putBack(ctx: CommandContext): Promise<number> {
   for (const name of ctx.args)
     sessions.push((await ctx.get<{ session: { id: string } }>("/sessions/find", { name }, ctx.signal)).session.id);
   const folder = text(ctx, "in");
-  const body = { sessions, ...(folder !== undefined && { folder: resolve(folder) }) };
+  const body = { sessions, ...(folder !== undefined && { folder: resolve(ctx.cwd, folder) }) };
   const { plans } = await send<{ plans: RescuePlan[] }>(ctx, "POST", "/rescue/plan", body, ctx.signal);
   if (ctx.flags.yes !== true) {
     if (ctx.json) ctx.out(JSON.stringify({ plans }));

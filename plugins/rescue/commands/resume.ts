@@ -14,7 +14,7 @@ interface Found {
 export async function run(ctx: CommandContext): Promise<number> {
   const [name, ...more] = ctx.args;
   if (name === undefined || more.length > 0) throw new UsageError("Name one session: `sessarc resume <session|last>`");
-  const folder = typeof ctx.flags.in === "string" ? resolve(ctx.flags.in) : undefined;
+  const folder = typeof ctx.flags.in === "string" ? resolve(ctx.cwd, ctx.flags.in) : undefined;
   const { session } = await ctx.get<Found>("/sessions/find", { name }, ctx.signal);
   let found = await detailOf(ctx, session.id);
   if (found.session.parentId !== null) return refuse(ctx, "A sub-agent is resumed with the session that started it.");

@@ -21,7 +21,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;
   const format = readFormat(ctx, output);
   // Anything else that is wrong with that place fails when writing.
-  const there = output === undefined ? undefined : await stat(resolve(output)).catch(() => undefined);
+  const there = output === undefined ? undefined : await stat(resolve(ctx.cwd, output)).catch(() => undefined);
   if (output !== undefined && there?.isFile() && ctx.flags.force !== true)
     throw new UsageError(`${printable(output)} is there already; --force replaces it`);
   const { session } = await ctx.get<{ session: DocumentSession }>("/sessions/find", { name: wanted });
@@ -33,7 +33,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (!hides) ctx.err("Nothing was redacted; --redacted leaves secrets out.");
   if (output === undefined) ctx.out(text.replace(/\n$/, ""));
   else {
-    await writeWhole(resolve(output), text);
+    await writeWhole(resolve(ctx.cwd, output), text);
     ctx.err(`Written to ${printable(output)}`);
   }
   if (unchecked === 0) return 0;

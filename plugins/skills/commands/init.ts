@@ -16,7 +16,7 @@ Write here what the assistant should do, step by step. Longer texts go to \`refe
 
 /** Makes the folder and its SKILL.md; leaves a folder that is there already as it is. */
 export async function init(ctx: CommandContext, [folder = ""]: readonly string[]): Promise<number> {
-  const place = resolve(folder);
+  const place = resolve(ctx.cwd, folder);
   const name = basename(place);
   if (toId(name) !== name)
     throw new UsageError(

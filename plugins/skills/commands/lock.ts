@@ -26,7 +26,8 @@ const lockSchema = v.strictObject({ version: v.literal(1), skills: v.record(v.st
 type Entry = v.InferOutput<typeof entrySchema>;
 type Lock = v.InferOutput<typeof lockSchema>;
 
-const fileOf = (ctx: CommandContext) => resolve(typeof ctx.flags.lock === "string" ? ctx.flags.lock : "skills.lock");
+const fileOf = (ctx: CommandContext) =>
+  resolve(ctx.cwd, typeof ctx.flags.lock === "string" ? ctx.flags.lock : "skills.lock");
 
 /** Writes the lock: all skills of the store, or the ones named, which are added to those that it lists already. */
 export async function lock(ctx: CommandContext, ids: readonly string[]): Promise<number> {

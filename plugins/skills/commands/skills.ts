@@ -1,5 +1,6 @@
 /** `sessarc skills …`: each action is a call of the API and its answer in words. */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
 import type { GitImport } from "../ops/import.ts";
@@ -112,11 +113,11 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
       /^[\w.-]+@[\w.-]+:/.test(from) ||
       ref !== undefined ||
       path !== undefined ||
-      isShort(from));
+      isShort(ctx, from));
   if (!isAddress) {
     const skill = self
       ? await send<Skill>(ctx, "POST", "/skills/import", { self: true })
-      : await importLocal(ctx, await absolute(from ?? ""));
+      : await importLocal(ctx, resolve(ctx.cwd, from ?? ""));
     if (ctx.json) ctx.out(JSON.stringify(skill));
     else {
       ctx.out(`Imported ${printable(skill.id)}`);
@@ -148,12 +149,8 @@ async function importLocal(ctx: CommandContext, path: string): Promise<Skill> {
 }
 
 /** `owner/name`, and no folder of that name here. */
-const isShort = (from: string) => /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/.test(from) && !existsSync(from);
-
-async function absolute(path: string): Promise<string> {
-  const { resolve } = await import("node:path");
-  return resolve(path);
-}
+const isShort = (ctx: CommandContext, from: string) =>
+  /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/.test(from) && !existsSync(resolve(ctx.cwd, from));
 
 async function update(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
   const { yes, conflicts } = ctx.flags;

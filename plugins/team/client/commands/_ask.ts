@@ -1,6 +1,6 @@
 /** Questions in a terminal, and flags. */
 import { createInterface } from "node:readline/promises";
-import type { CommandContext } from "sessarc";
+import { type CommandContext, printable } from "sessarc";
 import { formatCount } from "#internal/terminal";
 
 export function textFlag({ flags }: CommandContext, name: string): string | undefined {
@@ -22,7 +22,7 @@ export const canAsk = (ctx: CommandContext): boolean => ctx.tty && process.stdin
 export async function ask(ctx: CommandContext, question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return (await terminal.question(question, { signal: ctx.signal })).trim();
+    return (await terminal.question(printable(question), { signal: ctx.signal })).trim();
   } finally {
     terminal.close();
   }
