@@ -88,9 +88,10 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   const whole = (told: JsonRecord, at: string | undefined): NewEvent[] => {
     switch (told.sessionUpdate) {
       case "user_message_chunk": {
-        const { modelId, hideFromScrollback } = toRecord(told._meta);
+        const { modelId, hideFromScrollback, syntheticReason } = toRecord(told._meta);
         facts.model = toText(modelId) ?? facts.model;
-        return log.say(hideFromScrollback === true ? "note" : "user", toRecord(told.content).text, { at });
+        const isNote = syntheticReason === undefined ? hideFromScrollback === true : !isTyped(syntheticReason);
+        return log.say(isNote ? "note" : "user", toRecord(told.content).text, { at });
       }
       case "tool_call": {
         const name = toText(toRecord(toRecord(told._meta)["x.ai/tool"]).name) ?? told.title;
@@ -121,7 +122,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     switch (row.type) {
       case "user": {
         const text = partsText(row.content);
-        const isNote = row.synthetic_reason !== undefined || /^\s*<(user_info|system-reminder)>/.test(text);
+        const isNote = !isTyped(row.synthetic_reason) || /^\s*<(user_info|system-reminder)>/.test(text);
         return log.say(isNote ? "note" : "user", text.replace(/^\s*<user_query>\n?|\n?<\/user_query>\s*$/g, ""));
       }
       case "reasoning":
@@ -161,6 +162,9 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     snapshot: () => log.snapshot(),
   };
 }
+
+/** An interjection is what a person typed while the assistant worked; every other reason is of a text that Grok made. */
+const isTyped = (reason: unknown): boolean => reason == null || reason === "interjection" || reason === "human";
 
 export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
 

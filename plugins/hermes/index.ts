@@ -8,7 +8,7 @@ export interface HermesOptions {
   dir?: string;
 }
 
-/** No folder is logged. */
+/** Of sessions without a folder: those of chats, and of old versions. */
 const PROJECT = { key: "hermes", name: "Hermes" };
 
 export default defineAdapter((options: HermesOptions | undefined) => {
@@ -16,7 +16,7 @@ export default defineAdapter((options: HermesOptions | undefined) => {
     list: async (db) => (await import("./sessions.ts")).listSessions(db),
     async *read(db, ref, onBytes) {
       const summary = yield* (await import("./sessions.ts")).readSession(db, ref, onBytes);
-      return summary && { ...summary, virtualProject: PROJECT };
+      return summary && (summary.cwd === undefined ? { ...summary, virtualProject: PROJECT } : summary);
     },
   });
   return {
@@ -37,7 +37,7 @@ export default defineAdapter((options: HermesOptions | undefined) => {
         }
       }
     },
-    peek: async () => ({ virtualProject: PROJECT }),
+    peek: async ({ cwd }) => (cwd === undefined ? { virtualProject: PROJECT } : { cwd }),
     open: store.open,
 
     tools: {

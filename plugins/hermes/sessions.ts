@@ -23,6 +23,9 @@ const SESSION = [
   "started_at",
   "ended_at",
   "title",
+  "cwd",
+  "git_branch",
+  "git_repo_root",
   "input_tokens",
   "output_tokens",
   "cache_read_tokens",
@@ -41,6 +44,22 @@ function sessionRows(db: SqliteFile): Map<string, JsonRecord> {
   return new Map(rows.map((row) => [String(row.id), row]));
 }
 
+/** How many sessions above one are asked for their folder. */
+const ABOVE = 32;
+
+/** A continued session and a sub-agent have no folder where the session above has it. */
+function placeOf(rows: ReadonlyMap<string, JsonRecord>, key: string): Pick<SessionSummary, "cwd" | "gitBranch"> {
+  let row = rows.get(key);
+  const seen = new Set<JsonRecord>();
+  while (row && !seen.has(row) && seen.size < ABOVE) {
+    const cwd = toText(row.cwd) ?? toText(row.git_repo_root);
+    if (cwd !== undefined) return { cwd, gitBranch: toText(row.git_branch) };
+    seen.add(row);
+    row = rows.get(toText(row.parent_session_id) ?? "");
+  }
+  return {};
+}
+
 export function listSessions(db: SqliteFile): DatabaseSession[] {
   if (!hasMessages(db)) return [];
   const sessions = sessionRows(db);
@@ -51,12 +70,14 @@ export function listSessions(db: SqliteFile): DatabaseSession[] {
     const row = sessions.get(key);
     const mark = marks.get(key);
     const at = toNumber(mark?.at);
+    const { cwd } = placeOf(sessions, key);
     return {
       key,
       title: toText(row?.title),
       parent: toText(row?.parent_session_id),
+      cwd,
       mtime: at === undefined ? undefined : at * 1000,
-      version: [mark?.mark, ...Object.values(row ?? {})].map(String).join("-"),
+      version: [mark?.mark, ...Object.values(row ?? {}), cwd].map(String).join("-"),
     };
   });
 }
@@ -66,7 +87,8 @@ export function* readSession(
   { key }: SessionRef,
   onBytes: (count: number) => void,
 ): Generator<NewEvent, SessionSummary | undefined> {
-  const row = sessionRows(db).get(key);
+  const rows = sessionRows(db);
+  const row = rows.get(key);
   const draft = createDraft();
   for (const time of [row?.started_at, row?.ended_at]) draft.saw(time);
   const model = toText(row?.model);
@@ -107,6 +129,7 @@ export function* readSession(
     draft.count({ key, at: last ?? draft.saw(row?.started_at), model: model ?? "unknown", usage });
   return draft.summary({
     title: toText(row?.title),
+    ...placeOf(rows, key),
     parent: toText(row?.parent_session_id),
   });
 }

@@ -116,9 +116,11 @@ function fromContext(log: Log, row: JsonRecord): NewEvent[] {
 
 /** Sessions lie in a folder named by the hash of their project's path; `kimi.json` lists the paths. */
 function projectOf(dir: string): Pick<SessionSummary, "cwd" | "virtualProject"> {
-  const hash = basename(dirname(dir));
+  // A folder on another machine has that one's name before the hash.
+  const name = basename(dirname(dir));
+  const hash = name.split("_").at(-1) ?? name;
   const folders = toList(readRecord(join(dirname(dirname(dirname(dir))), "kimi.json"))?.work_dirs);
   const paths = folders.flatMap((folder) => toText(toRecord(folder).path) ?? []);
   const cwd = paths.find((path) => createHash("md5").update(path).digest("hex") === hash);
-  return cwd === undefined ? { virtualProject: { key: hash, name: `Kimi ${hash.slice(0, 8)}` } } : { cwd };
+  return cwd === undefined ? { virtualProject: { key: name, name: `Kimi ${hash.slice(0, 8)}` } } : { cwd };
 }

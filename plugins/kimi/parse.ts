@@ -16,6 +16,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { folderOfSession } from "./folders.ts";
 
 type Ref = Pick<SessionRef, "path" | "parent">;
 
@@ -122,7 +123,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     finish() {
       const known = readRecord(stateFile) ?? made;
       facts.title = agent === "main" ? toText(known.title) : undefined;
-      facts.cwd = toText(known.cwd) ?? facts.cwd;
+      facts.cwd = toText(known.cwd) ?? toText(known.workDir) ?? facts.cwd ?? folderOfSession(dirname(stateFile));
       facts.parent = ref.parent;
       if (agent === "main" && forkedFrom) facts.forkedFrom = forkedFrom;
       return log.summary();

@@ -10,6 +10,7 @@ import {
   partsText,
   peekLog,
   type RowFields,
+  toCount,
   toIso,
   toRecord,
   toText,
@@ -19,6 +20,7 @@ import {
 const SKIPPED = new Set([
   "agent_status",
   "child_usage_attributed",
+  "context_edit",
   "credential_pin",
   "custom",
   "git_state",
@@ -46,16 +48,21 @@ export function createParser(state?: Json): LineParser {
     if (from) facts.forkedFrom = keyOfPath(from);
   };
 
-  /** A fork copies its parent's lines with their times: what is older than the fork was paid for there. */
-  const count = (row: JsonRecord, message: JsonRecord, at: string | undefined, model: string | undefined): void => {
-    if (!isRecord(message.usage)) return;
-    const { input, output, cacheRead, cacheWrite, cost } = message.usage;
-    const key = [row.id, message.responseId, row.timestamp].filter((part) => typeof part === "string").join(":");
+  /**
+   * The tokens of a model call: a reply's, or those of a row that is none (a summary, a warmed cache, a tool that asked a model).
+   * A fork copies its parent's lines with their times: what is older than the fork was paid for there.
+   */
+  const count = (row: JsonRecord, call: JsonRecord, at: string | undefined, model: string | undefined): void => {
+    if (!isRecord(call.usage)) return;
+    const { input, output, cacheRead, cost } = call.usage;
+    const key = [row.id, call.responseId, row.timestamp].filter((part) => typeof part === "string").join(":");
+    const written = toCount(call.usage.cacheWrite);
+    const cacheWrite1h = Math.min(written, toCount(call.usage.cacheWrite1h));
     const entry = {
       key: key || undefined,
       at,
       model: model ?? "unknown",
-      usage: { input, output, cacheRead, cacheWrite5m: cacheWrite },
+      usage: { input, output, cacheRead, cacheWrite5m: written - cacheWrite1h, cacheWrite1h },
       inherited: facts.forkedFrom !== undefined && at !== undefined && Date.parse(at) < Date.parse(own.created),
       price: { oneCall: true },
     };
@@ -78,6 +85,7 @@ export function createParser(state?: Json): LineParser {
         });
       }
       case "toolResult": {
+        count(row, said, at, toText(said.model) ?? facts.model);
         const failed = typeof said.isError === "boolean" ? said.isError : undefined;
         return [log.result(said.toolCallId, partsText(said.content), { ...fields, failed, name: said.toolName })];
       }
@@ -105,7 +113,12 @@ export function createParser(state?: Json): LineParser {
           return;
         case "compaction":
         case "branch_summary":
-          return log.say("note", row.summary, { at: log.time(at), id: toText(row.id) });
+          log.time(at);
+          count(row, row, at, toText(row.model) ?? facts.model);
+          return log.say("note", row.summary, { at, id: toText(row.id) });
+        case "usage":
+          log.time(at);
+          return count(row, row, at, toText(row.model) ?? facts.model) ?? undefined;
         case "custom_message":
           return log.say("note", partsText(row.content), { at: log.time(at), id: toText(row.id) });
         case "session_info":

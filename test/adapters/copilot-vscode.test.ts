@@ -16,13 +16,14 @@ describe("Copilot Chat in VS Code", () => {
     const { events, summary } = await read(adapter, await find(adapter, "c0de0000-0000-4000-8000-000000000003"));
     expect(events.map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
       "user: list files",
+      "assistant: Looking.",
       "thinking: one two",
       "tool_use: Ran ls",
       "tool_result: a.ts\nb.ts",
-      "assistant: Looking. See b.ts",
+      "assistant: See b.ts",
     ]);
-    expect(events[2]).toMatchObject({ tool_name: "run_in_terminal", tool_input: { command: "ls -la" } });
-    expect(events[3]?.is_error).toBe(true);
+    expect(events[3]).toMatchObject({ tool_name: "run_in_terminal", tool_input: { command: "ls -la" } });
+    expect(events[4]?.is_error).toBe(true);
     expect(summary).toMatchObject({
       title: "list files",
       cwd: "/home/dev/my app",
@@ -103,10 +104,10 @@ describe("Copilot Chat in VS Code", () => {
       "a.json",
       `{"requests":[3,null,${request}],"customTitle":{"a":1},"creationDate":"never"}`,
     );
-    expect(kinds(events)).toEqual(["user", "tool_use", "tool_result", "assistant"]);
-    expect(events[1]?.tool_input).toEqual({ command: "ls" });
-    expect(events[2]?.text).toBe("end");
-    expect(events[3]?.text).toBe("plain");
+    expect(kinds(events)).toEqual(["user", "assistant", "tool_use", "tool_result"]);
+    expect(events[1]?.text).toBe("plain");
+    expect(events[2]?.tool_input).toEqual({ command: "ls" });
+    expect(events[3]?.text).toBe("end");
     expect(summary.skipped).toEqual({
       lines: 0,
       unknown: { request: 2, response: 2, martian: 1, "[object Object]": 1 },

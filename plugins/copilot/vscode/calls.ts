@@ -20,14 +20,15 @@ export interface Call {
   result?: { text: string; isError: boolean } | undefined;
 }
 
-/** Calls of all rounds, in order. */
-export function modelCalls(metadata: JsonRecord): ModelCall[] {
-  return toItems(metadata.toolCallRounds).flatMap((round) =>
-    toItems(toRecord(round).toolCalls).flatMap((call) => {
+/** The model's rounds of a request in order: what it wrote, and the calls that it then made. */
+export function roundsOf(metadata: JsonRecord): { text: string; calls: ModelCall[] }[] {
+  return toItems(metadata.toolCallRounds).map((round) => ({
+    text: markdownOf(toRecord(round).response).trim(),
+    calls: toItems(toRecord(round).toolCalls).flatMap((call) => {
       const { id, name, arguments: input } = toRecord(call);
       return isRecord(call) ? [{ id: toText(id) ?? "", name: toText(name) ?? "tool", input: argumentsOf(input) }] : [];
     }),
-  );
+  }));
 }
 
 /**
@@ -58,7 +59,7 @@ export function toCall(item: JsonRecord, call: ModelCall | undefined, metadata: 
   const specific = toRecord(item.toolSpecificData);
   const details = toRecord(item.resultDetails);
   const exit = toRecord(specific.terminalCommandState).exitCode;
-  const text = resultOf([call?.id, id], metadata) || detailsText(item.resultDetails);
+  const text = resultOf([call?.id, id], metadata) || detailsText(item.resultDetails) || terminalText(specific);
   const isError = details.isError === true || (typeof exit === "number" && exit !== 0);
   return {
     id,
@@ -85,6 +86,12 @@ function resultOf(ids: readonly (string | undefined)[], metadata: JsonRecord): s
     if (text !== "") return text;
   }
   return "";
+}
+
+/** What a terminal showed, as the view kept it: the whole, else its head and tail. */
+function terminalText(specific: JsonRecord): string {
+  const { terminalCommandOutput: output } = specific;
+  return (toText(output) ?? toText(toRecord(output).text) ?? toText(specific.output) ?? "").replaceAll("\r\n", "\n");
 }
 
 function specificInput(specific: JsonRecord): Json | undefined {

@@ -18,7 +18,7 @@ import {
   toTitle,
 } from "sessarc/adapter";
 import { earliest, latest } from "#internal/adapter";
-import { type Call, hiddenCall, matchCalls, modelCalls, toCall } from "./calls.ts";
+import { type Call, hiddenCall, matchCalls, roundsOf, toCall } from "./calls.ts";
 import { markdownOf, referenceName } from "./text.ts";
 
 /** Parts of an answer without content. */
@@ -99,12 +99,19 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
   const model = modelOf(request);
   const reply = { id: toText(request.responseId) ?? id, model };
   const metadata = metadataOf(request);
-  const calls = modelCalls(metadata);
+  const calls = roundsOf(metadata).flatMap((round) => round.calls);
   const parts = toItems(request.response);
   const shown = parts.filter((part): part is JsonRecord => isRecord(part) && part.kind === "toolInvocationSerialized");
   const matched = matchCalls(shown, calls);
-  const texts: string[] = [];
+  // Text and calls alternate: neighbouring pieces of text are one message, and the last one is complete when the request ended.
+  const end = endOf(request) ?? at;
+  let texts: string[] = [];
   let callsShown = 0;
+  function* answer(time: string | undefined): Generator<NewEvent> {
+    const text = texts.join("").trim();
+    texts = [];
+    if (text !== "") yield { ...reply, kind: "assistant", text, at: time };
+  }
 
   for (const part of parts) {
     if (!isRecord(part)) {
@@ -118,20 +125,33 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
     } else if (kind === "inlineReference") texts.push(referenceName(part));
     else if (kind === "thinking") {
       const text = markdownOf(part.value).trim();
-      if (text !== "") yield { ...reply, kind: "thinking", text, at };
+      if (text === "") continue;
+      yield* answer(at);
+      yield { ...reply, kind: "thinking", text, at };
     } else if (kind === "toolInvocationSerialized") {
+      yield* answer(at);
       yield* callEvents(toCall(part, matched[callsShown++], metadata), reply, at);
     } else if (kind === "warning" || kind === "errorMessage" || kind === "systemNotification") {
       const text = markdownOf(part.content) || markdownOf(part.message) || markdownOf(part);
-      if (text !== "") yield { ...reply, kind: "note", text, at };
+      if (text === "") continue;
+      yield* answer(at);
+      yield { ...reply, kind: "note", text, at };
     } else if (!SILENT.has(kind)) countUnknown(unknown, kind);
   }
-  if (shown.length === 0) for (const call of calls) yield* callEvents(hiddenCall(call, metadata), reply, at);
-
-  // The view joins what the model wrote between its calls; so does the archive.
-  const answer = texts.join("").trim() || (parts.length === 0 ? roundsText(metadata) : "");
-  const end = endOf(request) ?? at;
-  if (answer !== "") yield { ...reply, kind: "assistant", text: answer, at: end };
+  if (shown.length === 0) {
+    // A view without its calls, or without any part: the rounds have the calls, and what was written before each.
+    let rest = texts.join("").trim();
+    const bare = rest === "";
+    for (const { text, calls: made } of roundsOf(metadata)) {
+      const isHere = text !== "" && (bare || (made.length > 0 && rest.startsWith(text)));
+      texts = isHere ? [text] : [];
+      if (isHere && !bare) rest = rest.slice(text.length).trim();
+      yield* answer(made.length > 0 ? at : end);
+      for (const call of made) yield* callEvents(hiddenCall(call, metadata), reply, at);
+    }
+    texts = [rest];
+  }
+  yield* answer(end);
   const error = toText(toRecord(toRecord(request.result).errorDetails).message);
   if (error !== undefined) yield { kind: "note", text: error, id, at: end, is_error: true };
   else if (request.isCanceled === true) yield { kind: "note", text: "Request cancelled", id, at: end };
@@ -146,13 +166,6 @@ function* callEvents(call: Call, reply: Reply, at: string | undefined): Generato
   if (!call.result) return;
   const { text, isError } = call.result;
   yield { id: reply.id, ...common, kind: "tool_result", text, is_error: isError };
-}
-
-function roundsText(metadata: JsonRecord): string {
-  return toItems(metadata.toolCallRounds)
-    .map((round) => markdownOf(toRecord(round).response))
-    .filter((text) => text !== "")
-    .join("\n\n");
 }
 
 function metadataOf(request: JsonRecord): JsonRecord {

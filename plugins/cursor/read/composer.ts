@@ -10,7 +10,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
-import { bubbleTexts, hasKeys } from "../stores/global.ts";
+import { bubbleTexts, findComposer, folderNamed, folderOfContext, hasKeys } from "../stores/global.ts";
 import type { Conversation } from "../stores/types.ts";
 import { type Builder, createBuilder } from "./conversation.ts";
 
@@ -23,8 +23,9 @@ export function* composerDrafts(
   conversation: Conversation,
   db: SqliteFile | undefined,
   onBytes: (bytes: number) => void,
-): Generator<NewEvent, { summary: SessionSummary; builder: Builder }> {
+): Generator<NewEvent, { summary: SessionSummary; builder: Builder; workspace?: string | undefined }> {
   const builder = createBuilder(conversation);
+  let workspace = folderNamed(data);
   const inline = new Map<string, unknown>();
   for (const bubble of toList(data.conversation)) {
     const id = isRecord(bubble) ? toText(bubble.bubbleId) : undefined;
@@ -41,6 +42,7 @@ export function* composerDrafts(
     const bubbles = toList(data.conversation);
     for (const [i, bubble] of bubbles.entries()) {
       const id = isRecord(bubble) ? toText(bubble.bubbleId) : undefined;
+      workspace ??= folderNamed(toRecord(bubble));
       yield* builder.bubble(bubble, generating && i === bubbles.length - 1, id && aside.get(id));
     }
   }
@@ -64,10 +66,16 @@ export function* composerDrafts(
       else builder.bad();
       continue;
     }
+    workspace ??= folderNamed(toRecord(bubble));
     yield* builder.bubble(typeOf(bubble, header), generating && i === headers.length - 1, aside.get(id));
   }
-  return { summary: builder.finish(), builder };
+  workspace ??= read && (folderOfContext(read, conversation.key) ?? folderOfParent(read, conversation));
+  return { summary: builder.finish(), builder, workspace };
 }
+
+/** A sub-agent works where the conversation that started it does. */
+const folderOfParent = (db: SqliteFile, { parent }: Conversation): string | undefined =>
+  parent === undefined ? undefined : (findComposer(db, parent)?.composer.cwd ?? folderOfContext(db, parent));
 
 /** Bubbles fetched with one query: memory holds these, not the conversation. */
 const AT_ONCE = 64;

@@ -3,10 +3,19 @@
  * one by one or by key range; the bulk (checkpoints, diffs, blobs) and ItemTable, which holds the account's tokens, are never touched.
  */
 
-import { type JsonRecord, parseRecord, type SqliteFile, toList, toNumber, toRecord, toText } from "sessarc/adapter";
+import {
+  isRecord,
+  type JsonRecord,
+  parseRecord,
+  type SqliteFile,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc/adapter";
 import { marks } from "#internal/adapter";
 import { type Conversation, toMs } from "./types.ts";
-import { folderOfIdentifier } from "./uri.ts";
+import { folderOfIdentifier, folderOfResource, pathOfUri } from "./uri.ts";
 
 /** A composer as the list knows it. */
 export interface Composer extends Conversation {
@@ -157,6 +166,36 @@ export function toComposer(id: string, data: JsonRecord | undefined, stamp: stri
     ordered: toList(data.fullConversationHeadersOnly).length,
     stamp,
   };
+}
+
+/** Contexts of a conversation that are asked for its folder; each may hold a listing of it. */
+const CONTEXTS = 8;
+const CONTEXT_BYTES = 4 * 1024 * 1024;
+
+/** The folder of the window that a conversation was sent from, as the context of its requests has it. */
+export function folderOfContext(db: SqliteFile, id: string): string | undefined {
+  if (!hasKeys(db)) return undefined;
+  const rows = db.iterate<Raw>(
+    "select cast(value as text) as value from cursorDiskKV where key >= ? and key < ? and octet_length(value) < ? " +
+      "order by key limit ?",
+    [`messageRequestContext:${id}:`, `messageRequestContext:${id};`, CONTEXT_BYTES, CONTEXTS],
+  );
+  for (const row of rows) {
+    for (const layout of toList(parseRecord(row.value)?.projectLayouts)) {
+      const fields = isRecord(layout) ? layout : (parseRecord(layout) ?? {});
+      const tree = toRecord(toRecord(fields.listDirV2Result).directoryTreeRoot);
+      const folder = pathOfUri(fields.rootPath) ?? pathOfUri(tree.absPath);
+      if (folder) return folder;
+    }
+  }
+  return undefined;
+}
+
+/** A conversation or a bubble without an identifier of its workspace may name folders: the first, or the repository. */
+export function folderNamed(data: JsonRecord): string | undefined {
+  const [uri] = toList(data.workspaceUris);
+  const [repository] = toList(data.trackedGitRepos).map(toRecord);
+  return pathOfUri(data.workspaceProjectDir) ?? folderOfResource(uri) ?? pathOfUri(repository?.repoPath);
 }
 
 const parentOf = (data: JsonRecord) => toText(toRecord(data.subagentInfo).parentComposerId);
