@@ -98,6 +98,7 @@ export {
   type SqliteSessionsDefinition,
   sqliteSessions,
 } from "./sqlite-sessions.ts";
+export { storedOutput } from "./stored-output.ts";
 export { toolCall } from "./tool-call.ts";
 export { uriToPath } from "./uri.ts";
 export { wholeFile } from "./whole-file.ts";

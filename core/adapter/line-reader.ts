@@ -5,6 +5,7 @@ import type { LineParser, NewEvent } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
 import { messageOf } from "../utils/async.ts";
+import { splitRows } from "../utils/joined-rows.ts";
 import { type ByteSource, fileSource, isPacked, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
 
@@ -15,6 +16,8 @@ interface Reader {
   seq: number;
   bad: number;
   pending: boolean;
+  /** Bytes at the end of the log that are not a whole row yet. */
+  left: number;
   line(bytes: Buffer, from: number, to: number, offset: number): void;
   /** Takes the bytes behind the last newline, when they are a whole row. */
   last(cutter: LineCutter): void;
@@ -25,6 +28,7 @@ interface Reader {
 export function createReader(parser: LineParser, path: string, seq = 0, bad = 0): Reader {
   const place = { offset: 0, length: 0 };
   const skipped = (parser.skip ?? []).map((start) => Buffer.from(start));
+  const kept = parser.skipUnless === undefined ? undefined : Buffer.from(parser.skipUnless);
   const push = ({ open: _, ...event }: NewEvent) => {
     if (!KINDS.has(event.kind)) throw new TypeError(unknownKind(event.kind));
     reader.events.push({ seq: reader.seq++, ...event });
@@ -42,18 +46,29 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
       throw new SessarcError("ADAPTER_FAILED", where, { cause });
     }
   };
+  /** Takes the rows of a line that is not one; what is lost before the last of them is counted. Returns the bytes that follow it. */
+  const joined = (line: Buffer, offset: number, isEnded: boolean): number => {
+    const { rows, lost, rest } = splitRows(line, isEnded);
+    for (const { row, from, to } of rows) take(row, offset + from, to - from);
+    if (lost || (isEnded && rest < line.length)) reader.bad++;
+    return line.length - rest;
+  };
   const reader: Reader = {
     events: [],
     seq,
     bad,
     pending: false,
+    left: 0,
     line(bytes, from, to, offset) {
-      if (skipped.some((start) => startsWith(bytes, start, from, to))) return;
+      if (skipped.some((start) => startsWith(bytes, start, from, to))) {
+        if (!kept || !bytes.subarray(from, to).includes(kept)) return;
+      }
       const text = toText(bytes, from, to, offset);
       if (text === "") return;
       const row = toRow(text);
       if (row) take(row, offset, to - from);
-      else reader.bad++;
+      else if (row === null) reader.bad++;
+      else joined(bytes.subarray(from, to), offset, true);
     },
     last(cutter) {
       const rest = cutter.rest();
@@ -63,7 +78,10 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
       // A whole object cannot be the start of a longer row, so it may be taken before its newline is there.
       const row = text.trimEnd().endsWith("}") ? toRow(text) : undefined;
       if (row) take(row, rest.offset, rest.to - rest.from);
-      else reader.pending = true;
+      else {
+        if (rest.whole) reader.left = joined(rest.bytes.subarray(rest.from, rest.to), rest.offset, false);
+        reader.pending = !rest.whole || reader.left > 0;
+      }
     },
     summary(tooLong) {
       const summary = parser.finish();
@@ -137,10 +155,11 @@ export function toText(bytes: Buffer, from: number, to: number, offset: number):
   return end - start < 64 && text.trim() === "" ? "" : text;
 }
 
-function toRow(text: string): object | undefined {
+/** The row; null for JSON of another kind, undefined for what is not JSON. */
+function toRow(text: string): object | null | undefined {
   try {
     const row: unknown = JSON.parse(text);
-    return typeof row === "object" && row !== null && !Array.isArray(row) ? row : undefined;
+    return typeof row === "object" && !Array.isArray(row) ? row : null;
   } catch {
     return undefined; // counted by the caller
   }

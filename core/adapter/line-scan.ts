@@ -1,8 +1,12 @@
 /** The lines of a log as bytes, for callers that need few of them: nothing is decoded or parsed. */
+import { splitRows } from "../utils/joined-rows.ts";
 import { type ByteSource, createCutter, fileSource, isPacked, zstdSource } from "../utils/jsonl.ts";
 
-/** Bytes `from` to `to` of `bytes` are one line without its newline; `offset` is where it begins in the log. Valid during the call only. */
-type OnLine = (bytes: Buffer, from: number, to: number, offset: number) => void;
+/**
+ * Bytes `from` to `to` of `bytes` are one line without its newline; `offset` is where it begins in the log, `isEnded` is false for a last line that has
+ * no newline. Valid during the call only.
+ */
+type OnLine = (bytes: Buffer, from: number, to: number, offset: number, isEnded: boolean) => void;
 
 /**
  * Hands over each line of `path` (`.zst` inflated), a last one without its newline too. Cuts as the reader of whole sessions does:
@@ -24,10 +28,22 @@ export async function scanLines(path: string, onLine: OnLine): Promise<void> {
     },
   });
   try {
-    while (cutter.next(onLine)) await new Promise<void>((resolve) => setImmediate(resolve));
+    const onWhole = (bytes: Buffer, from: number, to: number, offset: number) => onLine(bytes, from, to, offset, true);
+    while (cutter.next(onWhole)) await new Promise<void>((resolve) => setImmediate(resolve));
     const rest = damaged ? undefined : cutter.rest();
-    if (rest?.whole) onLine(rest.bytes, rest.from, rest.to, rest.offset);
+    if (rest?.whole) onLine(rest.bytes, rest.from, rest.to, rest.offset, false);
   } finally {
     cutter.close();
+  }
+}
+
+/** The rows of a line as the reader of whole sessions finds them: one, or several where a kill left them on one line. */
+export function rowsOf(line: Buffer, isEnded: boolean): { row: object; from: number; to: number }[] {
+  const start = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? 3 : 0;
+  try {
+    const row: unknown = JSON.parse(line.toString("utf8", start));
+    return typeof row === "object" && row !== null && !Array.isArray(row) ? [{ row, from: 0, to: line.length }] : [];
+  } catch {
+    return splitRows(line, isEnded).rows;
   }
 }

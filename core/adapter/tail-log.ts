@@ -46,9 +46,8 @@ export async function* tailLog(
     reader.last(cutter);
     if (reader.events.length > 0) yield reader.events;
     reader.bad += cutter.tooLong;
-    const rest = cutter.rest();
-    // An unfinished line is read again next time; a finished one that only lacks its newline is not.
-    const offset = start + cutter.bytesRead - (rest && reader.pending ? rest.to - rest.from : 0);
+    // An unfinished row is read again next time; a finished one that only lacks its newline is not.
+    const offset = start + cutter.bytesRead - reader.left;
     const after = valid?.offset === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
     return {
       cursor: {

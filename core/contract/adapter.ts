@@ -136,6 +136,8 @@ export type OpenEvents =
 export interface LineParser {
   /** Beginnings of lines, in ASCII, that are skipped before they are parsed: large copies of what other rows hold. */
   skip?: readonly string[];
+  /** A text, in ASCII, that no skipped row has: a line with it holds another row as well, and is read. */
+  skipUnless?: string;
   /** `line` is reused: take what you need before returning. `length` is in bytes, without the newline. */
   row(row: unknown, line: { offset: number; length: number }): NewEvent[] | NewEvent | undefined;
   /** May be called more than once. */

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { LineParser, UsageEntry } from "sessarc/adapter";
-import { BoundedMap, readFolder, readRegularSync } from "#internal/adapter";
+import { BoundedMap, readFolder, readRegularSync, rowsOf } from "#internal/adapter";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
 const LIMIT = 16 * 1024 * 1024;
@@ -40,17 +40,10 @@ function repliesOf(path: string, stamp: string, open: (path: string) => LinePars
   if (known?.stamp === stamp) return known.replies;
   const parser = open(path);
   for (const line of readRegularSync(path).split("\n")) {
-    if (line.includes('"usage"')) parser.row(parse(line), { offset: 0, length: line.length });
+    if (line.includes('"usage"'))
+      for (const { row } of rowsOf(Buffer.from(line), true)) parser.row(row, { offset: 0, length: line.length });
   }
   const replies = parser.finish().replies ?? [];
   cache.set(path, { stamp, replies });
   return replies;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // half-written
-  }
 }

@@ -6,8 +6,12 @@ import { contentText, splitUserText } from "./rows.ts";
 
 const OPEN_CALLS = 512;
 
-/** `past`: tool calls without a result yet, id → name. */
-export function createMessages(isAgent: boolean, past: Readonly<Record<string, string>> = {}) {
+/** `output`: the text of a result, from the file that has it. `past`: tool calls without a result yet, id → name. */
+export function createMessages(
+  isAgent: boolean,
+  output: (shown: string) => Pick<NewEvent, "text" | "truncated">,
+  past: Readonly<Record<string, string>> = {},
+) {
   const calls = new BoundedMap(OPEN_CALLS, Object.entries(past));
 
   const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): NewEvent[] => {
@@ -78,7 +82,7 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
 
   const result = (block: JsonRecord, id: string | undefined, at: string | undefined): NewEvent => {
     const call = toText(block.tool_use_id);
-    const event: NewEvent = { kind: "tool_result", text: contentText(block.content), id, at };
+    const event: NewEvent = { kind: "tool_result", ...output(contentText(block.content)), id, at };
     if (call) {
       event.tool_use_id = call;
       event.tool_name = calls.get(call);

@@ -15,7 +15,8 @@ import { BoundedMap, isJson, type Span, widen } from "#internal/adapter";
 import { repliesOfAgents } from "./agents.ts";
 import { createLinks, type Links } from "./links.ts";
 import { createMessages } from "./messages.ts";
-import { KNOWN, REPEATED } from "./rows.ts";
+import { createOutputs } from "./outputs.ts";
+import { CONVERSATION, KNOWN, REPEATED } from "./rows.ts";
 import { createSpend, type Spend, withEntries } from "./spend.ts";
 
 /** uuids of the latest records, to which a summary at the end of a file may point. */
@@ -53,7 +54,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     : {};
   const leaves = new BoundedMap(RECENT, Object.entries(past?.leaves ?? {}));
   const recent = past ? [...past.recent] : [];
-  const messages = createMessages(isAgent, past?.calls);
+  const messages = createMessages(isAgent, createOutputs(ref.path), past?.calls);
   const spend = createSpend(past?.spend);
   const links = createLinks(past?.links);
   const unknown = new Map(Object.entries(past?.unknown ?? {}));
@@ -127,6 +128,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
 
   return {
     skip: [REPEATED],
+    skipUnless: CONVERSATION,
     row(value) {
       if (!isRecord(value)) return;
       const at = toIso(value.timestamp);

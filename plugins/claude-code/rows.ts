@@ -43,6 +43,8 @@ export const KNOWN = new Set([
 
 /** How rows begin that repeat the prompts and tools of each request: most of a log's bytes, and nothing that other rows lack. */
 export const REPEATED = '{"type":"api-request';
+/** Every row of the conversation has this key, and those rows do not. */
+export const CONVERSATION = '"parentUuid":';
 
 /** Starts of user-role text that the client wrote and no person typed. */
 const INJECTED = [

@@ -1,15 +1,17 @@
 /** The tokens of a log without its messages: only lines with usage, and of those only what stands around the content. */
 
-import type { SessionRef } from "sessarc/adapter";
+import { isRecord, type JsonRecord, type SessionRef } from "sessarc/adapter";
 import type { UsageSummary } from "#internal/adapter";
-import { scanLines } from "#internal/adapter";
+import { rowsOf, scanLines } from "#internal/adapter";
 import { createParser } from "./parse.ts";
-import { REPEATED as START_OF_REPEATED } from "./rows.ts";
+import { CONVERSATION as KEY_OF_CONVERSATION, REPEATED as START_OF_REPEATED } from "./rows.ts";
 
 const USAGE = Buffer.from('"usage"');
 /** The client's running total counts too. */
 const TOTAL = Buffer.from('"cost-state"');
 const REPEATED = Buffer.from(START_OF_REPEATED);
+const CONVERSATION = Buffer.from(KEY_OF_CONVERSATION);
+const MESSAGE = Buffer.from('"message":{');
 const CONTENT = Buffer.from('"content":[');
 const AFTER = Buffer.from('],"stop_reason"');
 /** A record up to its message's content, with no brace or bracket in between: what is cut out is the message's own content then. */
@@ -19,16 +21,18 @@ const BEFORE = /^\{[^{}[\]]*"message":\{[^{}[\]]*$/;
 export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefined> {
   const parser = createParser(ref);
   const place = { offset: 0, length: 0 };
-  await scanLines(ref.path, (bytes, from, to, offset) => {
-    const line = bytes.subarray(from, to);
-    if (line.subarray(0, REPEATED.length).equals(REPEATED)) return;
+  await scanLines(ref.path, (bytes, start, end, offset, isEnded) => {
+    const line = bytes.subarray(start, end);
+    if (line.subarray(0, REPEATED.length).equals(REPEATED) && !line.includes(CONVERSATION)) return;
     // A key of an object: inside a string its quotes would be escaped.
     const usage = line.indexOf(USAGE);
     if (usage < 0 && !line.includes(TOTAL)) return;
-    const row = (usage < 0 ? undefined : withoutContent(line, usage)) ?? whole(line, offset);
-    place.offset = offset;
-    place.length = to - from;
-    if (row !== undefined) parser.row(row, place);
+    const short = usage < 0 ? undefined : withoutContent(line, usage);
+    for (const { row, from, to } of short ? [{ row: short, from: 0, to: line.length }] : rowsOf(line, isEnded)) {
+      place.offset = offset + from;
+      place.length = to - from;
+      parser.row(row, place);
+    }
   });
   const summary = parser.finish();
   // A reply without a time counts when the session ended, which other lines tell.
@@ -42,18 +46,15 @@ function withoutContent(line: Buffer, usage: number): unknown {
   // The one usage must be behind the content, else part of what counts would be cut out.
   if (start < 0 || end < start || usage < end) return undefined;
   const before = line.toString("utf8", 0, start);
-  if (!BEFORE.test(before)) return undefined;
+  // A second message: after a kill two records are on one line.
+  if (!BEFORE.test(before) || line.indexOf(MESSAGE, start) >= 0) return undefined;
   return parse(`${before}"content":[${line.toString("utf8", end)}`);
 }
 
-function whole(line: Buffer, offset: number): unknown {
-  const start = offset === 0 && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? 3 : 0;
-  return parse(line.toString("utf8", start));
-}
-
-function parse(text: string): unknown {
+function parse(text: string): JsonRecord | undefined {
   try {
-    return JSON.parse(text);
+    const row: unknown = JSON.parse(text);
+    return isRecord(row) ? row : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** The tokens of a rollout without its messages: only the lines that say who, with which model and how many. */
 
 import { isRecord, type LineParser, type SessionRef } from "sessarc/adapter";
-import { scanLines, type UsageSummary } from "#internal/adapter";
+import { rowsOf, scanLines, type UsageSummary } from "#internal/adapter";
 import { createParser } from "./parse.ts";
 
 const LINES = ["session_meta", "turn_context", "token_count", "token_usage_record"].map((name) =>
@@ -17,18 +17,23 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
   const place = { offset: 0, length: 0 };
   let id: unknown;
   let plain = true;
-  await scanLines(ref.path, (bytes, from, to, offset) => {
-    const line = bytes.subarray(from, to);
-    if (!plain || (id !== undefined && !LINES.some((name) => line.includes(name)))) return;
-    const row = parse(line.toString("utf8"));
+  const take = (row: unknown) => {
     // The first line is the head; old rollouts, whose head is bare, are for the full read.
     const isHead = isRecord(row) && row.type === "session_meta";
     if (id === undefined) id = isHead && isRecord(row.payload) ? (row.payload.id ?? null) : null;
-    plain = id !== null && (!isHead || isPlain(row.payload, id));
-    if (!plain || !isRecord(row)) return;
-    place.offset = offset;
-    place.length = to - from;
-    parser.row(row, place);
+    plain &&= id !== null && (!isHead || isPlain(row.payload, id));
+    if (plain && isRecord(row)) parser.row(row, place);
+  };
+  await scanLines(ref.path, (bytes, start, end, offset, isEnded) => {
+    const line = bytes.subarray(start, end);
+    if (!plain || (id !== undefined && !LINES.some((name) => line.includes(name)))) return;
+    const rows = rowsOf(line, isEnded);
+    if (rows.length === 0 && id === undefined) plain = false;
+    for (const { row, from, to } of rows) {
+      place.offset = offset + from;
+      place.length = to - from;
+      take(row);
+    }
   });
   if (!plain || id === undefined) return undefined;
   const { usage, replies, evidence, parent } = parser.finish();
@@ -41,12 +46,4 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
 function isPlain(payload: unknown, id: unknown): boolean {
   if (!isRecord(payload) || payload.id !== id) return false;
   return payload.forked_from_id === undefined && payload.subagent_history_start_ordinal === undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

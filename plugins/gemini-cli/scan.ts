@@ -66,10 +66,12 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
     const sessions = logs.length > 0 ? logs : chats;
     const twins = same.filter((file) => !sessions.includes(file)).map((file) => file.path);
     for (const [n, file] of sessions.entries()) {
-      const beside = `${id}.${file.stem}`;
-      const ref = n === 0 ? refOf(file, id, beside) : refOf(file, beside, id);
-      const agents = join(dirname(file.path), id);
-      const companions = n > 0 ? [] : (await isFolder(agents)) ? [...twins, agents] : twins;
+      const other = `${id}.${file.stem}`;
+      const ref = n === 0 ? refOf(file, id, other) : refOf(file, other, id);
+      const companions = n > 0 ? [] : [...twins];
+      const folder = dirname(file.path);
+      for (const beside of n > 0 ? [] : [join(folder, id), join(dirname(folder), "tool-outputs", `session-${id}`)])
+        if (await isFolder(beside)) companions.push(beside);
       yield companions.length > 0 ? { ...ref, companions } : ref;
     }
   }

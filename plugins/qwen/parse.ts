@@ -14,6 +14,7 @@ import {
   type RowFields,
   readRecord,
   type SessionRef,
+  storedOutput,
   toCount,
   toIso,
   toRecord,
@@ -21,6 +22,10 @@ import {
 } from "sessarc/adapter";
 
 type Ref = Pick<SessionRef, "path" | "parent">;
+
+/** How a result begins whose output is in a file of its own. */
+const OUTPUT = /^Tool output was too large[^\n]{0,200}\nThe full output has been saved to: ([^\n]+)\n/;
+const OUTPUT_HEAD = 5_000;
 
 export function createParser(ref: Ref, state?: Json): LineParser {
   const log = createSessionLog(state, {});
@@ -57,7 +62,13 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     const { output, error } = toRecord(answer.response);
     const failed = error !== undefined || toRecord(row.toolCallResult).status === "error" || part.is_error === true;
     const text = toText(output) ?? toText(error) ?? partsText(part.content);
-    return log.result(answer.id ?? part.tool_use_id, text, { ...fields, failed, name: answer.name });
+    const result = log.result(answer.id ?? part.tool_use_id, text, { ...fields, failed, name: answer.name });
+    const [, named] = OUTPUT.exec(text.slice(0, OUTPUT_HEAD)) ?? [];
+    // `<base>/tmp/<project>/<call>.output`, beside `<base>/projects/<project>/chats`.
+    const [, project] = /[\\/]tmp[\\/]([\w-]+)[\\/][^\\/]+$/.exec(named ?? "") ?? [];
+    if (named === undefined || project === undefined) return result;
+    const [base = ""] = /^.*(?=[\\/]projects[\\/])/s.exec(ref.path) ?? [];
+    return { ...result, ...storedOutput(text, named, base === "" ? [] : [join(base, "tmp", project)]) };
   };
 
   const fromModel = (row: JsonRecord, message: JsonRecord): NewEvent[] => {
