@@ -2,7 +2,7 @@
 import { type JsonRecord, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import type { Caller, Slot, UpstreamPool } from "../upstream/pool.ts";
-import { isLostSession, RpcError, toFailure } from "../upstream/rpc-error.ts";
+import { lostSession, RpcError, toFailure } from "../upstream/rpc-error.ts";
 import type { LocalService } from "./catalog.ts";
 import type { Input, Parking } from "./parking.ts";
 
@@ -29,7 +29,10 @@ const MOST_ROUNDS = 16;
 
 /** Answers the service's result; throws RpcError, UPSTREAM_FAILED or UPSTREAM_TIMEOUT. */
 export function createExchange(pool: UpstreamPool, parking: Parking, local: LocalService): Exchange {
-  /** A connection whose session the service has forgotten is replaced, once; the service did not see the request then. */
+  /**
+   * A connection whose session the service has forgotten is replaced, once. The request is sent again where the service has not carried it
+   * out, or where that changes nothing; any other call gets the service's error, and the next one works.
+   */
   async function send(entry: ServiceEntry, request: HubRequest, again: boolean): Promise<JsonRecord> {
     let used: Slot | undefined;
     try {
@@ -41,8 +44,10 @@ export function createExchange(pool: UpstreamPool, parking: Parking, local: Loca
       request.signal.throwIfAborted();
       const end = used?.connection.ended();
       if (end !== undefined) throw toFailure(entry, new Error(end, { cause: error }));
-      if (!again || !used || !isLostSession(error)) throw toFailure(entry, error, request.timeoutMs);
-      await pool.drop(used);
+      const lost = used && lostSession(error, used.connection.hasSession());
+      if (!again || !used || !lost) throw toFailure(entry, error, request.timeoutMs);
+      await pool.retire(used);
+      if (lost === "reported" && !isRepeatable(request)) throw toFailure(entry, error, request.timeoutMs);
       return send(entry, request, false);
     }
   }
@@ -56,6 +61,12 @@ export function createExchange(pool: UpstreamPool, parking: Parking, local: Loca
       send(entry, { ...request, caller: inner, signal: innerSignal }, true),
     );
   };
+}
+
+/** Only a call of a tool may change something, unless the tool declares that it does not. */
+function isRepeatable({ method, tool }: HubRequest): boolean {
+  const { readOnlyHint, idempotentHint } = toRecord(tool?.annotations);
+  return method !== "tools/call" || readOnlyHint === true || idempotentHint === true;
 }
 
 async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Promise<JsonRecord> {

@@ -27,6 +27,8 @@ export interface Connection {
   readonly protocolVersion: string;
   readonly capabilities: JsonRecord;
   readonly instructions: string | undefined;
+  /** Whether the service gave it a session, which the service may forget. */
+  hasSession(): boolean;
   /** Rejects with the service's own error, or the SDK's for timeouts and closed connections. */
   request(method: string, params: JsonRecord, options: RequestOptions): Promise<JsonRecord>;
   notify(method: string, params?: JsonRecord): Promise<void>;
@@ -142,6 +144,7 @@ function toConnection(
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
     capabilities: toRecord(client.getServerCapabilities()),
     instructions: client.getInstructions(),
+    hasSession: () => opened.transport.sessionId !== undefined,
     async request(method, params, asked) {
       if (!modern) return checkDepth(await direct.request(method, params, asked));
       const { signal, timeoutMs, onProgress, tool } = asked;

@@ -35,6 +35,8 @@ export interface UpstreamPool {
   ofService(service: string): readonly Slot[];
   /** Ends a connection; the next use opens another one. */
   drop(slot: Slot): Promise<void>;
+  /** The same, but requests that others have open over it may end first. */
+  retire(slot: Slot): Promise<void>;
   endSession(session: string): Promise<void>;
   /** Ends everything of a service and forgets its failures. */
   reset(service: string): Promise<void>;
@@ -134,6 +136,8 @@ export function createUpstreamPool(
         subscriptions: new Map(),
         usedAt: performance.now(),
         leased: false,
+        running: 0,
+        retired: false,
       };
       record.lastError = null;
       if (connection.era === "modern") record.modern = true;
@@ -173,7 +177,7 @@ export function createUpstreamPool(
   function forget(record: ServiceRecord, slot: Slot): void {
     const known = [...record.open].find((one) => one === slot);
     if (!known || !record.open.delete(known)) return;
-    record.slots.delete(known.key);
+    if (!known.retired) record.slots.delete(known.key);
     lost(known);
   }
 
@@ -212,7 +216,9 @@ export function createUpstreamPool(
     for (;;) {
       // Read again each time: a change of the service replaces the record while this waits.
       const record = recordOf(entry.id);
-      const unused = [...record.open].filter(({ key, leased }) => key.startsWith(LEASE) && !leased);
+      const unused = [...record.open].filter(
+        ({ key, leased, retired }) => key.startsWith(LEASE) && !leased && !retired,
+      );
       const fitting = unused.find(({ key }) => key.endsWith(kind));
       if (fitting) {
         fitting.leased = true;
@@ -257,6 +263,15 @@ export function createUpstreamPool(
     await slot.connection.close();
   }
 
+  async function retire(slot: Slot): Promise<void> {
+    const record = records.get(slot.service);
+    const known = record && [...record.open].find((one) => one === slot);
+    if (!known) return;
+    if (!known.retired) record.slots.delete(known.key);
+    known.retired = true;
+    if (known.running === 0) await drop(known);
+  }
+
   async function end(record: ServiceRecord): Promise<void> {
     await Promise.all([...record.open].map((slot) => slot.connection.close()));
     for (const slot of record.open) lost(slot);
@@ -268,6 +283,7 @@ export function createUpstreamPool(
     async use(entry, caller, interactive, work) {
       const slot = await choose(entry, caller, interactive);
       slot.callers.add(caller);
+      slot.running++;
       try {
         const result = await work(slot);
         recordOf(entry.id).failures = 0;
@@ -277,12 +293,15 @@ export function createUpstreamPool(
         slot.usedAt = performance.now();
         slot.leased = false;
         recordOf(entry.id).waiting.shift()?.();
+        slot.running--;
+        if (slot.retired && slot.running === 0) void drop(slot);
       }
     },
     ofSession: (session) =>
       [...records.values()].flatMap(({ open: slots }) => [...slots].filter(({ owner }) => owner === session)),
     ofService: (service) => [...(records.get(service)?.open ?? [])],
     drop,
+    retire,
     async endSession(session) {
       await Promise.all(this.ofSession(session).map(drop));
     },

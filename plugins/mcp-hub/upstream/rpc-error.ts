@@ -59,9 +59,25 @@ export function messageOf(error: unknown): string {
   return (error.message + detail).slice(0, 2_000);
 }
 
-/** Whether an HTTP service no longer knows the session of a connection: then another one is worth a try. Some say 400 and that it is about the session. */
-export function isLostSession(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { status } = error as { status?: unknown };
-  return status === 404 || (status === 400 && /session/i.test(error.message));
+/** Words of a service about a session that is not there any more, or a handshake that it has not seen. */
+const FORGOTTEN = [
+  /\bsession\b.{0,40}\b(?:not? (?:found|known|valid|active|longer|such|exist\w*)|unknown|invalid|expired|missing|required|closed|terminated|gone|lost|does(?: not|n't) exist)/is,
+  /\b(?:no|unknown|invalid|expired|missing|stale|bad|required?)\b.{0,30}\bsession\b/is,
+  /\bnot (?:yet |been )*initiali[sz]ed\b|\binitiali[sz]\w+ (?:is )?required\b|\bbefore initiali[sz]/i,
+];
+
+/**
+ * Whether an HTTP service no longer knows the session of a connection: then another one is worth a try. `refused`: it answered 404 (as the
+ * protocol asks) or another 4xx, so the request was not carried out. `reported`: an error in an answer of status 200, which a tool may have
+ * made as well. A 400 counts whatever its words are where the connection has a session: servers of the official SDK have several.
+ */
+export function lostSession(error: unknown, hasSession: boolean): "refused" | "reported" | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { status, code, message } = error as Error & { status?: unknown; code?: unknown };
+  const isSaid = FORGOTTEN.some((words) => words.test(message.replaceAll(/[-_]/g, " ")));
+  if (typeof status === "number" && status >= 400) {
+    if (status === 404 || status === 410 || (status === 400 && (hasSession || isSaid))) return "refused";
+    return isSaid ? (status < 500 ? "refused" : "reported") : undefined;
+  }
+  return hasSession && isSaid && typeof code === "number" ? "reported" : undefined;
 }

@@ -47,6 +47,10 @@ export interface OpenSlot extends Slot {
   usedAt: number;
   /** Lent to one caller alone. */
   leased: boolean;
+  /** Requests over it right now: one caller may have several. */
+  running: number;
+  /** Nobody gets it any more; it ends with the last request over it. */
+  retired: boolean;
 }
 export interface ServiceRecord {
   slots: Map<string, Promise<OpenSlot>>;
