@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Ways to call each command that end by themselves and ask nobody. `last` is the newest session. */
+/** Ways to call each command that end without being stopped and ask the user nothing. `last` is the newest session. */
 export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   serve: [],
   plugins: [["plugins"]],

@@ -48,7 +48,7 @@ async function bodyOf(request: IncomingMessage): Promise<JsonRecord> {
   return parseRecord(Buffer.concat(parts).toString("utf8")) ?? {};
 }
 
-/** A server with the tools `write` (changes something), `read` (does not) and `slow` (ends when the test says so). */
+/** A server with the tools `write` (changes something), `read` (does not) and `slow` (ends when the test releases it). */
 async function forgetful(way: Way) {
   const sessions = new Set<string>();
   const done: string[] = [];

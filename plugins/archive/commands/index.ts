@@ -74,9 +74,13 @@ const usageCommand: Command = {
 const searchCommand: Command = {
   name: "search",
   summary: 'Finds messages: words, "exact words", tool:, project:, kind:, after:, is:error, tag:',
-  usage: "<query…> [--redacted] [--limit n]",
-  options: { ...REDACTED_OPTIONS, limit: { type: "string", short: "n" } },
-  help: { ...REDACTED_HELP, limit: "Sessions to show, 1 to 1000 (default 20)" },
+  usage: "<query…> [--without word]… [--redacted] [--limit n]",
+  options: { ...REDACTED_OPTIONS, without: { type: "string", multiple: true }, limit: { type: "string", short: "n" } },
+  help: {
+    ...REDACTED_HELP,
+    without: 'Leave out messages with this word. A flag in the query, as in "rm -rf", is a word; -tool:x leaves out',
+    limit: "Sessions to show, 1 to 1000 (default 20)",
+  },
   load: () => import("./search.ts"),
 };
 

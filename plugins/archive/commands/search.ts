@@ -22,7 +22,8 @@ interface Match {
 }
 
 export async function run(ctx: CommandContext): Promise<number> {
-  const query = ctx.args.join(" ").trim();
+  const without = [ctx.flags.without ?? []].flat().map((word) => ` -"${String(word).replaceAll('"', " ")}"`);
+  const query = `${ctx.args.map(asWords).join(" ")}${without.join("")}`.trim();
   if (query === "") throw new UsageError("Give words to look for: `sessarc search <query…>`");
   const limit = String(numberFlag(ctx, "limit", 1, 1000) ?? 20);
   const redacted = isRedacted(ctx) ? "1" : undefined;
@@ -31,6 +32,9 @@ export async function run(ctx: CommandContext): Promise<number> {
   else print(ctx, answer);
   return answer.results.length > 0 ? 0 : 3;
 }
+
+/** What is a flag in the words of a shell (`"rm -rf"`) is a word here, too; `-tool:x` and `-"two words"` are no flags. */
+const asWords = (arg: string): string => arg.replace(/(^|\s)-(?![a-z]+:)([^\s"-][^\s"]*)(?=\s|$)/g, '$1"-$2"');
 
 function print(ctx: CommandContext, answer: SearchAnswer): void {
   const style = createStyle(ctx.colour);

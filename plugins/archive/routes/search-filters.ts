@@ -2,6 +2,7 @@
 import { type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Project } from "../catalogue/types.ts";
+import { plainPieces } from "../search/canonical.ts";
 import { asksForMarks, parseQuery, type Query, toKind, toTime } from "../search/query.ts";
 
 export const filterQuery = {
@@ -48,7 +49,7 @@ export async function chooseSessions(kernel: Kernel, query: Query): Promise<Read
 }
 
 async function candidatesOf(kernel: Kernel, { terms }: Query): Promise<ReadonlySet<string> | undefined> {
-  const wanted = terms.flatMap(({ text, negated }) => (negated ? [] : [text]));
+  const wanted = terms.flatMap(({ text, negated }) => (negated ? [] : plainPieces(text)));
   return wanted.length === 0 ? undefined : kernel.find("candidates")?.(wanted);
 }
 
@@ -61,14 +62,16 @@ async function markedSessions(kernel: Kernel, query: Query): Promise<ReadonlySet
   return notes.choose({ tags, notTags, bookmarked });
 }
 
+const plain = (text: string) => text.toLowerCase().normalize("NFC");
+
 /** Projects whose id, name or path the `project:` filters name; throws PROJECT_NOT_FOUND for what none has. */
 export function chooseProjects(query: Query, projects: ReadonlyMap<string, Project>): ReadonlySet<string> | null {
   if (query.project.length === 0 && query.notProject.length === 0) return null;
   const all = [...projects.values()];
   const fits = (project: Project, wanted: string) =>
     project.id === wanted ||
-    project.name.toLowerCase().includes(wanted) ||
-    (project.path?.toLowerCase().includes(wanted) ?? false);
+    plain(project.name).includes(plain(wanted)) ||
+    (project.path !== null && plain(project.path).includes(plain(wanted)));
   for (const id of query.project.flat())
     if (!all.some((project) => fits(project, id))) throw new SessarcError("PROJECT_NOT_FOUND", { id });
   const chosen = new Set<string>();

@@ -3,6 +3,7 @@
 import type { EventKind } from "sessarc";
 import type { Chunk } from "#internal";
 import { mainArgument, pathsIn } from "#internal/adapter";
+import { composingAfter, lettersOf } from "./canonical.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import { type Grams, gramsOf, mayHold } from "./signature.ts";
 
@@ -54,7 +55,13 @@ export function compile(query: Query): CompiledQuery {
   const words = gramsOf(wanted.map((term) => term.text));
   return {
     query,
-    grams: path ? { threes: [...words.threes, ...path.threes], fives: [...words.fives, ...path.fives] } : words,
+    grams: path
+      ? {
+          threes: [...words.threes, ...path.threes],
+          fives: [...words.fives, ...path.fives],
+          either: [...words.either, ...path.either],
+        }
+      : words,
     paths: path ? [] : paths,
     bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? modelOf(query), DOTTED),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
@@ -84,9 +91,14 @@ export const mayHoldAll = (
   mayHold(bytes, start, length, grams) &&
   (paths.length === 0 || paths.some((path) => mayHold(bytes, start, length, path)));
 
-/** `%`, `_`, `.` and all others are plain characters; case is folded in every script. */
+/** `%`, `_`, `.` and all others are plain characters; case is folded in every script, and every spelling of a character is found. */
 function toRegExp(text: string, flags: string): RegExp {
-  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), flags);
+  const quote = (form: string) => form.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const source = lettersOf(text)
+    .map(({ forms }) => (forms.length === 1 ? quote(forms[0] ?? "") : `(?:${forms.map(quote).join("|")})`))
+    .join("");
+  const marks = composingAfter(text);
+  return new RegExp(marks === "" ? source : `${source}(?![${marks}])`, flags);
 }
 
 /**
@@ -223,7 +235,7 @@ function passes(chunk: Chunk, index: number, query: Query): boolean {
     if (query.notModel.some((unwanted) => model.includes(unwanted))) return false;
   }
   if (query.path.length > 0 || query.notPath.length > 0) {
-    const paths = pathsIn(chunk.event(index).tool_input).map((path) => path.toLowerCase());
+    const paths = pathsIn(chunk.event(index).tool_input).map((path) => path.toLowerCase().normalize("NFC"));
     if (query.path.length > 0 && !query.path.some((wanted) => paths.some((path) => path.includes(wanted))))
       return false;
     if (query.notPath.some((unwanted) => paths.some((path) => path.includes(unwanted)))) return false;

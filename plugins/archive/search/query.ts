@@ -32,7 +32,8 @@ export interface Query {
 
 const FILTERS = ["tool", "project", "kind", "model", "path", "after", "before", "is", "tag"] as const;
 type Filter = (typeof FILTERS)[number];
-const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/g;
+/** A hyphen before a word leaves it out. A flag (`--force`, `-m`) is a word: two hyphens, or one before a single letter or digit. */
+const TOKEN = /((?:-(?=[^\s-])(?![A-Za-z0-9](?:\s|$)))?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/g;
 
 /** Reads `q`. Unknown filter names are plain words (`http://x`); a filter's bad value is INVALID_INPUT. Linear. */
 export function parseQuery(q: string): Query {
@@ -111,7 +112,7 @@ function addFilter(query: Query, name: Filter, value: string, negated: boolean):
       (negated ? query.notModel : query.model).push(value.toLowerCase());
       return;
     case "path":
-      (negated ? query.notPath : query.path).push(value.toLowerCase());
+      (negated ? query.notPath : query.path).push(value.toLowerCase().normalize("NFC"));
       return;
     case "kind":
       (negated ? query.notKind : own(query.kind)).push(toKind(value));

@@ -16,6 +16,7 @@
  * Groups are those of one field: none reaches from a message into the next. No signature at all says nothing, so its chunk may hold all.
  */
 import type { Bounds } from "#internal";
+import { lettersOf, plainPieces } from "./canonical.ts";
 import { foldTable } from "./fold.ts";
 
 const VERSION = 1;
@@ -200,14 +201,39 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number
 
 /** Groups in sought words, hashed and not cut to a signature's width yet. */
 export interface Grams {
-  threes: { one: number; two: number; letter: number; wide: boolean }[];
+  threes: Three[];
   fives: number[];
+  /** Of letters that can be written in several ways: of each list all groups of one of its lists must be there. */
+  either: Three[][][];
+}
+interface Three {
+  one: number;
+  two: number;
+  letter: number;
+  wide: boolean;
 }
 
-/** Groups of all `words`; none where no three letters stand side by side, and so nothing is ruled out. */
+/** Groups of all `words`, in every spelling; none where no three letters stand side by side, and so nothing is ruled out. */
 export function gramsOf(words: readonly string[]): Grams {
+  return { ...groupsIn(words.flatMap(plainPieces)), either: words.flatMap(eitherOf) };
+}
+
+/** For each letter of a word that can be written in several ways: the groups that it makes with its neighbours, by spelling. */
+function eitherOf(word: string): Three[][][] {
+  const letters = lettersOf(word);
+  return letters.flatMap(({ forms }, i) => {
+    if (forms.length === 1) return [];
+    let spelled = [""];
+    for (const near of letters.slice(Math.max(0, i - 1), i + 2))
+      spelled = spelled.flatMap((text) => near.forms.map((form) => text + form));
+    const groups = spelled.map((text) => groupsIn([text]).threes);
+    return groups.some((list) => list.length === 0) ? [] : [groups];
+  });
+}
+
+function groupsIn(words: readonly string[]): Pick<Grams, "threes" | "fives"> {
   const fold = foldTable();
-  const threes = new Map<number, Grams["threes"][number]>();
+  const threes = new Map<number, Three>();
   const fives = new Set<number>();
   for (const word of words) {
     const keys: number[] = [];
@@ -240,15 +266,14 @@ export function mayHold(bytes: Uint8Array, start: number, length: number, grams:
   const sets = setsOf(bytes, start);
   const has = (at: number, bit: number) => ((bytes[at + (bit >>> 3)] as number) & (1 << (bit & 7))) !== 0;
   for (const hash of grams.fives) if (!has(sets.fives, hash >>> sets.cutFives)) return false;
-  for (const { one, two, letter, wide } of grams.threes) {
-    if (letter >= 0 && sets.letters >= 0) {
-      if (!has(sets.letters, letter)) return false;
-      continue;
-    }
+  const hasThree = ({ one, two, letter, wide }: Three) => {
+    if (letter >= 0 && sets.letters >= 0) return has(sets.letters, letter);
     const at = wide ? sets.wide : sets.threes;
     const cut = wide ? sets.cutWide : sets.cutThrees;
-    if (at < 0 || !has(at, one >>> cut) || !has(at, two >>> cut)) return false;
-  }
+    return at >= 0 && has(at, one >>> cut) && has(at, two >>> cut);
+  };
+  for (const three of grams.threes) if (!hasThree(three)) return false;
+  for (const spellings of grams.either) if (!spellings.some((threes) => threes.every(hasThree))) return false;
   return true;
 }
 

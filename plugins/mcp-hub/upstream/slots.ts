@@ -49,7 +49,7 @@ export interface OpenSlot extends Slot {
   leased: boolean;
   /** Requests over it right now: one caller may have several. */
   running: number;
-  /** Nobody gets it any more; it ends with the last request over it. */
+  /** New requests get another one; it ends with the last request over it. */
   retired: boolean;
 }
 export interface ServiceRecord {
