@@ -1,25 +1,19 @@
 /**
- * The database: which sessions it holds and how each is read. Version 2 keeps its sessions in `session_v2` and `session_message` and
- * leaves the tables of version 1 as they were: a session of both is read from the new ones. Only these tables, `message`, `part` and
- * `project` are ever read; account, control_account, credential and session_share hold secrets.
+ * The database: which sessions it holds. Version 2 keeps its sessions in `session_v2` and `session_message` and leaves the tables of
+ * version 1 as they were, where an older client may go on with a session. Only these tables, `message`, `part` and `project` are ever
+ * read; account, control_account, credential and session_share hold secrets.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type DatabaseSession,
-  type NewEvent,
   parseRecord,
   presentColumns,
-  type SessionSummary,
   type SqliteFile,
   type SqlValue,
-  type TokenUsage,
   toNumber,
   toText,
 } from "sessarc/adapter";
-import type { Member } from "./family.ts";
-import { createMessageParser, type MessageRow, tokensOf } from "./messages.ts";
-import { createParser } from "./parse.ts";
-import type { Row, SessionRow } from "./types.ts";
+import type { SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;
 
@@ -27,7 +21,7 @@ type Raw = Record<string, unknown>;
 const SLICE_ROWS = 15_000;
 
 /** Where a session's rows are. */
-interface Tables {
+export interface Tables {
   session: "session" | "session_v2";
   /** Each with a session's id and a time of its last change. */
   rows: readonly RowTable[];
@@ -35,10 +29,10 @@ interface Tables {
 type RowTable = "message" | "part" | "session_message";
 
 const VERSION_1: Tables = { session: "session", rows: ["message", "part"] };
-const VERSION_2: Tables = { session: "session_v2", rows: ["session_message"] };
+export const VERSION_2: Tables = { session: "session_v2", rows: ["session_message"] };
 
-/** Of one database, the tables of the version that wins first. */
-function tablesOf(db: SqliteFile): Tables[] {
+/** Of one database, the tables of each version that it has, the newest first. */
+export function tablesOf(db: SqliteFile): Tables[] {
   const names = new Set(db.tables());
   return [VERSION_2, VERSION_1].filter(
     ({ session, rows: [messages] }) => names.has(session) && names.has(messages ?? ""),
@@ -49,33 +43,49 @@ function tablesOf(db: SqliteFile): Tables[] {
 export async function listSessions(db: SqliteFile): Promise<DatabaseSession[]> {
   const found = new Map<string, DatabaseSession>();
   const foreign = importedSessions(db);
+  let moved = new Map<string, Activity>();
   for (const tables of tablesOf(db)) {
     const all: Map<string, Activity>[] = [];
     for (const table of tables.rows) all.push(await activities(db, table));
     for (const row of sessionRows(db, tables)) {
       const id = toText(row.id);
-      if (id === undefined || found.has(id) || foreign.has(id)) continue;
-      found.set(
-        id,
-        toListed(
-          toSession(row, id),
-          tables,
-          all.map((one) => one.get(id)),
-        ),
-      );
+      if (id === undefined || foreign.has(id)) continue;
+      const rows = all.map((one) => one.get(id));
+      const known = found.get(id);
+      // Its messages were moved, and its own row was not.
+      const stray = known ? undefined : moved.get(id);
+      found.set(id, withCopy(known, toListed(toSession(row, id), tables, stray ? [...rows, stray] : rows)));
     }
+    if (tables === VERSION_2) moved = all[0] ?? moved;
   }
   return [...found.values()];
 }
 
 /** One session as `listSessions` lists it; empty when there is no such session. */
 export function listSession(db: SqliteFile, id: string): DatabaseSession[] {
+  let found: DatabaseSession | undefined;
+  let stray: Activity | undefined;
   for (const tables of tablesOf(db)) {
     const [row] = sessionRows(db, tables, id);
     const own = (table: RowTable) => activity(db, table, "session_id = ?", [id]).get(id);
-    if (row) return [toListed(toSession(row, id), tables, tables.rows.map(own))];
+    const rows = tables.rows.map(own);
+    if (row) found = withCopy(found, toListed(toSession(row, id), tables, found || !stray ? rows : [...rows, stray]));
+    else if (tables === VERSION_2) stray = rows[0];
   }
-  return [];
+  return found ? [found] : [];
+}
+
+/** A session that is held twice changes when either copy does. */
+export function withCopy<T extends { version?: string | undefined; mtime?: number | undefined }>(
+  one: T | undefined,
+  other: T,
+): T {
+  if (!one) return other;
+  return {
+    ...one,
+    version: `${one.version}+${other.version}`,
+    mtime: Math.max(one.mtime ?? 0, other.mtime ?? 0) || undefined,
+  };
 }
 
 function toListed(session: SessionRow, tables: Tables, rows: readonly (Activity | undefined)[]): DatabaseSession {
@@ -102,101 +112,7 @@ function importedSessions(db: SqliteFile): Set<string> {
   return ids;
 }
 
-type Events = Generator<NewEvent, SessionSummary | undefined>;
-
-/** Events of one session in order. `onBytes` takes the size of the text read. */
-export function* readSession(
-  db: SqliteFile,
-  id: string,
-  onBytes: (bytes: number) => void,
-  { isEarly }: Pick<Member, "isEarly">,
-): Events {
-  for (const tables of tablesOf(db)) {
-    const [row] = sessionRows(db, tables, id);
-    if (!row) continue;
-    const session = toSession(row, id);
-    session.worktree = worktreeOf(db, row);
-    session.isEarly = isEarly;
-    if (tables === VERSION_2) return yield* readVersion2(db, session, row, onBytes);
-    session.forkedFrom = forkOrigin(db, session, row);
-    return yield* readVersion1(db, session, onBytes);
-  }
-  return undefined;
-}
-
-/** One row ahead, to know which message is the last. */
-function* withLast<T>(rows: Iterable<T | undefined>): Generator<[row: T, last: boolean]> {
-  let waiting: T | undefined;
-  for (const row of rows) {
-    if (row === undefined) continue;
-    if (waiting !== undefined) yield [waiting, false];
-    waiting = row;
-  }
-  if (waiting !== undefined) yield [waiting, true];
-}
-
-function* readVersion2(db: SqliteFile, session: SessionRow, row: Raw, onBytes: (bytes: number) => void): Events {
-  const parser = createMessageParser(session);
-  const columns = presentColumns(db, "session_message", ["id", "type", "data", "time_created"]).join(", ");
-  function* messages(): Generator<MessageRow | undefined> {
-    const sql = `select ${columns} from session_message where session_id = ? order by seq`;
-    for (const raw of db.iterate<Raw>(sql, [session.id])) {
-      if (typeof raw.data === "string") onBytes(raw.data.length);
-      const [id, type] = [toText(raw.id), toText(raw.type)];
-      if (id === undefined || type === undefined) parser.bad();
-      else yield { id, type, createdAt: toNumber(raw.time_created), data: parseRecord(raw.data) };
-    }
-  }
-  for (const [message, last] of withLast(messages())) yield* parser.message(message, last);
-  return parser.finish(tokenColumns(row));
-}
-
-/** A session's tokens by its own columns; undefined where they are missing. */
-function tokenColumns(row: Raw): TokenUsage | undefined {
-  if (row.tokens_input === undefined) return undefined;
-  return tokensOf({
-    input: row.tokens_input,
-    output: row.tokens_output,
-    reasoning: row.tokens_reasoning,
-    cache: { read: row.tokens_cache_read, write: row.tokens_cache_write },
-  });
-}
-
-/** One message's parts in memory at a time. */
-function* readVersion1(db: SqliteFile, session: SessionRow, onBytes: (bytes: number) => void): Events {
-  const parser = createParser(session);
-  const columns = columnsOf(db, "message");
-  const order = columns.has("time_created") ? "time_created, id" : "id";
-  const partColumns = columnsOf(db, "part");
-  const partSql = `select id, data${partColumns.has("time_created") ? ", time_created" : ""} from part where message_id = ? order by id`;
-
-  const toRow = (raw: Raw): Row | undefined => {
-    const rowId = toText(raw.id);
-    if (rowId === undefined) {
-      parser.bad();
-      return undefined;
-    }
-    if (typeof raw.data === "string") onBytes(raw.data.length);
-    return { id: rowId, createdAt: toNumber(raw.time_created), data: parseRecord(raw.data) };
-  };
-  function* partsOf(message: Row): Generator<Row> {
-    if (!partColumns.has("message_id")) return;
-    for (const raw of db.iterate<Raw>(partSql, [message.id])) {
-      const part = toRow(raw);
-      if (part) yield part;
-    }
-  }
-  function* messages(): Generator<Row | undefined> {
-    for (const raw of db.iterate<Raw>(`${messageSql(columns)} order by ${order}`, [session.id])) yield toRow(raw);
-  }
-  for (const [message, last] of withLast(messages())) yield* parser.message(message, partsOf(message), last);
-  return parser.finish();
-}
-
-const messageSql = (columns: ReadonlySet<string>) =>
-  `select id, data${columns.has("time_created") ? ", time_created" : ""} from message where session_id = ?`;
-
-const columnsOf = (db: SqliteFile, table: string) => new Set(db.columns(table));
+export const columnsOf = (db: SqliteFile, table: string) => new Set(db.columns(table));
 
 const SESSION_COLUMNS = [
   "id",
@@ -216,7 +132,7 @@ const SESSION_COLUMNS = [
 ];
 
 /** Older databases lack columns: only those present are named. */
-function sessionRows(db: SqliteFile, { session: table }: Tables, id?: string): Raw[] {
+export function sessionRows(db: SqliteFile, { session: table }: Tables, id?: string): Raw[] {
   const present = columnsOf(db, table);
   if (!present.has("id")) return [];
   const columns = SESSION_COLUMNS.filter((name) => present.has(name)).join(", ");
@@ -226,7 +142,7 @@ function sessionRows(db: SqliteFile, { session: table }: Tables, id?: string): R
   );
 }
 
-function toSession(row: Raw, id: string): SessionRow {
+export function toSession(row: Raw, id: string): SessionRow {
   return {
     id,
     parent: toText(row.parent_id),
@@ -288,32 +204,4 @@ async function activities(db: SqliteFile, table: RowTable): Promise<Map<string, 
     after = row.last;
     await nextTurn();
   }
-}
-
-function worktreeOf(db: SqliteFile, row: Raw): string | undefined {
-  const project = toText(row.project_id);
-  if (!project || !columnsOf(db, "project").has("worktree")) return undefined;
-  return toText(db.all<Raw>("select worktree from project where id = ?", [project])[0]?.worktree);
-}
-
-/**
- * A fork has no pointer to its origin, only copies of its messages, older than itself. The origin is the session of the same
- * project in which the last of those copies was written at that very time and for the first time.
- */
-function forkOrigin(db: SqliteFile, session: SessionRow, row: Raw): string | undefined {
-  const project = toText(row.project_id);
-  const columns = columnsOf(db, "message");
-  if (!project || session.createdAt === undefined || !columns.has("time_created")) return undefined;
-  const [copy] = db.all<Raw>("select max(time_created) as at from message where session_id = ? and time_created < ?", [
-    session.id,
-    session.createdAt,
-  ]);
-  const at = toNumber(copy?.at);
-  if (at === undefined) return undefined;
-  const [origin] = db.all<Raw>(
-    "select s.id as id from session s where s.project_id = ? and s.id <> ? and s.time_created <= ? " +
-      "and exists (select 1 from message m where m.session_id = s.id and m.time_created = ?) order by s.time_created limit 1",
-    [project, session.id, at, at],
-  );
-  return toText(origin?.id);
 }

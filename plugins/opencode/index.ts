@@ -3,6 +3,7 @@ import { sep } from "node:path";
 import { type AdapterEnv, defineAdapter, type SessionRef, sqliteSessions, sqliteVersion } from "sessarc/adapter";
 import { guard, skills, tools } from "./capabilities.ts";
 import { FAMILY } from "./family.ts";
+import type { Held } from "./open.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";
 import { rescue } from "./rescue.ts";
 import { mcp } from "./servers.ts";
@@ -13,24 +14,23 @@ export type { OpenCodeOptions } from "./places.ts";
 export default defineAdapter((options: OpenCodeOptions | undefined) => {
   const member = FAMILY[options?.variant ?? "opencode"];
   const places = (env: AdapterEnv) => placesOf(member, options?.dir, env);
-  const { list, open } = sqliteSessions({
-    async list(db, _, key) {
-      const { listSession, listSessions } = await import("./database.ts");
-      return key === undefined ? listSessions(db) : listSession(db, key);
-    },
+  const { list } = sqliteSessions({
+    list: async (db) => (await import("./database.ts")).listSessions(db),
     async *read(db, { key }, onBytes) {
-      return yield* (await import("./database.ts")).readSession(db, key, onBytes, member);
+      return yield* (await import("./read.ts")).readSession([db], key, onBytes, member);
     },
   });
   // One for the adapter's life: it remembers the files it parsed.
   let files: Promise<JsonStore> | undefined;
   const store = () => (files ??= import("./storage.ts").then(({ createJsonStore }) => createJsonStore()));
 
-  /** Ids held by the databases before `root`: those win. One that cannot be opened reports that as its own root. */
-  async function heldBefore(root: string, databases: readonly string[]): Promise<Set<string>> {
-    const before = databases.includes(root) ? databases.slice(0, databases.indexOf(root)) : databases;
-    const lists = await Promise.allSettled(before.map(list));
-    return new Set(lists.flatMap((one) => (one.status === "fulfilled" ? one.value.map((ref) => ref.key) : [])));
+  /** The sessions of every database; one that cannot be opened reports that as its own root, and is in no other's way. */
+  async function listAll(databases: readonly string[]): Promise<Held[]> {
+    const lists = await Promise.allSettled(databases.map(list));
+    return databases.map((path, at) => {
+      const one = lists[at];
+      return { path, refs: new Map(one?.status === "fulfilled" ? one.value.map((ref) => [ref.key, ref]) : []) };
+    });
   }
 
   return {
@@ -50,29 +50,48 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
 
     async *scan(root, env) {
       const { databases } = places(env);
-      const held = await heldBefore(root, databases);
-      const refs = databases.includes(root) ? await list(root) : (await store()).scan(root);
-      for await (const ref of refs) {
-        if (held.has(ref.key)) continue;
-        held.add(ref.key);
+      const held = await listAll(databases);
+      if (databases.includes(root)) {
+        // A channel's copy of the database goes on apart: the session is in the first that has it, and changes when any of them does.
+        const { withCopy } = await import("./database.ts");
+        for (const { key } of await list(root)) {
+          const [first, ...others] = held.flatMap(({ refs }) => refs.get(key) ?? []);
+          if (first) yield others.reduce(withCopy, first);
+        }
+        return;
+      }
+      const seen = new Set(held.flatMap(({ refs }) => [...refs.keys()]));
+      for await (const ref of (await store()).scan(root)) {
+        if (seen.has(ref.key)) continue;
+        seen.add(ref.key);
         yield ref;
       }
     },
 
     // Messages of the JSON store are files of their own: what its sessions are made of is more than their path.
     async token(ref, env) {
-      const root = storageOf(ref, places(env).storage);
-      return root === undefined ? sqliteVersion(ref.path) : ((await (await store()).version(root, ref)) ?? "");
+      const { databases, storage } = places(env);
+      const root = storageOf(ref, storage);
+      if (root !== undefined) return (await (await store()).version(root, ref)) ?? "";
+      const all = await Promise.all(unique([ref.path, ...databases]).map(sqliteVersion));
+      return all.join("+");
     },
 
     async open(path, env) {
-      const root = storageOf({ path }, places(env).storage);
-      if (root === undefined) return open(path);
-      const { version, read } = await store();
-      return { version: (ref) => version(root, ref), read: (ref, onBytes) => read(root, ref, onBytes) };
+      const { databases, storage } = places(env);
+      const root = storageOf({ path }, storage);
+      if (root !== undefined) {
+        const { version, read } = await store();
+        return { version: (ref) => version(root, ref), read: (ref, onBytes) => read(root, ref, onBytes) };
+      }
+      const held = databases.includes(path) ? await listAll(databases) : [];
+      const { openCopies } = await import("./open.ts");
+      return openCopies(path, held, member);
     },
   };
 });
+
+const unique = (paths: readonly string[]) => [...new Set(paths)];
 
 /** The folder of the JSON store a ref came from; undefined: it came from a database. */
 function storageOf({ path }: Pick<SessionRef, "path">, storage: readonly string[]): string | undefined {

@@ -150,7 +150,7 @@ export function tokensOf(tokens: JsonRecord): TokenUsage {
 }
 
 /** What the columns count beyond the messages; undefined where there is nothing. */
-function rest(columns: TokenUsage, paid: TokenUsage): TokenUsage | undefined {
+export function rest(columns: TokenUsage, paid: TokenUsage): TokenUsage | undefined {
   const left = { ...columns };
   for (const name of ["input", "output", "cacheRead", "cacheWrite5m"] as const)
     left[name] = Math.max(0, columns[name] - paid[name]);

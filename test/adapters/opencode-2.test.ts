@@ -46,7 +46,8 @@ const reply = (content: object[], more: object = { time: { created: T + 200, com
 function tables(messages: Rows, more: Rows = []): Record<string, Rows> {
   const own = { ...session, fork_session_id: null, ...columns, time_created: T, time_updated: T + 900 };
   const old = { ...session, time_created: T, time_updated: T };
-  const text = { type: "text", text: "old" };
+  // The one that was moved says the same in both.
+  const said = (id: string) => ({ type: "text", text: id === "ses_a" ? "Go" : "old" });
   return {
     session_v2: [own, ...more.map((one) => ({ ...own, ...one }))],
     session_message: messages,
@@ -64,7 +65,7 @@ function tables(messages: Rows, more: Rows = []): Record<string, Rows> {
       session_id: id,
       time_created: T + 1,
       time_updated: T + 1,
-      data: JSON.stringify(text),
+      data: JSON.stringify(said(id)),
     })),
   };
 }
