@@ -49,7 +49,7 @@ export function createParser(state?: Json): LineParser {
   };
 
   /**
-   * The tokens of a model call: a reply's, or those of a row that is none (a summary, a warmed cache, a tool that asked a model).
+   * The tokens of a model call: a reply's, or of a row that is not a reply (a summary, a warmed cache, a tool that asked a model).
    * A fork copies its parent's lines with their times: what is older than the fork was paid for there.
    */
   const count = (row: JsonRecord, call: JsonRecord, at: string | undefined, model: string | undefined): void => {
