@@ -70,16 +70,12 @@ export function valueStart(text: string, at: number): number {
   return opened(text, i, text.charCodeAt(operator) === 44 ? 0 : 1);
 }
 
-/** `apiKey: string = "…"`: the value follows the type. */
+/** `apiKey: string = "…"`, `password: &'static str = "…"`: the value follows the type. */
+const TYPE = /[ \t]{0,4}[&?*]{0,2}(?:'\w+ )?[\w.][\w.<>[\]|?* -]{0,40}=(?!=)/y;
+
 function afterType(text: string, at: number): number {
-  let i = at;
-  for (let n = 0; n < 4 && kind(text, i) & BLANK; n++) i++;
-  const type = i;
-  while (i < type + 32 && kind(text, i) & WORD) i++;
-  if (i === type) return at;
-  const blanks = i;
-  for (let n = 0; n < 4 && kind(text, i) & BLANK; n++) i++;
-  return i > blanks && text.charCodeAt(i) === 61 && text.charCodeAt(i + 1) !== 61 ? i + 1 : at;
+  TYPE.lastIndex = at;
+  return TYPE.test(text) ? TYPE.lastIndex : at;
 }
 
 /**

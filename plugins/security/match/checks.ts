@@ -1,19 +1,8 @@
 /** What a shape cannot say: is this value a secret after all? Each check sees one match and answers in bounded time. */
+import type { Candidate, Verdict } from "./candidate.ts";
+import { kubernetes, kubernetesJson, kubernetesString } from "./kubernetes.ts";
+import { isNumbered, isOpaque, isSetting, isTechnical } from "./opaque.ts";
 import { hasEverydayWord, isPlaceholder } from "./words.ts";
-
-export interface Candidate {
-  text: string;
-  /** The secret part. */
-  start: number;
-  end: number;
-  /** Where the match begins: the identifier of an assignment, the head of a token. */
-  from: number;
-  /** Where the match ends. */
-  stop: number;
-}
-
-/** False: no finding. True: as the row says. `weak`: only `possible`. */
-export type Verdict = boolean | "weak";
 
 export const CHECKS = {
   basic,
@@ -28,13 +17,22 @@ export const CHECKS = {
   jwt,
   jwtBase64,
   kubernetes,
+  kubernetesJson,
+  kubernetesString,
   mixed,
+  opaque,
+  opaqueAssigned,
+  opaquePair,
+  pair,
   password,
   pem,
   phone,
+  phrase,
   quotedMixed,
   random,
   reference,
+  scrambled,
+  stated,
   tfPassword,
   urlPassword,
   userinfo,
@@ -107,7 +105,9 @@ function mixed(candidate: Candidate): Verdict {
 function password(candidate: Candidate): Verdict {
   const value = secretOf(candidate);
   if (isPlaceholder(value) || looksLikeCode(value) || /^(?:\$|%|<|\{|@|&|\*|!)/.test(value)) return false;
+  if (isTechnical(value) && !quoted(candidate)) return false;
   const identifier = identifierOf(candidate);
+  if (/\benv:$/.test(identifier)) return false;
   if (
     /pass(?:word|wd)?[_.-]?(?:hash|field|input|label|length|min|max|policy|reset|url|file|path|variable|hint|id\b)/.test(
       identifier,
@@ -125,6 +125,47 @@ function password(candidate: Candidate): Verdict {
   if (/\d/.test(value)) return kinds >= 2 ? true : "weak";
   const random = kinds >= 2 && value.length >= 10 && !/[a-z]{7}|[A-Z]{7}/.test(value) && entropyOf(value) > 3;
   return random ? "weak" : false;
+}
+
+/** Where a value may also be a name, a place or a number: only what a generator or a careful person would write. */
+function opaque(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  return !isPlaceholder(value) && !looksLikeCode(value) && !hasEverydayWord(value) && isOpaque(value);
+}
+
+/** After `=` or `:`, not beside it in a list of names. */
+function opaqueAssigned(candidate: Candidate): Verdict {
+  return /[=:>]/.test(identifierOf(candidate)) && opaque(candidate);
+}
+
+/** `NAME=value` among secrets: unless the name is that of a setting. */
+function pair(candidate: Candidate): Verdict {
+  return !isSetting(identifierOf(candidate)) && password(candidate);
+}
+
+/** `NAME=value` among settings, of which some are secrets. */
+function opaquePair(candidate: Candidate): Verdict {
+  return !isSetting(identifierOf(candidate)) && opaque(candidate);
+}
+
+/** A quoted value of any characters under a name that says secret: no sentence, no reference. */
+function phrase(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  if (isPlaceholder(value) || !quoted(candidate) || /^[\w.]+\(|^\$\w/.test(value)) return false;
+  return /\d/.test(value) || (value.match(/[^\w\s]/g) ?? []).length > 3;
+}
+
+/** Some words after `the password`, or before it. */
+function stated(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  return value.length >= 5 && !isNumbered(value) && password(candidate);
+}
+
+/** Somewhere after the word, without a verb or a sign: only a value that is no name. */
+function scrambled(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[!#$%&*+@^~?]/].filter((kind) => kind.test(value)).length;
+  return value.length >= 6 && kinds >= 3 && !isTechnical(value) && opaque(candidate);
 }
 
 /** A line of a `.env` block: an upper-case name that ends as a secret's name does. */
@@ -222,27 +263,6 @@ function jwt(candidate: Candidate): Verdict {
 function jwtBase64(candidate: Candidate): Verdict {
   const decoded = Buffer.from(secretOf(candidate), "base64").toString("latin1");
   return /^ey[\w-]{10,}\.ey[\w-]{10,}/.test(decoded);
-}
-
-/** The line is below `data:` of a document with `kind: Secret`. */
-function kubernetes({ text, from, start }: Candidate): Verdict {
-  const above = text.slice(Math.max(0, from - 8192), from);
-  const below = text.slice(from, from + 8192);
-  const next = below.indexOf("\n---");
-  const document = above.slice(above.lastIndexOf("\n---") + 1) + (next < 0 ? below : below.slice(0, next));
-  if (!/kind:[ \t]{0,5}["']?secret["']?\s/i.test(`${document}\n`)) return false;
-  const lines = above.slice(-4096).split("\n");
-  const own = indentOf(text.slice(from + 1, start));
-  for (let i = lines.length - 1; i >= 0; i--) {
-    const line = lines[i] ?? "";
-    if (line.trim() === "" || indentOf(line) >= own) continue;
-    return /^[\s\d+→|:-]*(?:data|stringData):\s*$/.test(line);
-  }
-  return false;
-}
-
-function indentOf(line: string): number {
-  return /^(?:[ \t]*\d+[\t→:|]|[+-])?([ \t]*)/.exec(line)?.[1]?.length ?? 0;
 }
 
 function card(candidate: Candidate): Verdict {

@@ -54,6 +54,16 @@ export function literalSource(text: string, insensitive: boolean): string {
 
 /** `a-f0-9_-` → `[a-f0-9_\-]`; with `insensitive` both cases. An empty negated class is any character. */
 export function classSource(chars: string, negated = false, insensitive = false): string {
+  const key = `${negated}${insensitive}${chars}`;
+  const source = classes.get(key) ?? toClass(chars, negated, insensitive);
+  classes.set(key, source);
+  return source;
+}
+
+/** Most rows share some. */
+const classes = new Map<string, string>();
+
+function toClass(chars: string, negated: boolean, insensitive: boolean): string {
   if (negated && chars === "") return "[^]";
   let out = "";
   for (let i = 0; i < chars.length; i++) {

@@ -1,6 +1,7 @@
 /** From rows to what the scanner runs: expressions, keywords and which keyword starts which expression. */
 import { ASSIGNMENT, VALUE_END } from "./assign.ts";
-import { type Candidate, CHECKS, type Verdict } from "./checks.ts";
+import type { Candidate, Verdict } from "./candidate.ts";
+import { CHECKS } from "./checks.ts";
 import {
   type Anchor,
   anchorsOf,
@@ -108,9 +109,17 @@ function tokenBindings(row: Row, parts: readonly Part[]): Binding[] {
   }));
 }
 
+/** Rows share them. */
+const members = new Map<string, Uint8Array>();
+
 function membersOf(source: string): Uint8Array {
-  const test = new RegExp(source);
-  return Uint8Array.from({ length: 65_536 }, (_, code) => Number(test.test(String.fromCharCode(code))));
+  let known = members.get(source);
+  if (!known) {
+    const test = new RegExp(source);
+    known = Uint8Array.from({ length: 65_536 }, (_, code) => Number(test.test(String.fromCharCode(code))));
+    members.set(source, known);
+  }
+  return known;
 }
 
 function nearBindings(row: Row): Binding[] {

@@ -11,19 +11,29 @@ interface Prefilter {
 
 const SHIFT = 6;
 const WIDTH = 1 << SHIFT;
+/** Classes for all other characters together: words of them may be reported where others are, and the expression decides. */
+const SHARED = 6;
 const MOST = 65_535;
 const NOTHING: readonly number[] = [];
 
-/** At most 63 distinct (folded) characters and 65,535 states; throws a RangeError beyond. Keywords are ASCII. */
+/** At most 57 distinct (folded) ASCII characters and 65,535 states; throws a RangeError beyond. */
 export function createPrefilter(keywords: readonly string[]): Prefilter {
   const classes = new Uint8Array(65_536);
   let used = 0;
   const words = keywords.map((word) => word.toLowerCase());
-  for (const char of new Set(words.join(""))) {
-    if (++used >= WIDTH) throw new RangeError("Keywords hold too many different characters");
+  const chars = [...new Set(words.join(""))];
+  for (const char of chars.filter((one) => one <= "\x7f")) {
+    if (++used >= WIDTH - SHARED) throw new RangeError("Keywords hold too many different characters");
     classes[char.charCodeAt(0)] = used;
     classes[char.toUpperCase().charCodeAt(0)] = used;
   }
+  chars
+    .filter((one) => one > "\x7f")
+    .forEach((char, at) => {
+      const upper = char.toUpperCase();
+      for (const one of upper.length === 1 && upper > "\x7f" ? [char, upper] : [char])
+        classes[one.charCodeAt(0)] = used + 1 + (at % SHARED);
+    });
 
   // One row of transitions for each state, all in one table: a row of its own for each takes ten times as long to make. 0, the root, is
   // no node's child: it stands for "none" until `close` has filled the row.

@@ -47,6 +47,7 @@ const GENERAL = new Set([
   "env-secret",
   "password-assignment",
   "password-flag",
+  "password-prompt",
   "bearer-token",
   "authorization-header",
   "key-header",
