@@ -119,5 +119,14 @@ async function commandsOf(sources: readonly PluginSource[]): Promise<Command[]> 
   const { loadPlugins } = await import("../kernel/load.ts");
   // A broken plugin is reported where it would be used.
   const plugins = await loadPlugins(sources, () => {});
-  return plugins.flatMap(({ plugin }) => plugin.commands ?? []);
+  return plugins.flatMap(({ plugin }) => plugin.commands ?? []).map(withNoSync);
+}
+
+function withNoSync(command: Command): Command {
+  if (!command.current) return command;
+  return {
+    ...command,
+    options: { ...command.options, "no-sync": { type: "boolean" } },
+    help: { ...command.help, "no-sync": "Answer from the archive as it is, without importing what is new" },
+  };
 }

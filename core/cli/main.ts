@@ -4,12 +4,15 @@ import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
 import type { Command } from "../contract/plugin.ts";
 import { isSessarcError, leftOut, type SessarcError } from "../errors/error.ts";
 import { type Client, createClient } from "../serve/client.ts";
+import { hasArchive } from "../storage/present.ts";
 import { beforeSqlJs } from "../storage/sqljs.ts";
 import { printable, wantsColour } from "../terminal/style.ts";
 import { enableDebug } from "../utils/debug.ts";
+import { isRecord } from "../utils/json.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
 import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
+import type { Freshness } from "./current.ts";
 import { EXIT, reportFailure } from "./failure.ts";
 import { type CliIo, throughDoor } from "./io.ts";
 import { runQuick } from "./quick.ts";
@@ -50,18 +53,38 @@ async function runCommand(io: CliIo): Promise<number> {
   const all = [...plugins, ...config.plugins];
   beforeSqlJs(() => io.tune?.(config.dataDir, command.needs?.(flags) !== undefined));
   const wanted = needed(command, flags, plugins, config.plugins);
-  const client = createClient({
-    config,
-    env: io.env,
-    plugins: wanted,
-    partial: wanted.length < all.length,
-    onConfigError: anyway ? onConfigError : undefined,
-    scratchPlugins: all,
-    log: once((line) => void io.stderr.write(`${line}\n`)),
-  });
+  const log = once((line) => void io.stderr.write(`${line}\n`));
+  const openClient = (some: readonly PluginSource[]) =>
+    createClient({
+      config,
+      env: io.env,
+      plugins: some,
+      partial: some.length < all.length,
+      onConfigError: anyway ? onConfigError : undefined,
+      scratchPlugins: all,
+      log,
+    });
+  let client = openClient(wanted);
   try {
+    let freshness: Freshness | undefined;
+    if (command.current?.(flags) && hasArchive(config.dataDir)) {
+      const { catchUp, freshnessOf } = await import("./current.ts");
+      const sync = flags.sync !== false && config.sync && !(await client.isService());
+      if (sync || flags.json === true) freshness = await freshnessOf(client);
+      if (sync && freshness?.behind !== 0) {
+        if (wanted.length < all.length) {
+          // Only all plugins know all logs, and store all that a session has.
+          await client.close();
+          client = openClient(all);
+        }
+        freshness = await catchUp(client, freshness ?? { asOf: null, behind: null }, {
+          autoImport: config.autoImport,
+          io,
+        });
+      }
+    }
     const { run } = await command.load();
-    const context = createContext(io, { flags, args, config, problems, client, plugins: all });
+    const context = createContext(io, { flags, args, config, problems, client, plugins: all, freshness });
     return (await run(context)) ?? EXIT.ok;
   } finally {
     await client.close();
@@ -128,9 +151,13 @@ async function configure(
 
 function createContext(
   io: CliIo,
-  parts: Pick<CoreContext, "flags" | "config" | "problems" | "plugins"> & { args: string[]; client: Client },
+  parts: Pick<CoreContext, "flags" | "config" | "problems" | "plugins"> & {
+    args: string[];
+    client: Client;
+    freshness: Freshness | undefined;
+  },
 ): CoreContext {
-  const { flags, args, config, problems, client, plugins } = parts;
+  const { flags, args, config, problems, client, plugins, freshness } = parts;
   return {
     args,
     flags,
@@ -141,6 +168,8 @@ function createContext(
     cwd: io.cwd,
     out: (text) => void io.stdout.write(`${text}\n`),
     err: (text) => void io.stderr.write(`${text}\n`),
+    answer: (value) =>
+      void io.stdout.write(`${JSON.stringify(isRecord(value) ? { ...value, ...freshness } : value)}\n`),
     outRaw: (text) => void (io.raw?.stdout ?? io.stdout).write(text),
     errRaw: (text) => void (io.raw?.stderr ?? io.stderr).write(text),
     colour: wantsColour(io.env.env, io.stdout.isTTY === true),

@@ -79,6 +79,11 @@ export interface Command {
    * not loaded then, unless the configuration brings plugins. Default: all, as in `scratch`.
    */
   needs?(flags: CommandContext["flags"]): readonly string[] | undefined;
+  /**
+   * Whether, with these flags, it answers from the archive: without a service what the logs have new is then imported first, for a second
+   * at most. Adds the flag `--no-sync`. Default: no.
+   */
+  current?(flags: CommandContext["flags"]): boolean;
   load(): Promise<{ run: (ctx: CommandContext) => MaybePromise<number | undefined> }>;
 }
 
@@ -120,6 +125,8 @@ export interface CommandContext {
   /** Control characters and direction marks are removed, in JSON escaped: text of logs cannot steer a terminal. */
   out(text: string): void;
   err(text: string): void;
+  /** Prints what `--json` asks for. An object gets `asOf` and `behind`, when the command is `current` and there is an archive. */
+  answer(value: unknown): void;
   /** True when `out` may hold colour. */
   colour: boolean;
   /** True when `err` is a terminal: progress may be shown. */

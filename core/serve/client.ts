@@ -13,6 +13,8 @@ import { ApiError } from "../terminal/errors.ts";
 import { createQueue, type Queue } from "./queue.ts";
 
 export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"> & {
+  /** Whether a running service answers; without one the archive is opened in this process. */
+  isService(): Promise<boolean>;
   /** Closes the kernel of this process, when one was opened. The next request finds the service, or opens the archive, again. */
   close(): Promise<void>;
 };
@@ -101,6 +103,7 @@ export function createClient({
 
   return {
     kernel: async () => (await open()).kernel,
+    isService: async () => (await locate()) !== undefined,
     async get<T>(path: string, query: Record<string, string | undefined> = {}, signal?: AbortSignal) {
       const set = Object.fromEntries(
         Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),

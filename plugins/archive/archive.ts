@@ -84,7 +84,18 @@ export interface Archive {
 /** What other plugins may ask of the import: the service "importer". */
 export type Imports = Pick<
   Importer,
-  "scan" | "prepare" | "run" | "runPaths" | "runFound" | "inStep" | "lastScan" | "lastSyncAt" | "progress" | "idle"
+  | "scan"
+  | "prepare"
+  | "run"
+  | "runPaths"
+  | "runFound"
+  | "automatic"
+  | "inSync"
+  | "storeSync"
+  | "lastScan"
+  | "lastSyncAt"
+  | "progress"
+  | "idle"
 >;
 
 /** The archive with what it is made of, for this plugin's own routes and commands. */

@@ -40,6 +40,7 @@ export default definePlugin({
         at: "A branch, tag or commit; default HEAD",
         porcelain: "As `git blame --porcelain`, with extra headers that start with sessarc-",
       },
+      current: () => true,
       load: () => import("./commands/blame.ts"),
     },
     {
@@ -61,6 +62,7 @@ export default definePlugin({
         titles: "With md: the titles of the sessions",
         prompts: "With md: the prompts, without secrets",
       },
+      current: () => true,
       load: () => import("./commands/receipt.ts"),
     },
     {
@@ -73,6 +75,7 @@ export default definePlugin({
         project: "Id, name or folder of a project; default the working directory",
         prompts: "With the texts of the prompts, without secrets",
       },
+      current: () => true,
       load: () => import("./commands/notes.ts"),
     },
   ],

@@ -14,7 +14,7 @@ export async function run(ctx: CommandContext): Promise<number> {
 
 async function list(ctx: CommandContext): Promise<number> {
   const budgets = await ctx.get<Budget[]>("/budgets");
-  if (ctx.json) ctx.out(JSON.stringify(budgets));
+  if (ctx.json) ctx.answer(budgets);
   else if (budgets.length === 0) ctx.err("No budgets. `sessarc budget set day 20` sets one of 20 dollars a day.");
   else show(ctx, budgets);
   return budgets.length > 0 ? 0 : 3;
@@ -30,7 +30,7 @@ async function set(ctx: CommandContext, period: string, amount: string): Promise
       ? [...before, wanted]
       : before.with(at, { ...(before[at] as Budget), ...wanted, target: before[at]?.target ?? null });
   const budgets = await put(ctx, next);
-  if (ctx.json) ctx.out(JSON.stringify(budgets));
+  if (ctx.json) ctx.answer(budgets);
   else show(ctx, budgets);
   return 0;
 }
@@ -43,7 +43,7 @@ async function remove(ctx: CommandContext, period: string): Promise<number> {
     return 3;
   }
   const budgets = await put(ctx, before.toSpliced(at, 1));
-  if (ctx.json) ctx.out(JSON.stringify(budgets));
+  if (ctx.json) ctx.answer(budgets);
   else ctx.out("Removed.");
   return 0;
 }

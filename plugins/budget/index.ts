@@ -74,6 +74,7 @@ const command: Command = {
     ask: "The guard asks before a tool call once the budget is used up, where the assistant can ask",
   },
   operands: ["list", "set", "remove", ...PERIODS],
+  current: () => true,
   load: () => import("./command.ts"),
 };
 

@@ -14,7 +14,7 @@ async function one(ctx: CommandContext, name: string): Promise<number> {
   const { session } = await ctx.get<{ session: { id: string } }>("/sessions/find", { name });
   const path = `/sessions/${encodeURIComponent(session.id)}`;
   const findings = await ctx.get<Finding[]>(`${path}/health`);
-  if (ctx.json) ctx.out(JSON.stringify(findings));
+  if (ctx.json) ctx.answer(findings);
   else if (findings.length === 0) ctx.err("Nothing was found in this session.");
   else
     ctx.out(
@@ -50,7 +50,7 @@ function contextOf({ replies, window }: Context): string {
 async function all(ctx: CommandContext): Promise<number> {
   const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : undefined;
   const wastes = await ctx.get<Waste[]>("/health", { after: since(ctx), limit }, ctx.signal);
-  if (ctx.json) ctx.out(JSON.stringify(wastes));
+  if (ctx.json) ctx.answer(wastes);
   else if (wastes.length === 0) ctx.err("Nothing was found.");
   else {
     const style = createStyle(ctx.colour);

@@ -58,6 +58,7 @@ const command: Command = {
     since: "Only sessions active on or after this day: 2026-11-01, or 7d for seven days ago",
     limit: "Findings of each kind, 1 to 99 (default 5)",
   },
+  current: () => true,
   load: () => import("./command.ts"),
 };
 

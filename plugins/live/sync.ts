@@ -43,8 +43,6 @@ const REST = 9;
 const REST_MAX_MS = 60_000;
 /** Longer by this after each failure in a row. */
 const RETRY_MS = 5_000;
-/** Linux stamps files with a clock that ticks every 4 to 10 ms: a file may look that much older than it is. */
-const TICK_MS = 20;
 /** With more changed paths than this, everything is checked instead. */
 const MANY = 5_000;
 
@@ -104,7 +102,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     full = false;
     const before = process.cpuUsage();
     try {
-      const choose = await chooser();
+      const choose = chooser();
       const importer = kernel.inject("importer");
       if (all) {
         await importer.run(async (scan) => choose(await scan.found.open()), new Set());
@@ -113,7 +111,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
           counting = undefined;
         });
       } else await importer.runPaths(paths, choose);
-      importer.inStep();
+      await importer.inSync();
       failures = 0;
     } catch (error) {
       // Tried again after a rest.
@@ -144,24 +142,12 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     }
   }
 
-  /**
-   * What is imported without being asked: sessions the archive has, and those written to since the first import. Older logs that
-   * were left out then stay out, unless `autoImport` says otherwise.
-   */
-  async function chooser() {
-    const { db } = kernel.storage;
-    // Projects keep the time they came; a session's own is that of its last import.
-    const oldest = await db.get<{ at: string | null }>(
-      "select min(at) as at from (select created_at as at from project union all select first_at as at from import_state)",
-    );
-    const first = oldest?.at ? Date.parse(oldest.at) : Number.POSITIVE_INFINITY;
-    const { autoImport, sync } = kernel.config;
+  /** Picks what is imported without being asked for. */
+  function chooser() {
+    const { sync, autoImport } = kernel.config;
     // Of a clock that was set back since the start: what is written now looks that much older.
-    const setBack = Math.max(0, clock - (Date.now() - performance.now()));
-    return <F extends { stored: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): F[] =>
-      found.filter(({ stored, ref }) =>
-        stored === "not" ? autoImport || (ref.mtime ?? 0) + setBack + TICK_MS > first : sync,
-      );
+    const setBackMs = Math.max(0, clock - (Date.now() - performance.now()));
+    return kernel.inject("importer").automatic({ sync, autoImport, setBackMs });
   }
 
   function begin(): void {
@@ -244,6 +230,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       await roots?.stop();
       await running;
       await counting;
+      // So that the next command need not list all logs.
+      if (pending.size === 0) await kernel.inject("importer").storeSync();
     },
   };
 

@@ -51,6 +51,7 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
         env: "With --with: a variable of your environment that the command gets (may repeat)",
         readable: "With --with: a folder the command may read, such as its program's (may repeat)",
       },
+      current: () => true,
       load: () => import("./commands/replay.ts"),
     },
   ],

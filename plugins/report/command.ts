@@ -18,8 +18,10 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.signal,
   );
   const text = ctx.json ? `${JSON.stringify(report)}\n` : flags.format === "html" ? toHtml(report) : toMarkdown(report);
-  if (typeof flags.output !== "string") ctx.out(ctx.json ? text.trimEnd() : printable(text).trimEnd());
-  else {
+  if (typeof flags.output !== "string") {
+    if (ctx.json) ctx.answer(report);
+    else ctx.out(printable(text).trimEnd());
+  } else {
     await writeFile(resolve(ctx.cwd, flags.output), text, { flag: "wx", mode: 0o600 }).catch(
       (error: NodeJS.ErrnoException) => {
         if (error.code === "EEXIST") throw new UsageError(`${flags.output} exists; name another file`);

@@ -88,6 +88,7 @@ const command: Command = {
   },
   operands: [],
   values: { format: ["md", "html"], output: "file" },
+  current: () => true,
   load: () => import("./command.ts"),
 };
 

@@ -68,6 +68,7 @@ const usageCommand: Command = {
   operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool", "blocks"],
   values: { order: ["asc", "desc"] },
   needs: quick,
+  current: (flags) => flags.stateless !== true,
   load: () => import("./usage.ts"),
 };
 
@@ -81,6 +82,7 @@ const searchCommand: Command = {
     without: 'Leave out messages with this word. A flag in the query, as in "rm -rf", is a word; -tool:x leaves out',
     limit: "Sessions to show, 1 to 1000 (default 20)",
   },
+  current: () => true,
   load: () => import("./search.ts"),
 };
 
@@ -102,6 +104,7 @@ const showCommand: Command = {
     limit: "Messages at most (default: all)",
     earlier: "An earlier text of its log, by the number shown above the messages",
   },
+  current: () => true,
   load: () => import("./show.ts"),
 };
 
@@ -129,6 +132,7 @@ const sessionsCommand: Command = {
   },
   values: { sort: ["recent", "oldest", "messages", "active"] },
   needs: quick,
+  current: () => true,
   load: () => import("./sessions.ts"),
 };
 
@@ -139,6 +143,7 @@ const projectsCommand: Command = {
   options: { tool: { type: "string", short: "t" }, git: { type: "boolean" } },
   help: { tool: "Only those with sessions of this tool", git: "Branch and changes of each repository, read now" },
   needs: (flags) => (flags.git === true ? undefined : quick(flags)),
+  current: () => true,
   load: () => import("./projects.ts"),
 };
 

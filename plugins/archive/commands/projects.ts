@@ -15,7 +15,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       (tool === undefined || project.tools.includes(tool)) &&
       [project.name, project.path ?? "", project.id].some((text) => text.toLowerCase().includes(wanted)),
   );
-  if (ctx.json) ctx.out(JSON.stringify(projects));
+  if (ctx.json) ctx.answer(projects);
   else if (projects.length === 0) ctx.err("No such project. `sessarc import` reads the logs.");
   else ctx.out(table(ctx, projects, git));
   return projects.length > 0 ? 0 : 3;

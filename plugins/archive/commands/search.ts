@@ -28,7 +28,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const limit = String(numberFlag(ctx, "limit", 1, 1000) ?? 20);
   const redacted = isRedacted(ctx) ? "1" : undefined;
   const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit, redacted }, ctx.signal);
-  if (ctx.json) ctx.out(JSON.stringify(answer));
+  if (ctx.json) ctx.answer(answer);
   else print(ctx, answer);
   return answer.results.length > 0 ? 0 : 3;
 }

@@ -29,7 +29,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     },
     ctx.signal,
   );
-  if (ctx.json) ctx.out(JSON.stringify(page));
+  if (ctx.json) ctx.answer(page);
   else await print(ctx, page);
   return page.sessions.length > 0 ? 0 : 3;
 }

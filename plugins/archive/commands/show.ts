@@ -51,7 +51,7 @@ async function printJson(ctx: CommandContext, id: string, { after, limit, ...res
     page.messages.push(...next.messages);
     page.nextCursor = next.nextCursor ?? null;
   }
-  ctx.out(JSON.stringify(page));
+  ctx.answer(page);
   return 0;
 }
 

@@ -41,7 +41,7 @@ export async function showBlocks(ctx: CommandContext, query: Query): Promise<num
   const answer = await ask();
   const rows = ctx.flags.order === "desc" ? answer.rows.toReversed() : answer.rows;
   const shown = { ...answer, rows: rows.slice(0, limit) };
-  if (ctx.json) ctx.out(JSON.stringify(shown));
+  if (ctx.json) ctx.answer(shown);
   else if (rows.length === 0) ctx.err("No usage in this range. `sessarc import` reads the logs.");
   else print(ctx, shown);
   return rows.length > 0 ? 0 : 3;

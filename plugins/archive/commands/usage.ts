@@ -63,7 +63,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   // The first of the other order are the last of all.
   if (isUsualOrder(ctx, query.by)) query.limit = limit?.toString();
   const answer = inOrder(ctx, await ask(ctx, query), limit);
-  if (ctx.json) ctx.out(JSON.stringify(answer));
+  if (ctx.json) ctx.answer(answer);
   else print(ctx, answer);
   return answer.rows.length > 0 ? 0 : 3;
 }

@@ -5,6 +5,8 @@ import type { Readers } from "../catalogue/readers.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
+import { hasChanged, parseStamps, placesOf, type Stamps, takeStamps } from "../places/stamps.ts";
+import { type Automatic, automatic } from "./automatic.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
 import { indexBehind, tidyIndexed } from "./indexed.ts";
@@ -23,6 +25,18 @@ interface Selection {
   all?: boolean | undefined;
 }
 
+export interface Freshness {
+  asOf: string | null;
+  behind: number | null;
+}
+
+interface RunChoices {
+  /** Cancels this run. */
+  signal?: AbortSignal;
+  /** For a run that may be cancelled before its end. Default: the largest first, which ends soonest. */
+  newestFirst?: boolean;
+}
+
 interface Peeked {
   title: string | null;
   cwd: string | undefined;
@@ -31,6 +45,11 @@ interface Peeked {
 
 /** Heads of logs kept in memory; the oldest go first. */
 const PEEK_LIMIT = 20_000;
+/** Stamps are stored this long after the last ones at the earliest: a service is in sync several times a minute. */
+const STAMPS_MS = 600_000;
+/** Derived data of the import. */
+const DERIVED = "import";
+const STAMPS = "stamps";
 /** A run without a listener, which keeps the archive up to date. */
 const SILENT = () => {};
 
@@ -40,6 +59,8 @@ export class Importer {
   readonly #readers: Readers;
   readonly #onCommit: OnCommit;
   #scan: Scan | undefined;
+  /** When that scan began, ms. */
+  #scannedAt = 0;
   /** What the run under way goes by: no other run, and no other listing, enters anything into it meanwhile. */
   #looked: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
@@ -57,6 +78,7 @@ export class Importer {
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
   #lastSyncAt: string | null = null;
+  #stampedAt = Number.NEGATIVE_INFINITY;
 
   constructor(kernel: Kernel, resolver: ProjectResolver, readers: Readers, onCommit: OnCommit) {
     this.#kernel = kernel;
@@ -70,9 +92,61 @@ export class Importer {
     return this.#lastSyncAt;
   }
 
-  /** Records that it is in sync now. */
-  inStep(): void {
+  /** Picks of found logs those that are imported without being asked for. */
+  automatic(choices: Automatic): (found: readonly FoundLog[]) => Promise<FoundLog[]> {
+    return (found) => automatic(this.#kernel.storage.db, found, choices);
+  }
+
+  /** Records that it is in sync now; for the next start, too, when that was not done for a while. */
+  async inSync(): Promise<void> {
     this.#lastSyncAt = new Date().toISOString();
+    if (performance.now() - this.#stampedAt > STAMPS_MS) await this.storeSync();
+  }
+
+  /** Stores when the archive was in sync last, and what the logs were like then, so that the next start need not list them to find out. */
+  async storeSync(): Promise<void> {
+    const { env, config, storage } = this.#kernel;
+    if (!this.#scan || this.#lastSyncAt === null || storage.readOnly) return;
+    this.#stampedAt = performance.now();
+    const taken = await takeStamps(this.#scan, this.#scannedAt, placesOf(env, config));
+    const stamps: Stamps = { at: this.#lastSyncAt, ...taken };
+    await storage.derived(DERIVED).set(STAMPS, JSON.stringify(stamps));
+  }
+
+  /**
+   * When the archive was last in sync (`asOf`, ISO; null: not known), and how many logs are newer as far as sizes and times show it: 0, or
+   * null when some are, which are not counted. Costs about 5 µs a log; no adapter is asked.
+   */
+  async freshness(): Promise<Freshness> {
+    const { env, config, storage } = this.#kernel;
+    const bytes = await storage.derived(DERIVED).get(STAMPS);
+    const stamps = bytes && parseStamps(bytes);
+    if (!stamps) return { asOf: null, behind: null };
+    const current = stamps.places === placesOf(env, config) && !(await hasChanged(stamps));
+    return { asOf: stamps.at, behind: current ? 0 : null };
+  }
+
+  /**
+   * Imports what changed since the last run, newest first, for `withinMs` at most; what is imported by then stays. `behind`: logs that
+   * are left. `autoImport`: logs that were left out at the first import, too.
+   */
+  async catchUp(withinMs: number, autoImport: boolean): Promise<Freshness & { imported: number }> {
+    const { asOf } = await this.freshness();
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), withinMs);
+    const choose = async (scan: Scan) => {
+      const pick = this.automatic({ sync: true, autoImport });
+      return pick(await scan.found.open());
+    };
+    try {
+      const report = await this.run(choose, new Set(), SILENT, { signal: limit.signal, newestFirst: true });
+      if (report.cancelled > 0) return { asOf, behind: report.cancelled, imported: report.imported };
+      this.#lastSyncAt = new Date().toISOString();
+      await this.storeSync();
+      return { asOf: this.#lastSyncAt, behind: 0, imported: report.imported };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   get env(): AdapterEnv {
@@ -100,9 +174,11 @@ export class Importer {
   }
 
   #list(): Promise<Scan> {
+    const since = Date.now();
     this.#scanning = scanLogs(this.#kernel.registry, this.env, this.#kernel.storage.db)
       .then((scan) => {
         this.#scan = scan;
+        this.#scannedAt = since;
         this.#resolver.reset();
         return scan;
       })
@@ -133,13 +209,14 @@ export class Importer {
     choose: (scan: Scan) => Promise<readonly FoundLog[]> | readonly FoundLog[],
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void = SILENT,
+    options: RunChoices = {},
   ): Promise<ImportReport> {
     const look = async () => {
       const scan = await this.#compared();
       await recountGone(this.#kernel, this.#onCommit);
       return choose(scan);
     };
-    return this.#enqueue(look, named, onFrame);
+    return this.#enqueue(look, named, onFrame, options);
   }
 
   /** Imports what `choose` picks of the logs at changed `paths`; only those are read. Waits for other runs. */
@@ -191,6 +268,7 @@ export class Importer {
     look: () => Promise<readonly FoundLog[]>,
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void,
+    { signal, newestFirst = false }: RunChoices = {},
   ): Promise<ImportReport> {
     const asked = onFrame !== SILENT;
     const cancel = new AbortController();
@@ -211,8 +289,9 @@ export class Importer {
           named,
           onCommit: this.#onCommit,
           readers: this.#readers,
+          newestFirst,
           settler: () => (this.#settler ??= new Settler(this.#kernel.storage.db, this.mostReplies)),
-          signal: cancel.signal,
+          signal: signal ? AbortSignal.any([cancel.signal, signal]) : cancel.signal,
           onFrame: (frame) => {
             if (frame.type === "session" && frame.outcome === "imported") {
               this.#looked?.found.setStored(frame.id, "same");

@@ -14,10 +14,10 @@ const MAX_PARTS = 12;
 /** Parts up to this many times as large as all after them are folded into one with those. */
 const FOLD_RATIO = 4;
 
-/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. */
-export function toJobs(changed: readonly FoundLog[]): FoundLog[][] {
+/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first, or the newest. */
+export function toJobs(changed: readonly FoundLog[], newestFirst: boolean): FoundLog[][] {
   const jobs: FoundLog[][] = [];
-  const large = (one: FoundLog) => (one.ref.size ?? 0) >= JOB_BYTES;
+  const large = (one: FoundLog) => !newestFirst && (one.ref.size ?? 0) >= JOB_BYTES;
   const ordered = [...changed].sort(
     (a, b) =>
       Number(large(b)) - Number(large(a)) ||

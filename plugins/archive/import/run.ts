@@ -24,6 +24,8 @@ interface RunOptions extends StageOptions {
   named: ReadonlySet<string>;
   /** Cancels: what is finished is stored, all else is left as it was. */
   signal: AbortSignal;
+  /** Logs are read by their time instead of their size. */
+  newestFirst: boolean;
   onFrame(frame: ImportFrame): void;
 }
 
@@ -184,7 +186,7 @@ class Run {
     this.#total = changed.length;
     this.#bytesTotal = changed.reduce((sum, one) => sum + (one.ref.size ?? 0), 0);
     this.#progress(null);
-    const jobs = toJobs(changed).values();
+    const jobs = toJobs(changed, this.#options.newestFirst).values();
     let storing: Promise<void> = Promise.resolve();
     // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time.
     const lane = async () => {

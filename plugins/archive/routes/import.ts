@@ -1,10 +1,13 @@
-/** POST /import, GET /import/status, POST /import/cancel, POST /sync. */
+/** POST /import, GET /import/status, POST /import/cancel, GET and POST /sync. */
 
 import { type Database, defineRoute } from "sessarc";
 import * as v from "valibot";
 import { toEvents } from "#internal";
+import type { Freshness, Importer } from "../import/importer.ts";
 import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
 import type { Scan } from "../places/scan.ts";
+
+type CaughtUp = Awaited<ReturnType<Importer["catchUp"]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 /** Stores the time of the first import that the user asked for, even of one that found nothing. */
@@ -35,6 +38,7 @@ const importRoute = defineRoute({
     return answer(event.req, async (onFrame) => {
       const report = await importer.run(choose, named, onFrame);
       await noteFirst(kernel.storage.db);
+      if (body.all && report.cancelled === 0) await importer.inSync();
       await kernel.notify("import:done", report);
       return report;
     });
@@ -67,17 +71,38 @@ const cancel = defineRoute({
   handler: async ({ kernel }) => ({ cancelled: await kernel.inject("archive/open").importer.cancel() }),
 });
 
+const freshness = defineRoute({
+  method: "GET",
+  path: "/sync",
+  summary:
+    "When the archive was last in sync with the logs (`asOf`; null: not known), and how many logs are newer (`behind`; null: some, not counted), by sizes and times",
+  handler: async ({ kernel }): Promise<Freshness> => {
+    const status = kernel.address && kernel.find("sync")?.status();
+    // A service that follows the logs knows without looking.
+    if (status?.mode !== "watching" && status?.mode !== "polling")
+      return kernel.inject("archive/open").importer.freshness();
+    const behind = status.pending;
+    return { asOf: behind === 0 ? new Date().toISOString() : status.lastAt, behind };
+  },
+});
+
 const sync = defineRoute({
   method: "POST",
   path: "/sync",
-  summary: "Import what changed since the last run; `wait=1` answers when done",
-  query: v.object({ wait: v.optional(v.picklist(["0", "1"])) }),
-  handler: async ({ kernel, query }): Promise<ImportReport | { started: true }> => {
+  summary:
+    "Import what changed since the last run; `wait=1` answers when done. `within` (ms, 1 to 60000): newest first, until then, without logs that were left out at the first import (`older=1`: with those); answers what is left",
+  query: v.object({
+    wait: v.optional(v.picklist(["0", "1"])),
+    within: v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(60_000))),
+    older: v.optional(v.picklist(["0", "1"])),
+  }),
+  handler: async ({ kernel, query }): Promise<ImportReport | CaughtUp | { started: true }> => {
     const { importer } = kernel.inject("archive/open");
+    if (query.within !== undefined) return importer.catchUp(query.within, query.older === "1");
     const run = importer
       .run((result: Scan) => result.found.all(), NONE)
-      .then((report) => {
-        if (report.cancelled === 0) importer.inStep();
+      .then(async (report) => {
+        if (report.cancelled === 0) await importer.inSync();
         return report;
       });
     if (query.wait === "1") return run;
@@ -88,7 +113,7 @@ const sync = defineRoute({
   },
 });
 
-export const importRoutes = [importRoute, status, cancel, sync] as const;
+export const importRoutes = [importRoute, status, cancel, freshness, sync] as const;
 
 /** The run's report as JSON, or its frames and then the report as events. A client that goes away leaves the run alone. */
 export async function answer(

@@ -21,7 +21,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     },
     ctx.signal,
   );
-  if (ctx.json) ctx.out(JSON.stringify(answer));
+  if (ctx.json) ctx.answer(answer);
   else if (!answer.lines) ctx.err(`${answer.path} is binary or larger than 2 MiB.`);
   else if (porcelain) ctx.out(toPorcelain(answer));
   else ctx.out(toText(answer, ctx));

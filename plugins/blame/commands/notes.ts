@@ -15,7 +15,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     { range, prompts: ctx.flags.prompts === true },
     ctx.signal,
   );
-  if (ctx.json) ctx.out(JSON.stringify({ ref, commits }));
+  if (ctx.json) ctx.answer({ ref, commits });
   else if (commits.length === 0) ctx.err("No commit of this range has lines of a session.");
   else {
     ctx.out(`${commits.length} ${commits.length === 1 ? "note" : "notes"} under ${ref}`);

@@ -13,7 +13,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     { range, redacted: isRedacted(ctx) ? "1" : undefined },
     ctx.signal,
   );
-  if (ctx.json) ctx.out(JSON.stringify(receipt));
+  if (ctx.json) ctx.answer(receipt);
   else if (ctx.flags.format === "md") {
     const shown = { titles: ctx.flags.titles === true, prompts: ctx.flags.prompts === true };
     ctx.out(toMarkdown(receipt, shown, shown.prompts ? await promptTexts(ctx, receipt) : new Map()));

@@ -11,6 +11,7 @@ const note: Command = {
     "[list] [text…] [--tag t] [--bookmarked]\nset <session|last> <text…> [--message n]\nremove <session|last> [--message n]",
   options: { ...MESSAGE, tag: { type: "string", short: "t" }, bookmarked: { type: "boolean", short: "b" } },
   help: { ...MESSAGE_HELP, tag: "Only what has this tag", bookmarked: "Only bookmarks" },
+  current: () => true,
   load: async () => ({ run: (await import("./marks.ts")).runNote }),
 };
 
@@ -20,6 +21,7 @@ const tag: Command = {
   usage: "[list]\n<session|last> <tag…> [--message n] [--remove]",
   options: { ...MESSAGE, remove: { type: "boolean" } },
   help: { ...MESSAGE_HELP, remove: "Take these tags away instead" },
+  current: () => true,
   load: async () => ({ run: (await import("./marks.ts")).runTag }),
 };
 
@@ -29,6 +31,7 @@ const bookmark: Command = {
   usage: "<session|last> [--message n] [--remove]",
   options: { ...MESSAGE, remove: { type: "boolean" } },
   help: { ...MESSAGE_HELP, remove: "Take the bookmark away instead" },
+  current: () => true,
   load: async () => ({ run: (await import("./marks.ts")).runBookmark }),
 };
 
@@ -38,6 +41,7 @@ const searches: Command = {
   usage: "[list]\nsave <name> <query…>\nrun <name> [--limit n]\nremove <name>",
   options: { limit: { type: "string", short: "n" } },
   help: { limit: "Sessions to show, 1 to 1000 (default 20)" },
+  current: () => true,
   load: () => import("./searches.ts"),
 };
 

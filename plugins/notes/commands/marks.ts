@@ -46,7 +46,7 @@ async function change(ctx: CommandContext, session: string, what: MarkChange): P
   const id = await sessionId(ctx, session);
   const body = { ...what, seq: messageFlag(ctx) };
   const mark = await send<Mark | null>(ctx, "PATCH", `/sessions/${encodeURIComponent(id)}/notes`, body);
-  if (ctx.json) ctx.out(JSON.stringify(mark));
+  if (ctx.json) ctx.answer(mark);
   else ctx.out(printable(mark ? `${placeOf(mark)}: ${factsOf(mark)}` : `${id}: nothing is left`));
   return 0;
 }
@@ -58,7 +58,7 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
     tag,
     bookmarked: ctx.flags.bookmarked === true ? "1" : undefined,
   });
-  if (ctx.json) ctx.out(JSON.stringify(marks));
+  if (ctx.json) ctx.answer(marks);
   else if (marks.length === 0) ctx.err("No notes. `sessarc note set last …` writes one on the newest session.");
   else {
     const columns: Column<ListedMark>[] = [
@@ -78,7 +78,7 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
 
 async function listTags(ctx: CommandContext): Promise<number> {
   const tags = await ctx.get<{ tag: string; count: number }[]>("/tags");
-  if (ctx.json) ctx.out(JSON.stringify(tags));
+  if (ctx.json) ctx.answer(tags);
   else if (tags.length === 0) ctx.err("No tags. `sessarc tag last review` tags the newest session.");
   else
     ctx.out(

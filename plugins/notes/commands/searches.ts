@@ -23,7 +23,7 @@ export async function run(ctx: CommandContext): Promise<number> {
 }
 
 function list(ctx: CommandContext, searches: readonly SavedSearch[]): number {
-  if (ctx.json) ctx.out(JSON.stringify(searches));
+  if (ctx.json) ctx.answer(searches);
   else if (searches.length === 0) ctx.err("No saved searches. `sessarc searches save failed is:error` saves one.");
   else
     ctx.out(
@@ -40,7 +40,7 @@ function list(ctx: CommandContext, searches: readonly SavedSearch[]): number {
 }
 
 function removed(ctx: CommandContext, searches: readonly SavedSearch[]): number {
-  if (ctx.json) ctx.out(JSON.stringify(searches));
+  if (ctx.json) ctx.answer(searches);
   else ctx.out("Removed.");
   return 0;
 }
@@ -69,7 +69,7 @@ async function search(ctx: CommandContext, name: string): Promise<number> {
   }
   const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : "20";
   const answer = await ctx.get<Found>("/search", { q: saved.query, limit }, ctx.signal);
-  if (ctx.json) ctx.out(JSON.stringify(answer));
+  if (ctx.json) ctx.answer(answer);
   else if (answer.results.length > 0)
     ctx.out(
       formatTable<Found["results"][number]>(

@@ -35,7 +35,7 @@ const planOf = (ctx: CommandContext, id: string) =>
 
 function printPlan(ctx: CommandContext, plan: PlanReport): number {
   if (ctx.json) {
-    ctx.out(JSON.stringify(plan));
+    ctx.answer(plan);
     return 0;
   }
   const style = createStyle(ctx.colour);
@@ -103,7 +103,7 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
     if (!ctx.json) ctx.out(outcomeOf(step, report, why, style));
   }
   const end = await ctx.get<EndState>("/replay/result", { sessionId: id });
-  if (ctx.json) ctx.out(JSON.stringify({ sessionId: id, path: sandbox.path, notes: sandbox.notes, ...done, end }));
+  if (ctx.json) ctx.answer({ sessionId: id, path: sandbox.path, notes: sandbox.notes, ...done, end });
   else ctx.out(summary(end, sandbox.path));
   return done.steps.some((step) => step.state === "failed" && step.matchesRecording !== true) ? 1 : 0;
 }

@@ -28,7 +28,7 @@ export async function runWith(ctx: CommandContext, sessionId: string, command: s
     ctx.signal,
   );
   const result = await ended(ctx, sessionId);
-  if (ctx.json) ctx.out(JSON.stringify(result));
+  if (ctx.json) ctx.answer(result);
   else show(ctx, result);
   return result.left > 0 || result.turns.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
 }

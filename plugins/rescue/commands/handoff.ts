@@ -13,7 +13,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const path = `/sessions/${encodeURIComponent(session.id)}/handoff`;
   const brief = await ctx.get<Brief>(path, { to, tokens: text(ctx, "tokens") }, ctx.signal);
   if (ctx.json) {
-    ctx.out(JSON.stringify(brief));
+    ctx.answer(brief);
     return 0;
   }
   if (!isStarted) {

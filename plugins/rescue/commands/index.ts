@@ -25,6 +25,7 @@ const rescueCommand: Command = {
     "keep-for": "Let the assistant retain its logs for so many days: a backup and one edit of its settings",
   },
   values: { state: ["listed", "hidden", "dying", "gone", "folder-gone"], in: "folder" },
+  current: () => true,
   load: () => import("./rescue.ts"),
 };
 
@@ -39,6 +40,7 @@ const resumeCommand: Command = {
     yes: "Put the log back without a question",
   },
   values: { in: "folder" },
+  current: () => true,
   load: () => import("./resume.ts"),
 };
 
@@ -58,6 +60,7 @@ const handoffCommand: Command = {
     copy: "Put it into the clipboard too, by way of the terminal",
     start: "Start the assistant with it, in the session's folder",
   },
+  current: () => true,
   load: () => import("./handoff.ts"),
 };
 

@@ -56,7 +56,7 @@ async function list(ctx: CommandContext): Promise<number> {
   for (const state of wanted ? [wanted] : SHOWN)
     lists[state] = await ctx.get<Listed>("/rescue/sessions", { ...query, state }, ctx.signal);
   if (ctx.json) {
-    ctx.out(JSON.stringify({ ...overview, lists }));
+    ctx.answer({ ...overview, lists });
     return 0;
   }
   const { sessions, notListed, states, stored } = overview;
@@ -128,7 +128,7 @@ async function putBack(ctx: CommandContext): Promise<number> {
   const body = { sessions, ...(folder !== undefined && { folder: resolve(ctx.cwd, folder) }) };
   const { plans } = await send<{ plans: RescuePlan[] }>(ctx, "POST", "/rescue/plan", body, ctx.signal);
   if (ctx.flags.yes !== true) {
-    if (ctx.json) ctx.out(JSON.stringify({ plans }));
+    if (ctx.json) ctx.answer({ plans });
     else for (const plan of plans) printPlan(ctx, plan);
     const possible = plans.some((plan) => plan.reason === null && plan.steps.some(isToDo));
     if (possible) ctx.err("Nothing was written. --yes writes it.");
@@ -139,7 +139,7 @@ async function putBack(ctx: CommandContext): Promise<number> {
     able.length === 0
       ? { rescued: [] }
       : await send<{ rescued: Rescued[] }>(ctx, "POST", "/rescue/restore", { ...body, sessions: able }, ctx.signal);
-  if (ctx.json) ctx.out(JSON.stringify({ ...answer, refused: plans.filter(({ reason }) => reason !== null) }));
+  if (ctx.json) ctx.answer({ ...answer, refused: plans.filter(({ reason }) => reason !== null) });
   else {
     for (const plan of plans) if (plan.reason !== null) printPlan(ctx, plan);
     for (const one of answer.rescued) printRescued(ctx, one);
@@ -191,7 +191,7 @@ async function undo(ctx: CommandContext): Promise<number> {
     throw new UsageError("Name one session: `sessarc rescue --undo <session>`");
   const { session } = await ctx.get<{ session: { id: string } }>("/sessions/find", { name }, ctx.signal);
   const undone = await send<Undone>(ctx, "POST", "/rescue/undo", { session: session.id }, ctx.signal);
-  if (ctx.json) ctx.out(JSON.stringify(undone));
+  if (ctx.json) ctx.answer(undone);
   else {
     for (const path of undone.removed) ctx.out(`removed  ${printable(path)}`);
     for (const path of undone.left) ctx.out(`left     ${printable(path)}: it changed since`);
@@ -208,7 +208,7 @@ async function keepFor(ctx: CommandContext, given: string): Promise<number> {
     );
   const write = ctx.flags.yes === true;
   const change = await send<RetentionChange>(ctx, "POST", "/rescue/retention", { tool, days, write }, ctx.signal);
-  if (ctx.json) ctx.out(JSON.stringify(change));
+  if (ctx.json) ctx.answer(change);
   else {
     const { path, name, before, after } = change;
     ctx.out(

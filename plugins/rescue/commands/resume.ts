@@ -32,7 +32,8 @@ export async function run(ctx: CommandContext): Promise<number> {
       `Its folder ${printable(cwd)} is gone. \`sessarc resume ${printable(name)} --in <folder>\` resumes a copy in another one.`,
     );
   if (ctx.json || ctx.flags.print === true) {
-    ctx.out(ctx.json ? JSON.stringify({ session: found.session.id, ...resume, cwd }) : resume.command);
+    if (ctx.json) ctx.answer({ session: found.session.id, ...resume, cwd });
+    else ctx.out(resume.command);
     return 0;
   }
   const [file = "", ...args] = resume.words;

@@ -42,6 +42,7 @@ const exportCommand: Command = {
     force: "Replace a file that is there",
   },
   values: { format: ["md", "html", "json"], output: "file" },
+  current: () => true,
   load: () => import("./export.ts"),
 };
 
