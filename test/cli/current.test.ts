@@ -1,10 +1,11 @@
 /** Commands without a service answer with what the logs have by now. */
-import { appendFile, mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { claudeTurn } from "../claude-turn.ts";
 import { runCommand, serveHere } from "../command.ts";
+import { fillDisk, mountSmall } from "../small-disk.ts";
 
 const rows = (...turns: number[]) =>
   turns
@@ -116,6 +117,73 @@ describe("a command without a service", () => {
       await service.stop();
     }
     expect((await t.ask("sessions", "--no-sync")).answer).toMatchObject({ total: 1 });
+  });
+});
+
+const SLOW = `
+import { readdirSync, statSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { defineAdapter } from "sessarc/adapter";
+export default defineAdapter(() => ({
+  name: "slow",
+  label: "Slow",
+  roots: ({ home }) => [home + "/slow"],
+  async *scan(root) {
+    for (const name of readdirSync(root)) {
+      const { size, mtimeMs } = statSync(root + "/" + name);
+      yield { tool: "slow", key: name, path: root + "/" + name, size, mtime: mtimeMs, exclusive: true };
+    }
+  },
+  open: () => ({
+    version: () => "1",
+    async *read() {
+      await wait(700);
+      yield { kind: "user", text: "slow" };
+      return { usage: {} };
+    },
+  }),
+}));
+`;
+
+describe("what a second is not enough for", () => {
+  it("is imported newest first; the rest is counted on stderr, and is imported by later commands", async () => {
+    const t = await homeWith("one");
+    await runCommand(["import"], t.home);
+    const plugin = join(t.home, "slow.ts");
+    await writeFile(plugin, SLOW);
+    await mkdir(join(t.home, "slow"));
+    for (const name of ["a", "b", "c"]) await writeFile(join(t.home, "slow", name), name);
+    const first = await t.ask("sessions", "--plugin", plugin);
+    const behind = first.answer.behind ?? 0;
+    expect(behind).toBeGreaterThan(0);
+    expect(first.answer.total).toBe(4 - behind);
+    expect(first.stderr).toMatch(/^As of \d\d:\d\d; \d logs? (?:is|are) newer: sessarc import$/m);
+    let last = first;
+    for (let n = 0; n < 3 && last.answer.behind !== 0; n++) last = await t.ask("sessions", "--plugin", plugin);
+    expect(last.answer).toMatchObject({ total: 4, behind: 0 });
+  });
+});
+
+describe("a full disk", () => {
+  it("answers as of the last import, and says why", async (test) => {
+    const t = await homeWith("one");
+    await runCommand(["import"], t.home);
+    const data = join(t.home, ".local/share/sessarc");
+    const stored = join(t.home, "stored");
+    await cp(data, stored, { recursive: true });
+    const unmount = mountSmall(data, "4m");
+    if (!unmount) return test.skip();
+    try {
+      await cp(stored, data, { recursive: true });
+      await t.write("two", rows(6));
+      fillDisk(join(data, "full"));
+      const { answer, stderr, code } = await t.ask("sessions");
+      expect(code).toBe(0);
+      expect(answer.total).toBe(1);
+      expect(stderr).toMatch(/full.*The answer is as of \d\d:\d\d/);
+    } finally {
+      unmount();
+    }
   });
 });
 

@@ -118,11 +118,12 @@ export class Importer {
    * null when some are, which are not counted. Costs about 5 µs a log; no adapter is asked.
    */
   async freshness(): Promise<Freshness> {
-    const { env, config, storage } = this.#kernel;
+    const { env, config, storage, registry } = this.#kernel;
     const bytes = await storage.derived(DERIVED).get(STAMPS);
     const stamps = bytes && parseStamps(bytes);
     if (!stamps) return { asOf: null, behind: null };
-    const current = stamps.places === placesOf(env, config) && !(await hasChanged(stamps));
+    const isKnown = [...registry.adapters.keys()].every((name) => stamps.adapters.includes(name));
+    const current = isKnown && stamps.places === placesOf(env, config) && !(await hasChanged(stamps));
     return { asOf: stamps.at, behind: current ? 0 : null };
   }
 

@@ -21,6 +21,8 @@ export interface Stamps {
   at: string;
   /** What decides where logs are looked for. */
   places: string;
+  /** Names of the adapters that were asked. */
+  adapters: string[];
   /** Path, size and modification time in ms of logs that are one file. */
   logs: [path: string, size: number, mtime: number][];
   /** Path and modification time of folders, databases and missing roots. */
@@ -61,7 +63,7 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
     const time = timeOf(statOf(path));
     others.push([path, time >= since - TICK_MS ? UNKNOWN : time]);
   }
-  return { places, logs, others };
+  return { places, adapters: scan.tools.map(({ tool }) => tool), logs, others };
 }
 
 /** Whether a log, a folder or a database differs from its stamp. Reads no content; about 5 µs a path, in slices. */
@@ -83,9 +85,8 @@ export async function hasChanged(stamps: Stamps): Promise<boolean> {
 export function parseStamps(bytes: Uint8Array): Stamps | undefined {
   try {
     const value = JSON.parse(Buffer.from(bytes).toString("utf8")) as Partial<Stamps>;
-    return typeof value.at === "string" && Array.isArray(value.logs) && Array.isArray(value.others)
-      ? (value as Stamps)
-      : undefined;
+    const lists = [value.adapters, value.logs, value.others];
+    return typeof value.at === "string" && lists.every(Array.isArray) ? (value as Stamps) : undefined;
   } catch {
     return undefined;
   }
