@@ -12,6 +12,7 @@ import {
 } from "sessarc/adapter";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
+import { createRequestStore } from "./cli/store.ts";
 import { readWorkspace } from "./cli/workspace.ts";
 import { rescue } from "./rescue.ts";
 import { mcp } from "./servers.ts";
@@ -32,14 +33,22 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
   const cliHome = (env: AdapterEnv) =>
     (dir === undefined ? env.env.COPILOT_HOME : "") || join(dir ?? env.home, ".copilot");
 
+  const storeOf = createRequestStore();
+  const requestsBeside = (sessions: string) => storeOf(join(dirname(sessions), "session-store.db"));
+
   return {
     name: "copilot",
     label: "GitHub Copilot",
     roots: (env) => (dir === undefined ? rootsOf(env, cliHome(env)) : rootsBelow(dir)),
-    scan: (root) => (CLI_ROOT.test(root) ? scanCli(root) : scanVscode(root)),
+    async *scan(root) {
+      yield* CLI_ROOT.test(root) ? scanCli(root, await requestsBeside(root)) : scanVscode(root);
+    },
     peek: (ref) => (isCli(ref) ? peekCli(ref) : peekChat(ref)),
     appends: isCli,
-    parse: async (ref, _env, state) => createCliParser(ref, await workspaceOf(ref), state),
+    async parse(ref, _env, state) {
+      const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
+      return createCliParser(ref, { workspace, requests }, state);
+    },
     open: wholeFile(readChat),
 
     tools: TOOLS,
@@ -80,6 +89,10 @@ function rootsBelow(dir: string): string[] {
 function isCli(ref: Pick<SessionRef, "path">): boolean {
   return !/chatsessions$/i.test(dirname(ref.path));
 }
+
+/** The folder of all sessions: older logs lie in it, newer ones in a folder each. */
+const sessionsOf = ({ path }: SessionRef): string =>
+  path.endsWith("events.jsonl") ? dirname(dirname(path)) : dirname(path);
 
 async function workspaceOf(ref: SessionRef): Promise<ReadonlyMap<string, string>> {
   return ref.path.endsWith("events.jsonl") ? readWorkspace(join(dirname(ref.path), "workspace.yaml")) : new Map();

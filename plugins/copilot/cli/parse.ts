@@ -18,6 +18,7 @@ import {
 } from "sessarc/adapter";
 import { earliest, isBefore } from "#internal/adapter";
 import { isKnown, noteOf, resultText } from "./notes.ts";
+import type { PaidRequests } from "./store.ts";
 import { createCliUsage } from "./usage.ts";
 
 /** Tool calls whose `tool_use` was given are remembered for this many calls. */
@@ -52,8 +53,14 @@ interface State {
   bad: number;
 }
 
-/** `workspace` holds the values of `workspace.yaml`, `past` a former snapshot. */
-export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, string>, past?: Json): LineParser {
+/** What lies beside the log: the values of `workspace.yaml`, and the requests of the database. */
+export interface Beside {
+  workspace: ReadonlyMap<string, string>;
+  requests: PaidRequests;
+}
+
+/** `past` is a former snapshot. */
+export function createCliParser(ref: SessionRef, { workspace, requests }: Beside, past?: Json): LineParser {
   const saved = isSnapshot(past) ? past : undefined;
   const state: State = saved ? structuredClone(saved.state) : { waiting: [], seen: [], unknown: {}, bad: 0 };
   const seen = new Set(state.seen);
@@ -101,9 +108,11 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         state.copyOf ??= toText(toRecord(data.sessarc).copyOf);
         state.startedAt = earliest([state.startedAt, toIso(data.startTime)]);
         state.model = toText(data.selectedModel) ?? state.model;
+        usage.begin(at);
         context(data);
         return [];
       case "session.resume":
+        usage.begin(at);
         state.model = toText(data.selectedModel) ?? state.model;
         context(data);
         return flush();
@@ -175,7 +184,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
     state.reasoning = undefined;
     const text = toText(data.content);
     if (text !== undefined) events.push({ ...base, kind: "assistant", text });
-    usage.partial(base.model ?? "unknown", { output: data.outputTokens }, base.id ?? "", base.at);
+    usage.message(base.model ?? "unknown", data.outputTokens, base.id ?? "", base.at);
     for (const request of toItems(data.toolRequests).filter(isRecord)) {
       const id = toText(request.toolCallId);
       if (id === undefined || seen.has(id)) continue;
@@ -207,7 +216,8 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         forkedFrom: state.copyOf,
         startedAt: state.startedAt,
         endedAt: state.endedAt,
-        ...usage.summary(),
+        // A copy's log has the runs of the session that it was made from.
+        ...usage.summary([ref.key, state.copyOf ?? ""].flatMap((session) => requests.get(session) ?? [])),
         skipped: { lines: state.bad, unknown: { ...state.unknown } },
       };
     },

@@ -1,4 +1,7 @@
-/** Tokens of a CLI session: per call where the log has it, else per run from its shutdown, else what single records tell. */
+/**
+ * Tokens of a CLI session: per call where the database of requests or the log has it, else per run from its shutdown, else what
+ * single records say.
+ */
 
 import {
   createLedger,
@@ -10,14 +13,15 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
-import { type LooseUsage, mergeUsage } from "#internal/adapter";
+import { isBefore, type LooseUsage, mergeUsage } from "#internal/adapter";
+import type { PaidRequest } from "./store.ts";
+import { addTotal, compacted, newTotals, type Total, type TotalsState } from "./totals.ts";
 
-interface Sum {
-  input: number;
-  output: number;
-  read: number;
-  write: number;
-}
+/** The name under which messages of all models are summed. */
+const ALL = "*";
+/** Runs of a session that are told apart. */
+const RUNS = 1000;
+const NOTHING: Total = { input: 0, output: 0, read: 0, write: 0 };
 
 interface Entry {
   key: string;
@@ -29,21 +33,27 @@ interface Entry {
 interface UsageState {
   ledger: Json;
   records: boolean;
-  totals: Record<string, Sum>;
+  /** By model, and of all models as `*`. */
+  totals: Record<string, TotalsState>;
+  /** When each run began. */
+  starts: string[];
   runs: Entry[];
   loose: Entry[];
 }
 
 interface CliUsage {
+  /** A run begins: the session's start, or a resume. */
+  begin(at: string | undefined): void;
   /** `session.usage_record`: one paid call. */
   record(data: JsonRecord, id: string, at: string | undefined): void;
-  /** `session.shutdown`: totals per model, cumulative over resumes. */
+  /** `session.shutdown`: totals per model. */
   shutdown(data: JsonRecord, id: string, at: string | undefined): void;
   /** A compaction's own call: no call record and no total has it. */
   compaction(model: string, data: JsonRecord, id: string, at: string | undefined): void;
-  /** Tokens named by a single message; counted only while nothing better is known. */
-  partial(model: string, usage: LooseUsage, id: string, at: string | undefined): void;
-  summary(): LedgerSummary;
+  /** A message's own output: counted while nothing better is known, and by which totals are understood. */
+  message(model: string, output: unknown, id: string, at: string | undefined): void;
+  /** `requests`: those of the database. A run that it has requests of is counted by them. */
+  summary(requests: readonly PaidRequest[]): LedgerSummary;
   snapshot(): Json;
 }
 
@@ -51,11 +61,42 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
   const state: UsageState | undefined = isState(past) ? past : undefined;
   const ledger = createLedger(state?.ledger);
   let records = state?.records ?? false;
-  const totals = new Map<string, Sum>(Object.entries(state?.totals ?? {}));
+  const totals = new Map<string, TotalsState>(Object.entries(structuredClone(state?.totals ?? {})));
+  const starts = [...(state?.starts ?? [])];
   const runs = [...(state?.runs ?? [])];
   let loose = [...(state?.loose ?? [])];
 
+  const totalsOf = (name: string): TotalsState => {
+    const known = totals.get(name) ?? newTotals();
+    totals.set(name, known);
+    return known;
+  };
+
+  /** Tokens that a single record names; counted only while nothing better is known. */
+  function partial(model: string, usage: LooseUsage, id: string, at: string | undefined): void {
+    if (records) return;
+    const entry = {
+      input: toCount(usage.input),
+      output: toCount(usage.output),
+      cacheRead: toCount(usage.cacheRead),
+      cacheWrite5m: toCount(usage.cacheWrite5m),
+    };
+    if (Object.values(entry).some((tokens) => tokens > 0)) {
+      loose.push({ key: `${sessionId()}/${id}`, at, model, usage: entry });
+    }
+  }
+
+  /** In which run something was. */
+  const runAt = (at: string | undefined): number =>
+    Math.max(
+      0,
+      starts.findLastIndex((start) => at === undefined || !isBefore(at, start)),
+    );
+
   return {
+    begin(at) {
+      if (at !== undefined && starts.length < RUNS) starts.push(at);
+    },
     record(data, id, at) {
       const usage = toRecord(data.usage);
       const account = toRecord(usage.accounting ?? data.accounting);
@@ -71,22 +112,29 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
     shutdown(data, id, at) {
       const metrics = toRecord(data.modelMetrics ?? toRecord(data.accountingSnapshot).modelMetrics);
       loose = [];
-      for (const [model, metric] of Object.entries(metrics)) {
+      const models = Object.entries(metrics);
+      for (const [model, metric] of models) {
+        // Messages may name the model in another way than the totals.
+        const own = totalsOf(model);
+        const whole = models.length === 1 && own.said === 0 ? totals.get(ALL) : undefined;
+        if (whole) Object.assign(own, { said: whole.said, points: [...whole.points] });
         const now = sumOf(toRecord(toRecord(metric).usage));
-        const before = totals.get(model);
-        totals.set(model, now);
-        // Smaller than before: this version counts each run separately.
-        const run = before && !isBelow(now, before) ? minus(now, before) : now;
+        const { run, lost } = addTotal(own, now);
+        if (whole) own.said = 0;
         // Runs from before the first call record have no other trace; later ones are in the records.
-        if (!records && run.input + run.output > 0)
-          runs.push({ key: `${sessionId()}/${id}/${model}`, at, model, usage: usageOf(run) });
+        if (records) continue;
+        const key = `${sessionId()}/${id}/${model}`;
+        if (run.input + run.output > 0) runs.push({ key, at, model, usage: usageOf(run) });
+        if (lost > 0) runs.push({ key: `${key}/lost`, at, model, usage: usageOf({ ...NOTHING, output: lost }) });
       }
     },
     compaction(model, data, id, at) {
+      for (const one of totals.values()) compacted(one);
       const used = toRecord(data.compactionTokensUsed);
       // Earlier versions have other names for the figures.
       if (used.inputTokens === undefined) {
-        return this.partial(model, { input: used.input, output: used.output, cacheRead: used.cachedInput }, id, at);
+        partial(model, { input: used.input, output: used.output, cacheRead: used.cachedInput }, id, at);
+        return;
       }
       const entry = {
         key: `${sessionId()}/${id}`,
@@ -97,25 +145,19 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
       if (records) ledger.add(entry);
       else loose.push(entry);
     },
-    partial(model, usage, id, at) {
-      if (records) return;
-      const input = toCount(usage.input);
-      const entry = {
-        input,
-        output: toCount(usage.output),
-        cacheRead: toCount(usage.cacheRead),
-        cacheWrite5m: toCount(usage.cacheWrite5m),
-      };
-      if (Object.values(entry).some((tokens) => tokens > 0)) {
-        loose.push({ key: `${sessionId()}/${id}`, at, model, usage: entry });
-      }
+    message(model, output, id, at) {
+      for (const name of [model, ALL]) totalsOf(name).said += toCount(output);
+      partial(model, { output }, id, at);
     },
-    summary() {
+    summary(requests) {
       const main = ledger.summary();
-      if (runs.length === 0 && loose.length === 0) return main;
-      const rest = createLedger();
-      for (const entry of [...runs, ...loose]) rest.add(entry);
-      return join(main, rest.summary());
+      const stored = records && main.evidence.requests >= requests.length ? [] : requests;
+      const there = new Set(stored.map(({ at }) => runAt(at)));
+      const rest = [...runs, ...loose].filter(({ at }) => !there.has(runAt(at)));
+      if (stored.length + rest.length === 0) return main;
+      const more = createLedger();
+      for (const entry of [...stored, ...rest]) more.add(entry);
+      return stored.length > 0 ? more.summary() : join(main, more.summary());
     },
     snapshot: () =>
       JSON.parse(
@@ -123,6 +165,7 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
           ledger: ledger.snapshot(),
           records,
           totals: Object.fromEntries(totals),
+          starts,
           runs,
           loose,
         } satisfies UsageState),
@@ -143,7 +186,7 @@ function join(a: LedgerSummary, b: LedgerSummary): LedgerSummary {
 }
 
 /** `inputTokens` contains what was read from and written to the cache; reasoning is inside `outputTokens`. */
-function usageOf(sum: Sum): Entry["usage"] {
+function usageOf(sum: Total): Entry["usage"] {
   return {
     input: Math.max(0, sum.input - sum.read - sum.write),
     output: sum.output,
@@ -152,7 +195,7 @@ function usageOf(sum: Sum): Entry["usage"] {
   };
 }
 
-function sumOf(usage: JsonRecord): Sum {
+function sumOf(usage: JsonRecord): Total {
   return {
     input: toCount(usage.inputTokens),
     output: toCount(usage.outputTokens),
@@ -161,19 +204,6 @@ function sumOf(usage: JsonRecord): Sum {
   };
 }
 
-function isBelow(now: Sum, before: Sum): boolean {
-  return now.input < before.input || now.output < before.output;
-}
-
-function minus(now: Sum, before: Sum): Sum {
-  return {
-    input: now.input - before.input,
-    output: now.output - before.output,
-    read: Math.max(0, now.read - before.read),
-    write: Math.max(0, now.write - before.write),
-  };
-}
-
 function isState(value: unknown): value is UsageState {
-  return isRecord(value) && "ledger" in value && "totals" in value && "runs" in value;
+  return isRecord(value) && "ledger" in value && "totals" in value && "runs" in value && "starts" in value;
 }
