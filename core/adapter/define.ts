@@ -1,7 +1,7 @@
 /** From what an author writes to an adapter. */
 import type { Adapter, AdapterDefinition, AdapterEnv, EventBatches, LogLine } from "../contract/adapter.ts";
 import type { AdapterPlugin, PluginFactory } from "../contract/plugin.ts";
-import { findFault, withPossibleFigures } from "../session/figures.ts";
+import { arePossible, latestTime, withPossibleFigures } from "../session/figures.ts";
 import type { SessionRef, SessionSummary } from "../session/session.ts";
 import { createOpenReader } from "./open-log.ts";
 import { readGiven, readLog } from "./read-log.ts";
@@ -69,15 +69,13 @@ function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
       async usage(ref, env) {
         const found = await usage(ref, env);
         // The log is read then, which reports what is impossible.
-        return found && findFault(found, nowFor(ref)) === undefined ? found : undefined;
+        return found && arePossible(found, latestTime(ref)) ? found : undefined;
       },
     }),
   };
 }
 
-/** A machine whose clock is wrong has logs that are later than its time: they are no reason to refuse figures. */
-const nowFor = ({ mtime = 0 }: SessionRef) => Math.max(Date.now(), mtime);
-const checked = (ref: SessionRef, summary: SessionSummary) => withPossibleFigures(summary, nowFor(ref));
+const checked = (ref: SessionRef, summary: SessionSummary) => withPossibleFigures(summary, latestTime(ref));
 
 async function* checkedEnd(ref: SessionRef, batches: EventBatches<SessionSummary>): EventBatches<SessionSummary> {
   return checked(ref, yield* batches);

@@ -1,7 +1,7 @@
 /** What a parser of JSON lines collects, whichever assistant wrote them: facts, times, tokens, open calls, unknown rows. */
 import type { NewEvent } from "../contract/adapter.ts";
 import type { EventKind, SessionSummary } from "../session/session.ts";
-import { createLedger, type LedgerEntry } from "../session/usage.ts";
+import { createLedger, type LedgerEntry, toCount } from "../session/usage.ts";
 import { BoundedMap } from "../utils/bounded.ts";
 import { isJson, isRecord, type Json, type JsonRecord, toJson, toNumber, toText, toToolInput } from "../utils/json.ts";
 import { countUnknown } from "../utils/text.ts";
@@ -132,7 +132,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
   };
 }
 
-const hasTokens = ({ usage }: LedgerEntry): boolean => Object.values(usage).some((count) => Number(count) > 0);
+const hasTokens = ({ usage }: LedgerEntry): boolean => Object.values(usage).some((count) => toCount(count) !== 0);
 
 function isState<Own>(state: Json | undefined): state is Json & State & { own: Own } {
   return isRecord(state) && isRecord(state.facts) && isRecord(state.own) && "ledger" in state;

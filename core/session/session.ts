@@ -116,10 +116,20 @@ export interface SessionSummary {
   tags?: string[] | undefined;
   /** Why the figures of this summary were refused: an impossible one. The reader sets it; an adapter does not. */
   refused?: string | undefined;
+  /** Replies that are in none of the figures. The reader sets it; an adapter does not. */
+  leftOut?: LeftOut | undefined;
   /** What the provider reported about the limits of the plan, where the log has it. */
   limits?: LimitReading[] | undefined;
   /** What could not be read: bad lines, a half-written last line, unknown record types. */
   skipped?: { lines: number; pending?: number | undefined; unknown: Record<string, number> } | undefined;
+}
+
+/** What does not count, because a row of the log has a time or a count that cannot be. */
+export interface LeftOut {
+  /** Later than a day from now. They count when their time has come. */
+  late?: { replies: number; first: string; last: string };
+  /** Records with a count that is infinite, or more than any reply has: it counts as 0. */
+  impossible?: number;
 }
 
 /** How much of a limit was used at a time. */
@@ -158,6 +168,8 @@ export interface UsageEvidence {
   duplicatesFolded: number;
   /** Replies that belong to another session. */
   inheritedExcluded: number;
+  /** Records with a count that no reply can have: that count is 0. Absent where there is none. */
+  impossible?: number;
 }
 
 /**

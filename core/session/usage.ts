@@ -18,20 +18,32 @@ export function emptyUsage(): TokenUsage {
   return { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
 }
 
-/** A count from a log: an integer, also of a numeric string; 0 when it is negative, missing, no number, or a million millions and more. */
+/**
+ * A count from a log: an integer, also of a numeric string; 0 when it is missing, negative or no number. NaN when it is infinite, or a million millions
+ * and more: what is computed of it is NaN as well, which the ledger counts as 0 and reports.
+ */
 export function toCount(value: unknown): number {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
-  return typeof number === "number" && number > 0 && number < TOO_MANY ? Math.trunc(number) : 0;
+  if (typeof number !== "number" || (typeof value === "string" && Number.isNaN(number))) return 0;
+  if (number <= 0) return 0;
+  return number < TOO_MANY ? Math.trunc(number) : Number.NaN;
 }
 
-/** Adds `tokens` to `usage[model]`. */
+const isPossible = (usage: LooseUsage): boolean =>
+  !Number.isNaN(toCount(usage.input)) &&
+  !Number.isNaN(toCount(usage.output)) &&
+  !Number.isNaN(toCount(usage.cacheRead)) &&
+  !Number.isNaN(toCount(usage.cacheWrite5m)) &&
+  !Number.isNaN(toCount(usage.cacheWrite1h));
+
+/** Adds `tokens` to `usage[model]`; an impossible count adds nothing. */
 export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage): void {
   const sum = sumOf(usage, model);
-  sum.input += toCount(tokens.input);
-  sum.output += toCount(tokens.output);
-  sum.cacheWrite5m += toCount(tokens.cacheWrite5m);
-  sum.cacheWrite1h += toCount(tokens.cacheWrite1h);
-  sum.cacheRead += toCount(tokens.cacheRead);
+  sum.input += toCount(tokens.input) || 0;
+  sum.output += toCount(tokens.output) || 0;
+  sum.cacheWrite5m += toCount(tokens.cacheWrite5m) || 0;
+  sum.cacheWrite1h += toCount(tokens.cacheWrite1h) || 0;
+  sum.cacheRead += toCount(tokens.cacheRead) || 0;
 }
 
 function sumOf(usage: SessionUsage, model: string): TokenUsage {
@@ -94,7 +106,10 @@ export interface LedgerSummary {
 }
 
 export interface Ledger {
-  /** Counts a usage record. Of several with one key the largest output wins; model and time are the first one's. O(1). */
+  /**
+   * Counts a usage record. Of several with one key the largest output wins; model and time are the first one's. A count that is impossible is 0, and the
+   * record is counted in `evidence.impossible`. O(1).
+   */
   add(entry: LedgerEntry): void;
   /** Sums so far. After a resume, `replies` lists only those still open; the sums are whole. */
   summary(): LedgerSummary;
@@ -119,7 +134,9 @@ export function createLedger(state?: Json): Ledger {
   const byKey = new Map<string, UsageEntry>();
   for (const entry of entries) if (entry.key !== undefined) byKey.set(entry.key, entry);
   const folded = new Set(past?.folded);
-  const evidence = past ? { ...past.evidence } : { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
+  const evidence: UsageEvidence = past
+    ? { ...past.evidence }
+    : { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
 
   const sums = (list: readonly UsageEntry[]) => {
     const usage: SessionUsage = {};
@@ -149,6 +166,7 @@ export function createLedger(state?: Json): Ledger {
   return {
     add({ key, at, model, usage, inherited, price }) {
       evidence.records++;
+      if (!isPossible(usage)) evidence.impossible = (evidence.impossible ?? 0) + 1;
       const first = key === undefined ? undefined : byKey.get(key);
       if (first) {
         evidence.duplicatesFolded++;
@@ -198,11 +216,11 @@ function setClass(entry: UsageEntry, price: PriceFacts | undefined): void {
 
 function toTokens(usage: LooseUsage): TokenUsage {
   return {
-    input: toCount(usage.input),
-    output: toCount(usage.output),
-    cacheWrite5m: toCount(usage.cacheWrite5m),
-    cacheWrite1h: toCount(usage.cacheWrite1h),
-    cacheRead: toCount(usage.cacheRead),
+    input: toCount(usage.input) || 0,
+    output: toCount(usage.output) || 0,
+    cacheWrite5m: toCount(usage.cacheWrite5m) || 0,
+    cacheWrite1h: toCount(usage.cacheWrite1h) || 0,
+    cacheRead: toCount(usage.cacheRead) || 0,
   };
 }
 

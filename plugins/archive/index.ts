@@ -3,6 +3,7 @@ import { definePlugin, type RoutesOf, type SessionRef, type Statement } from "se
 import "./errors.ts";
 import { type Archive, createArchive, type Imports, type OpenArchive } from "./archive.ts";
 import { checkTranscripts } from "./catalogue/check.ts";
+import { checkLeftOut } from "./catalogue/left-out.ts";
 import { migrations } from "./catalogue/schema.ts";
 import type { SessionFigures } from "./catalogue/types.ts";
 import { commands } from "./commands/index.ts";
@@ -103,6 +104,8 @@ export default definePlugin({
     kernel.hooks.hook("doctor:check", async (report) => {
       report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix, report.signal));
       report.checks.push(...(await checkClosed(kernel.env)));
+      const figures = await checkLeftOut(kernel.storage.db);
+      if (figures) report.checks.push(figures);
       const indexers = await checkIndexers(kernel);
       if (indexers) report.checks.push(indexers);
     });

@@ -72,7 +72,8 @@ export function createCounter(state?: Json): TokenCounter {
       // Without the last reply's figures: what the total grew by; a total that fell was reset.
       const grown = next?.map((count, index) => count - (total[index] ?? 0));
       const counts = last ?? (grown?.some((count) => count < 0) ? next : grown);
-      if (next) total = next;
+      // A total that cannot be says nothing of what comes next.
+      if (next && !next.some(Number.isNaN)) total = next;
       if (!counts) return;
       const own = { ...place, model: toText(info.model) ?? place.model };
       add(counts, `${place.thread}:${place.position}`, own, last !== undefined);

@@ -60,6 +60,7 @@ export function toSession(row: ListedRow, cost: Cost | null): Session {
     cost,
     loggedCost: logged.costUSD === undefined ? null : Math.round(logged.costUSD * 1_000_000),
     unlogged: logged.unlogged ?? null,
+    figuresLeftOut: logged.leftOut ?? null,
     figuresRefused: logged.refused ?? null,
     links: (logged.links ?? []).map((link) => toLinked(row.tool, link)),
     logTags: logged.tags ?? [],

@@ -109,4 +109,6 @@ export const migrations: readonly string[] = [
      primary key (session, indexer)
    ) without rowid;
    create index indexed_failed on indexed (indexer) where error is not null;`,
+  `alter table session add column left_out integer;
+   create index session_left_out on session (id) where left_out is not null;`,
 ];

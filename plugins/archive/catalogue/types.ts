@@ -2,6 +2,7 @@
 
 import type { SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import type { TranscriptPart } from "#internal";
+import type { LeftOut } from "#internal/adapter";
 
 /** What happened in one UTC quarter-hour of a session. */
 export interface SlotFacts {
@@ -89,7 +90,12 @@ export interface SessionRow {
   copied: number;
   /** Flags: what is known of where it came from, see `import/lineage.ts`. */
   lineage: number;
+  /** ms from which on replies count that are in no figure yet, `NEVER` for those that never do; null: all count. */
+  left_out: number | null;
 }
+
+/** The last time that a date can have. */
+export const NEVER = 8.64e15;
 
 /** What a session did, with each token counted once: what other plugins' rows of it are made of. */
 export interface SessionFigures {
@@ -141,6 +147,7 @@ export interface LoggedFacts {
   links?: SessionLink[];
   tags?: string[];
   refused?: string;
+  leftOut?: LeftOut;
 }
 
 /** Cost in millionths of a US dollar; null where no price service runs. */
@@ -178,6 +185,8 @@ export interface Session {
   loggedCost: number | null;
   /** Tokens that the assistant counts for the session while no record of its log holds them. In no total. */
   unlogged: TokenUsage | null;
+  /** Replies that are in none of the figures, since a row has a time or a count that cannot be; null: all count. */
+  figuresLeftOut: LeftOut | null;
   /** Why the adapter's figures were refused; null when they were not. The session has no tokens then. */
   figuresRefused: string | null;
   /** Other sessions, pull requests and folders that the log names. */

@@ -7,6 +7,7 @@ import {
   type Style,
   UsageError,
 } from "sessarc";
+import { describeLeftOut } from "#internal/adapter";
 import { formatCount, formatMoney, isRedacted } from "#internal/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
@@ -100,12 +101,21 @@ function heading({ session, project, total }: Page, earlier: readonly EarlierTex
 }
 
 /** What the log states beside its messages. */
-function loggedLines({ usage, loggedCost, unlogged, figuresRefused, links, logTags }: Session): string[] {
+function loggedLines({
+  usage,
+  loggedCost,
+  unlogged,
+  figuresRefused,
+  figuresLeftOut,
+  links,
+  logTags,
+}: Session): string[] {
   const lines: string[] = [];
   if (loggedCost !== null && Object.keys(usage).length > 0)
     lines.push(`The assistant states a cost of ${formatMoney(loggedCost)}`);
   if (unlogged)
     lines.push(`${formatCount(Object.values(unlogged).reduce((sum, n) => sum + n, 0))} more tokens are in no message`);
+  if (figuresLeftOut !== null) lines.push(describeLeftOut(figuresLeftOut));
   if (figuresRefused !== null) lines.push(`Tokens and cost are not counted: the adapter reported ${figuresRefused}`);
   for (const link of links) lines.push(linkLine(link));
   if (logTags.length > 0) lines.push(`Tags: ${logTags.join(", ")}`);

@@ -12,6 +12,7 @@ import {
 } from "sessarc";
 import { hasArchive } from "#internal";
 import { formatCount, formatMoney, formatShort, widthOf } from "#internal/terminal";
+import type { LeftOutReport, LeftOutSession } from "../catalogue/left-out.ts";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
 import { estimateOf, findSession, moneyOf, NOT_LOGGED, shortIds } from "./_session.ts";
@@ -27,6 +28,8 @@ export interface UsageAnswer {
   evidence?: { records: number; requests: number; duplicatesFolded: number; inheritedExcluded: number } | null;
   /** Logs that could not be read, of a stateless answer. */
   failed?: readonly { id: string; message: string }[];
+  /** Logs with replies that do not count, of a stateless answer. */
+  leftOut?: readonly LeftOutSession[];
 }
 export interface UsageRow {
   /** Day, week, month, session, model, project or tool. */
@@ -155,6 +158,7 @@ async function hasSessions(ctx: CommandContext): Promise<boolean> {
 
 async function askArchive(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
   const session = query.session && (await findSession(ctx, query.session)).id;
+  nameLeftOut(ctx, await ctx.get<LeftOutReport>("/sessions/left-out", {}, ctx.signal));
   return ctx.get<UsageAnswer>("/usage", { ...query, session }, ctx.signal);
 }
 
@@ -168,7 +172,18 @@ async function askLogs(ctx: CommandContext, query: Query): Promise<UsageAnswer> 
   const kernel = await ctx.scratch();
   const answer: UsageAnswer = await kernel.inject("insights").stateless({ by, ...rest });
   for (const { id, message } of answer.failed ?? []) ctx.err(printable(`not read: ${id}: ${message}`));
+  const { leftOut = [] } = answer;
+  nameLeftOut(ctx, { sessions: leftOut.slice(0, NAMED), total: leftOut.length });
   return answer;
+}
+
+/** Sessions named one by one. */
+const NAMED = 5;
+
+function nameLeftOut(ctx: CommandContext, { sessions, total }: LeftOutReport): void {
+  const named = sessions.slice(0, NAMED);
+  for (const { id, reason } of named) ctx.err(printable(`${id}: ${reason}`));
+  if (total > named.length) ctx.err(`${total - named.length} more sessions have replies that do not count`);
 }
 
 /** After it, `ctx.get` asks an archive of this command's own that holds everything there is. */

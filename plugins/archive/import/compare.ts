@@ -7,13 +7,17 @@ import type { SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, type Scan, versionOf } from "../places/scan.ts";
 import { COUNTED } from "./rows.ts";
 
-const COLUMNS = ["tool", "source_path", "source_version", "missing", "format"] as const;
+const COLUMNS = ["tool", "source_path", "source_version", "missing", "format", "left_out"] as const;
 /** Rows written together: some 8 ms. */
 const TOGETHER = 40;
 type Row = Pick<SessionRow, (typeof COLUMNS)[number] | "id">;
 
 const storedAs = ({ ref }: FoundLog, row: Row): FoundLog["stored"] =>
-  row.source_version === versionOf(ref) && row.source_path === ref.path && row.format === COUNTED && row.missing === 0
+  row.source_version === versionOf(ref) &&
+  row.source_path === ref.path &&
+  row.format === COUNTED &&
+  row.missing === 0 &&
+  !(row.left_out !== null && row.left_out <= Date.now())
     ? "same"
     : "other";
 

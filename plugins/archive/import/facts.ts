@@ -27,8 +27,15 @@ export interface FactsCollector {
   readonly lastAt: string | null;
 }
 
-/** `adapter`: what the assistant's tools do, for the files and skills touched. `past`: facts of the part already imported. */
-export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, past?: SessionFacts): FactsCollector {
+/**
+ * `adapter`: what the assistant's tools do, for the files and skills touched. `past`: facts of the part already imported. `latest`: messages after it
+ * (ms) have a wrong time, which is ignored.
+ */
+export function collectFacts(
+  adapter: Pick<Adapter, "skills" | "tools"> = {},
+  past?: SessionFacts,
+  latest = Number.POSITIVE_INFINITY,
+): FactsCollector {
   const roles: Readonly<Record<string, ToolRole>> = adapter.tools ?? {};
   const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
   const open = new BoundedMap(MAX_OPEN, Object.entries(facts.open ?? {}));
@@ -120,7 +127,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       if (failed) collector.errorCount++;
       if (event.at === undefined) return;
       const ms = Date.parse(event.at);
-      if (Number.isNaN(ms)) return;
+      if (Number.isNaN(ms) || ms > latest) return;
       if (collector.firstAt === null || event.at < collector.firstAt) collector.firstAt = event.at;
       if (collector.lastAt === null || event.at > collector.lastAt) collector.lastAt = event.at;
       if (Math.floor(ms / QUARTER_MS) !== quarter) {

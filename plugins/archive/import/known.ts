@@ -16,6 +16,7 @@ export interface KnownSession {
   parts: string;
   missing: number;
   has_cursor: number;
+  /** 0 also where the time of replies has come that did not count until now. */
   format: number;
   /** Newest first. */
   earlier: EarlierRow[];
@@ -37,9 +38,9 @@ export async function loadPast(db: Database, ids: readonly string[]): Promise<Pa
   for (const page of pages(ids, TOGETHER)) {
     const all = marks(page);
     const rows = await db.all<KnownSession>(
-      `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format
-       from session where id in (${all})`,
-      page,
+      `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor,
+       case when left_out <= ? then 0 else format end as format from session where id in (${all})`,
+      [Date.now(), ...page],
     );
     for (const row of rows) known.set(row.id, { ...row, earlier: [] });
     const texts = await db.all<EarlierRow>(

@@ -13,7 +13,8 @@ export function loggedOf({
   links = [],
   tags = [],
   refused,
-}: Pick<SessionSummary, "costUSD" | "unlogged" | "links" | "tags" | "refused">): LoggedFacts {
+  leftOut,
+}: Pick<SessionSummary, "costUSD" | "unlogged" | "links" | "tags" | "refused" | "leftOut">): LoggedFacts {
   const kept = links.filter(isPlain).slice(0, MOST);
   const named = tags.filter((tag) => tag.length <= CHARS).slice(0, MOST);
   return {
@@ -22,6 +23,7 @@ export function loggedOf({
     ...(kept.length > 0 && { links: kept }),
     ...(named.length > 0 && { tags: named }),
     ...(refused !== undefined && { refused }),
+    ...(leftOut && { leftOut }),
   };
 }
 

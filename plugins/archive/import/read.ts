@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, SessionUsage, UsageEntry } from "sessarc";
 import { classedUsage, type TranscriptPart, type Transcripts } from "#internal";
-import type { EventBatches, TailEnd } from "#internal/adapter";
+import { type EventBatches, latestTime, type TailEnd } from "#internal/adapter";
 import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
 import { nameOf, Seen } from "../counting/identity.ts";
 import { packReplies } from "../counting/replies.ts";
@@ -63,8 +63,9 @@ export async function importOne(
   stop: Int32Array,
   indexers: readonly LoadedIndexer[],
 ): Promise<{ written: Promise<ImportedSession> }> {
+  const latest = latestTime(session.ref);
   const begin = (firstSeq: number, facts?: SessionFacts) => ({
-    facts: collectFacts(adapter, facts),
+    facts: collectFacts(adapter, facts, latest),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
     index: startIndexers(
       indexers,

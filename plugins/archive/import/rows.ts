@@ -1,6 +1,7 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
 import type { SqlValue, Statement } from "sessarc";
-import { packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
+import { countsAt } from "#internal/adapter";
+import { NEVER, packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 import { loggedOf } from "./logged.ts";
 import { COMPARE, FORK_ENDED, LINK, LINKED, OPEN, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
@@ -45,6 +46,7 @@ const COLUMNS = [
   "format",
   "copied",
   "lineage",
+  "left_out",
 ] as const satisfies readonly (keyof SessionRow)[];
 
 function valueFor(column: (typeof COLUMNS)[number], index: number): string {
@@ -141,6 +143,7 @@ export function toRow(
     imported_at: new Date().toISOString(),
     format: COUNTED,
     copied: past && (past.forked_from !== null || past.copied > 0) ? past.copied : forkedFrom !== null ? UNKNOWN : 0,
+    left_out: summary.leftOut ? (countsAt(summary.leftOut) ?? NEVER) : summary.refused === undefined ? null : NEVER,
     lineage:
       linked | (past ? past.lineage & (FORK_ENDED | ORIGIN_ENDED) : 0) | (again ? COMPARE : 0) | (shares ? LINK : 0),
   };

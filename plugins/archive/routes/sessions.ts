@@ -2,6 +2,7 @@
 import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { SESSION_KINDS } from "../catalogue/filter.ts";
+import { leftOut } from "../catalogue/left-out.ts";
 import { SESSION_SORTS } from "../catalogue/pages.ts";
 import type { EarlierText, Session } from "../catalogue/types.ts";
 import { erasedWith } from "../import/write.ts";
@@ -18,6 +19,13 @@ const time = v.optional(
     v.transform(Date.parse),
   ),
 );
+
+const leftOutOf = defineRoute({
+  method: "GET",
+  path: "/sessions/left-out",
+  summary: "Sessions with replies that are in no figure, since a row of their log has a time or a count that cannot be",
+  handler: ({ kernel }) => leftOut(kernel.storage.db),
+});
 
 const list = defineRoute({
   method: "GET",
@@ -189,4 +197,4 @@ const sync = defineRoute({
   },
 });
 
-export const sessionRoutes = [list, find, get, messages, rename, remove, removeSourceFile, sync] as const;
+export const sessionRoutes = [list, leftOutOf, find, get, messages, rename, remove, removeSourceFile, sync] as const;

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
 import { classed, classedUsage, messageOf, plainModel } from "#internal";
+import { describeLeftOut } from "#internal/adapter";
 import { modelName } from "../prices/names.ts";
 import type { Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
@@ -24,9 +25,14 @@ export interface StatelessQuery {
 export interface StatelessReport extends UsageReport {
   /** Logs, and folders of logs, that could not be read. */
   failed: { id: string; message: string }[];
+  /** Logs with replies that do not count: a time or a count that cannot be. */
+  leftOut: { id: string; reason: string }[];
 }
 
-type Tokens = Pick<SessionSummary, "usage" | "classes" | "replies" | "evidence" | "parent" | "endedAt" | "startedAt">;
+type Tokens = Pick<
+  SessionSummary,
+  "usage" | "classes" | "replies" | "evidence" | "parent" | "endedAt" | "startedAt" | "leftOut"
+>;
 interface Log {
   id: string;
   ref: SessionRef;
@@ -50,7 +56,9 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   const failed: StatelessReport["failed"] = scan.tools
     .filter(({ tool, unlisted }) => unlisted && (query.tool === undefined || query.tool === tool))
     .flatMap(({ problems }) => problems.map(({ path, reason }) => ({ id: path, message: reason })));
+  const leftOut: StatelessReport["leftOut"] = [];
   const take = ({ id, ref }: { id: string; ref: SessionRef }, tokens: Tokens) => {
+    if (tokens.leftOut) leftOut.push({ id, reason: describeLeftOut(tokens.leftOut) });
     const log: Log = {
       id,
       ref,
@@ -102,8 +110,11 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
     rows: answer.rows.map((row) => ({ ...row, ...unknown })),
     totals: { ...answer.totals, ...unknown },
     failed,
+    leftOut,
   };
 }
+
+const EVIDENCE = ["records", "requests", "duplicatesFolded", "inheritedExcluded"] as const;
 
 /** What the questions of `report` answer from an archive, added up from the logs. */
 function addUp(
@@ -142,8 +153,7 @@ function addUp(
     };
     for (const slot of log.usage) count(slot.quarter, slot);
     if (log.usage.length === 0) count(log.quarter, undefined);
-    if (isIn && log.evidence)
-      for (const key of Object.keys(sums.evidence) as (keyof UsageEvidence)[]) sums.evidence[key] += log.evidence[key];
+    if (isIn && log.evidence) for (const key of EVIDENCE) sums.evidence[key] += log.evidence[key];
   }
   return sums;
 }

@@ -1,0 +1,46 @@
+/** Sessions with replies that are in no figure: a row of their log has a time or a count that cannot be. */
+import type { Database, DoctorCheck } from "sessarc";
+import { describeLeftOut, marks } from "#internal/adapter";
+import type { LoggedFacts, SessionRow } from "./types.ts";
+
+export interface LeftOutSession {
+  id: string;
+  reason: string;
+}
+
+export interface LeftOutReport {
+  /** The first ones. */
+  sessions: LeftOutSession[];
+  total: number;
+}
+
+const SHOWN = 20;
+
+/** One look-up by an index where there are none. `ids`: of these alone. */
+export async function leftOut(db: Database, ids?: readonly string[]): Promise<LeftOutReport> {
+  const only = ids === undefined ? "" : ` and id in (${marks(ids)})`;
+  const rows = await db.all<Pick<SessionRow, "id" | "logged">>(
+    `select id, logged from session indexed by session_left_out where left_out is not null${only} order by id`,
+    [...(ids ?? [])],
+  );
+  const sessions = rows.slice(0, SHOWN).map(({ id, logged }) => ({ id, reason: reasonOf(logged) }));
+  return { sessions, total: rows.length };
+}
+
+function reasonOf(logged: string | null): string {
+  const { leftOut, refused } = JSON.parse(logged ?? "{}") as LoggedFacts;
+  return leftOut ? describeLeftOut(leftOut) : `no tokens are counted: ${refused ?? "impossible figures"}`;
+}
+
+/** Undefined if all replies count. */
+export async function checkLeftOut(db: Database): Promise<DoctorCheck | undefined> {
+  const { sessions, total } = await leftOut(db);
+  const [first] = sessions;
+  if (!first) return undefined;
+  return {
+    name: "figures",
+    status: "warn",
+    detail: `replies of ${total === 1 ? "1 session do" : `${total} sessions do`} not count, as in ${first.id}: ${first.reason}`,
+    fix: "Check the clock of the machine that wrote the log. Replies with a time count once it has come, at the next import.",
+  };
+}
