@@ -27,6 +27,12 @@ export async function leftOut(db: Database, ids?: readonly string[]): Promise<Le
   return { sessions, total: rows.length };
 }
 
+/** Whether the time of replies has come that did not count until now. One look-up by the index. */
+export async function isDue(db: Database): Promise<boolean> {
+  const sql = "select 1 from session indexed by session_left_out where left_out is not null and left_out <= ? limit 1";
+  return (await db.get(sql, [Date.now()])) !== undefined;
+}
+
 function reasonOf(logged: string | null): string {
   const { leftOut, refused } = JSON.parse(logged ?? "{}") as LoggedFacts;
   return leftOut ? describeLeftOut(leftOut) : `no tokens are counted: ${refused ?? "impossible figures"}`;

@@ -1,6 +1,7 @@
 import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
 import { Slices } from "#internal";
 import { BoundedMap } from "#internal/adapter";
+import { isDue } from "../catalogue/left-out.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
@@ -123,7 +124,8 @@ export class Importer {
     const stamps = bytes && parseStamps(bytes);
     if (!stamps) return { asOf: null, behind: null };
     const isKnown = [...registry.adapters.keys()].every((name) => stamps.adapters.includes(name));
-    const current = isKnown && stamps.places === placesOf(env, config) && !(await hasChanged(stamps));
+    const isSame = isKnown && stamps.places === placesOf(env, config) && !(await isDue(storage.db));
+    const current = isSame && !(await hasChanged(stamps));
     return { asOf: stamps.at, behind: current ? 0 : null };
   }
 
