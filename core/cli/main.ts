@@ -6,9 +6,10 @@ import { isSessarcError, leftOut, type SessarcError } from "../errors/error.ts";
 import { type Client, createClient } from "../serve/client.ts";
 import { hasArchive } from "../storage/present.ts";
 import { beforeSqlJs } from "../storage/sqljs.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { printable, wantsColour } from "../terminal/style.ts";
 import { enableDebug } from "../utils/debug.ts";
-import { isRecord } from "../utils/json.ts";
+import { isRecord, parseRecord } from "../utils/json.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
 import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
@@ -62,6 +63,8 @@ async function runCommand(io: CliIo): Promise<number> {
       partial: some.length < all.length,
       onConfigError: anyway ? onConfigError : undefined,
       scratchPlugins: all,
+      // A dry run does not create an archive either.
+      empty: flags["dry-run"] === true && !hasArchive(config.dataDir),
       log,
     });
   let client = openClient(wanted);
@@ -177,7 +180,7 @@ function createContext(
     columns: (io.stdout.isTTY && io.stdout.columns) || undefined,
     signal: io.signal,
     get: client.get,
-    fetch: client.fetch,
+    fetch: flags["dry-run"] === true ? onlyReading(client) : client.fetch,
     kernel: client.kernel,
     scratch: client.scratch,
     release: client.close,
@@ -187,6 +190,17 @@ function createContext(
     commands: () => allCommands(plugins),
   };
 }
+
+/** Under `--dry-run` no request changes anything: it reads, or its body says `dryRun`. A form of a command that does not know the flag ends here. */
+const onlyReading =
+  (client: Client): Client["fetch"] =>
+  (path, init = {}) => {
+    const { method = "GET", body } = init;
+    const isDry = typeof body === "string" && parseRecord(body)?.dryRun === true;
+    if (method !== "GET" && !isDry)
+      throw new UsageError("--dry-run is not for this form of the command: it would change something");
+    return client.fetch(path, init);
+  };
 
 function toConfigFlags(flags: Flags): ConfigFlags {
   const on = (name: string) => (typeof flags[name] === "boolean" ? flags[name] : undefined);

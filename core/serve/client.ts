@@ -30,6 +30,8 @@ export interface ClientOptions {
   onConfigError?: ((error: SessarcError) => void) | undefined;
   /** Those of a kernel over an empty archive (`scratch`). Default: `plugins`. */
   scratchPlugins?: readonly (Plugin | PluginEntry)[] | undefined;
+  /** There is no archive, and none is made: it asks an empty one in a temporary folder. */
+  empty?: boolean | undefined;
   /** Gets a line for each plugin that was left out. Default: stderr. */
   log?: ((line: string) => void) | undefined;
 }
@@ -52,6 +54,7 @@ export function createClient({
   partial,
   onConfigError,
   scratchPlugins = plugins,
+  empty = false,
   log,
 }: ClientOptions): Client {
   const closers: (() => Promise<void>)[] = [];
@@ -75,11 +78,18 @@ export function createClient({
     closers.push(() => booted.kernel.close());
     return booted;
   };
+  const temporary = async (): Promise<string> => {
+    const dir = await mkdtemp(join(tmpdir(), "sessarc-"));
+    closers.push(() => rm(dir, { recursive: true, force: true }));
+    return dir;
+  };
   const open = () => {
-    own ??= boot(config.dataDir, plugins).catch((error: unknown) => {
-      own = undefined;
-      throw error;
-    });
+    own ??= (empty ? temporary().then((dir) => boot(dir, plugins)) : boot(config.dataDir, plugins)).catch(
+      (error: unknown) => {
+        own = undefined;
+        throw error;
+      },
+    );
     return own;
   };
   /** The service, or undefined when the kernel of this process is open. Who locks the archive for a moment is waited for. */
@@ -132,8 +142,7 @@ export function createClient({
       }
     },
     async scratch() {
-      const dir = await mkdtemp(join(tmpdir(), "sessarc-"));
-      closers.push(() => rm(dir, { recursive: true, force: true }));
+      const dir = await temporary();
       service = Promise.resolve(undefined);
       own = boot(dir, scratchPlugins);
       return (await own).kernel;

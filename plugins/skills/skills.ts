@@ -4,7 +4,16 @@ import type { Preference } from "./change/merge.ts";
 import { compareSkills, type Shown, type SkillComparison, takeFolder } from "./ops/compare.ts";
 import { type Drift, driftOf } from "./ops/drift.ts";
 import { noticeEdit, restoreSnapshot, snapshotsOf } from "./ops/history.ts";
-import { type GitImport, type GitRequest, importFolder, importGit, importPath, importSelf } from "./ops/import.ts";
+import {
+  type FoundSkill,
+  type GitImport,
+  type GitRequest,
+  importFolder,
+  importGit,
+  importPath,
+  importSelf,
+  previewFolder,
+} from "./ops/import.ts";
 import { deleteSkill, type LinkRequest, linkSkill, type UnlinkRequest, unlinkSkill } from "./ops/linking.ts";
 import { detailOf, listSkills, oneSkill, scanAll, toolsHere, useOf } from "./ops/list.ts";
 import { overviewOf, type SkillsOverview } from "./ops/overview.ts";
@@ -25,6 +34,8 @@ export interface Skills {
   importSelf(): Promise<Skill>;
   /** From any folder of this machine; `contentHash`: what it has to hold. */
   importFolder(path: string, contentHash?: string): Promise<Skill>;
+  /** What an import of a folder would take; without one, of the skill that comes with sessarc. */
+  preview(path?: string): Promise<FoundSkill>;
   importGit(from: GitRequest): Promise<GitImport>;
   describe(id: string, what: { tags?: string[] | undefined; rating?: number | undefined }): Promise<Skill>;
   remove(id: string, removeFiles: boolean): ReturnType<typeof deleteSkill>;
@@ -81,6 +92,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     importPath: (path) => alone(() => importPath(shelf, path)),
     importSelf: () => alone(() => importSelf(shelf)),
     importFolder: (path, contentHash) => alone(() => importFolder(shelf, path, contentHash)),
+    preview: (path) => previewFolder(shelf, path),
     importGit: (from) => importGit(shelf, from),
     describe: (id, { tags, rating }) =>
       alone(async () => {

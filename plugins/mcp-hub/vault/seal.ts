@@ -20,17 +20,18 @@ const KEY_FILE = "vault.key";
 const VERSION = "v1";
 
 /**
- * The key is made when the first value is sealed; until then there is no file. Where nothing may be written, one of this process stands in for
- * a key that is not there: nothing was sealed or told apart with another yet.
+ * The key file is written when the first value is sealed: a digest is taken with the key that would be written then, so that what only reads
+ * (a scan, a dry run, an archive that cannot be written) writes nothing.
  */
 export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault {
   const { readOnly } = storage;
   const path = storage.path(KEY_FILE);
+  const draft = randomBytes(32);
   let key: Promise<Buffer> | undefined;
 
   /** With `make`, a missing key file is made; a failure is tried again the next time. */
   const keyOf = (make: boolean): Promise<Buffer> => {
-    key ??= (make ? readOrMakeKey(path, readOnly) : readKey(path)).catch((error) => {
+    key ??= (make ? readOrMakeKey(path, readOnly, draft) : readKey(path)).catch((error) => {
       key = undefined;
       throw error;
     });
@@ -59,7 +60,7 @@ export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault 
       }
     },
     async fingerprint(text) {
-      return createHmac("sha256", await keyOf(true))
+      return createHmac("sha256", key || existsSync(path) ? await keyOf(false) : draft)
         .update(text)
         .digest("hex")
         .slice(0, 16);
@@ -78,13 +79,13 @@ async function readKey(path: string): Promise<Buffer> {
 }
 
 /** Made whole and then linked into place: two that start at once end with the same key. */
-async function readOrMakeKey(path: string, readOnly: boolean): Promise<Buffer> {
-  if (readOnly) return existsSync(path) ? readKey(path) : randomBytes(32);
+async function readOrMakeKey(path: string, readOnly: boolean, fresh: Buffer): Promise<Buffer> {
+  if (readOnly) return existsSync(path) ? readKey(path) : fresh;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Under such a name it goes with the next start when this one is killed.
   const draft = join(dirname(path), tempName());
   try {
-    await writeFileAtomic(draft, `${randomBytes(32).toString("base64")}\n`).catch(storageFailed(draft));
+    await writeFileAtomic(draft, `${fresh.toString("base64")}\n`).catch(storageFailed(draft));
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });

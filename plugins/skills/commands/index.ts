@@ -33,7 +33,7 @@ const skills: Command = {
     self: "import: the skill that teaches an assistant to ask this archive",
     ref: "import: branch, tag or commit of the repository",
     path: "import: folder of the repository",
-    "dry-run": "import: show what a repository has and import nothing",
+    "dry-run": "import: show what there is and import nothing",
     yes: "update: write what was shown",
     clear: "tags: remove all of them",
     "remove-files": "delete: the files in the store, too; a snapshot of them stays",

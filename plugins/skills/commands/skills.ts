@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
-import type { GitImport } from "../ops/import.ts";
+import type { FoundSkill, GitImport } from "../ops/import.ts";
 import type { Deleted } from "../ops/linking.ts";
 import type { UpdatePlan } from "../ops/update.ts";
 import type { Scan, Skill, SkillDetail, Snapshot } from "../types.ts";
@@ -41,6 +41,10 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (args.length < action.least || args.length > action.most)
     throw new UsageError(
       `\`sessarc skills ${name}\` takes ${action.most === 0 ? "no operand" : action.most === 1 ? "one operand" : `${action.least} to ${action.most} operands`}`,
+    );
+  if (ctx.flags["dry-run"] === true && name !== "import")
+    throw new UsageError(
+      `--dry-run is for \`sessarc skills import\`, not for ${name}; update shows its plan without --yes`,
     );
   return action.run(ctx, args);
 }
@@ -115,12 +119,15 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
       path !== undefined ||
       isShort(ctx, from));
   if (!isAddress) {
+    if (dryRun) return showFound(ctx, self ? undefined : resolve(ctx.cwd, from ?? ""));
     const skill = self
       ? await send<Skill>(ctx, "POST", "/skills/import", { self: true })
       : await importLocal(ctx, resolve(ctx.cwd, from ?? ""));
     if (ctx.json) ctx.out(JSON.stringify(skill));
     else {
       ctx.out(`Imported ${printable(skill.id)}`);
+      const { warnings } = await ctx.get<SkillDetail>(`/skills/${encodeURIComponent(skill.id)}`);
+      for (const warning of warnings) ctx.err(printable(warning));
       if (skill.links.every((one) => one.state !== "linked"))
         ctx.err(`No assistant sees it yet: sessarc skills link ${skill.id} --tool claude-code`);
     }
@@ -139,6 +146,17 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
     for (const one of answer.skipped) ctx.err(`Skipped ${printable(one.path || "the root")}: ${printable(one.reason)}`);
   }
   return answer.imported.length + answer.found.length > 0 ? 0 : 1;
+}
+
+/** What an import of a folder would take. */
+async function showFound(ctx: CommandContext, path: string | undefined): Promise<number> {
+  const found = await ctx.get<FoundSkill>("/skills/preview", { path });
+  if (ctx.json) ctx.out(JSON.stringify({ found: [found], imported: [], skipped: [] }));
+  else {
+    ctx.out(`${printable(found.name)}  ${printable(found.path)}  ${found.files} files`);
+    for (const warning of found.warnings) ctx.err(printable(warning));
+  }
+  return 0;
 }
 
 /** A folder that the scan lists, else any other folder. */

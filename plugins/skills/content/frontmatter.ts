@@ -1,6 +1,7 @@
 /** SKILL.md taken apart: YAML at its head, read with the core schema and nothing else, and Markdown. */
 import { isRecord } from "sessarc";
 import type * as Yaml from "yaml";
+import { quoteValues } from "./lenient.ts";
 
 export interface Frontmatter {
   /** Null when the file has none: the folder's name is used. */
@@ -67,10 +68,42 @@ function read(yaml: Library, text: string, folder?: string): Frontmatter | { fau
   const deep = tooDeep(head);
   if (deep !== undefined) return fault(deep + 2, `The frontmatter is nested deeper than ${MAX_DEPTH}`);
   const parsed = parse(yaml, head.join("\n"));
+  if (!("fault" in parsed)) return toFrontmatter(parsed.value, parsed.lineOf, folder);
+  const lenient = readLeniently(yaml, head, folder);
+  if (lenient) {
+    const where = `line ${parsed.fault.line + 1}: ${parsed.fault.message.replace(/\.$/, "")}`;
+    lenient.warnings.unshift(
+      `The frontmatter is not valid YAML (${where}). It was read leniently, values as plain text`,
+    );
+    return lenient;
+  }
   // The head begins on line 2 of the file.
-  if ("fault" in parsed) return fault(parsed.fault.line + 1, parsed.fault.message);
-  return toFrontmatter(parsed.value, parsed.lineOf, folder);
+  return fault(parsed.fault.line + 1, parsed.fault.message);
 }
+
+/** What other assistants make of it; undefined where that is not YAML either, or has no description. */
+function readLeniently(yaml: Library, head: readonly string[], folder: string | undefined): Frontmatter | undefined {
+  const isValid = (entry: string) => syntaxError(yaml, entry) === undefined;
+  const quoted = quoteValues(head, isValid);
+  const parsed = quoted && parse(yaml, quoted.join("\n"));
+  if (!parsed || "fault" in parsed) return undefined;
+  const front = toFrontmatter(parsed.value, parsed.lineOf, folder);
+  return "fault" in front ? undefined : front;
+}
+
+/** What an entry on its own is not, as YAML. A tag or an alias is YAML, and refused. */
+const syntaxError = (yaml: Library, entry: string) => yaml.parseDocument(entry, OPTIONS).errors[0];
+
+const OPTIONS = {
+  version: "1.2",
+  schema: "core",
+  merge: false,
+  // Checked below: the library compares each key with all others.
+  uniqueKeys: false,
+  strict: true,
+  prettyErrors: false,
+  logLevel: "silent",
+} as const;
 
 interface Parsed {
   value: Record<string, unknown>;
@@ -81,17 +114,7 @@ interface Parsed {
 function parse(yaml: Library, text: string): Parsed | { fault: FrontmatterFault } {
   const counter = new yaml.LineCounter();
   const lineAt = (offset: number | undefined) => counter.linePos(offset ?? 0).line;
-  const doc = yaml.parseDocument(text, {
-    version: "1.2",
-    schema: "core",
-    merge: false,
-    // Checked below: the library compares each key with all others.
-    uniqueKeys: false,
-    strict: true,
-    prettyErrors: false,
-    logLevel: "silent",
-    lineCounter: counter,
-  });
+  const doc = yaml.parseDocument(text, { ...OPTIONS, lineCounter: counter });
   const wrong = doc.errors[0] ?? doc.warnings[0];
   if (wrong) return { fault: { line: lineAt(wrong.pos[0]), message: wrong.message.split("\n")[0] ?? wrong.code } };
   const refused = refusedIn(yaml, doc.contents);

@@ -6,7 +6,7 @@ import { type Kernel, SessarcError } from "sessarc";
 import { isInside } from "#internal";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { isNamedAs, normalName, toId } from "../content/names.ts";
-import { eachOf } from "../content/slices.ts";
+import { eachOf, inSlices } from "../content/slices.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { readSkillFile } from "../scan/inspect.ts";
 import { putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
@@ -18,11 +18,21 @@ import { entryAt, readFolder, realFolder } from "./folder.ts";
 import { oneSkill, scanAll } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
+/** A skill that an import would take. */
+export interface FoundSkill {
+  path: string;
+  name: string;
+  description: string;
+  files: number;
+  size: number;
+  warnings: string[];
+}
+
 export interface GitImport {
   commit: string;
   imported: Skill[];
   /** With `dryRun`: what would be imported. */
-  found: { path: string; name: string; description: string; files: number; size: number }[];
+  found: Omit<FoundSkill, "warnings">[];
   skipped: { path: string; reason: string }[];
 }
 
@@ -67,6 +77,23 @@ export async function importFolder(shelf: Shelf, path: string, contentHash?: str
   const folder = basename(real);
   const { name, description } = front;
   return put(shelf, { ...tree, name: name ?? folder, description, folder }, origin);
+}
+
+/** What an import of this folder, or of the skill that comes with sessarc, would take. Nothing is written. Throws SKILL_NOT_IMPORTABLE. */
+export async function previewFolder(shelf: Shelf, folder: string | undefined): Promise<FoundSkill> {
+  const path = folder ?? ownSkill();
+  if (!isAbsolute(path)) throw new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason: "its path is not absolute" });
+  const looked = await inSlices((await shelf.inspector()).inspect(await realFolder(shelf, path)));
+  if ("fault" in looked) throw new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason: looked.fault.message });
+  const { tree, front } = looked;
+  return {
+    path,
+    name: front.name ?? basename(path),
+    description: front.description,
+    files: tree.entries.filter((entry) => entry.kind === "file").length,
+    size: tree.size,
+    warnings: front.warnings,
+  };
 }
 
 function whyNot({ class: kind, detail, duplicateOf, skill }: ScanEntry): string {

@@ -31,6 +31,14 @@ const importScanned = defineRoute({
   },
 });
 
+const preview = defineRoute({
+  method: "GET",
+  path: "/skills/preview",
+  summary: "What an import would take: of a folder of this machine (`path`), or of the skill that comes with sessarc",
+  query: v.object({ path: v.optional(text) }),
+  handler: ({ kernel, query }) => kernel.inject("skills").preview(query.path),
+});
+
 const github = defineRoute({
   method: "POST",
   path: "/skills/github",
@@ -46,4 +54,4 @@ const github = defineRoute({
   handler: ({ kernel, body }) => kernel.inject("skills").importGit(body),
 });
 
-export const importRoutes = [scan, importScanned, github] as const;
+export const importRoutes = [scan, preview, importScanned, github] as const;
