@@ -5,7 +5,7 @@
 import type { SessionUsage, TokenUsage } from "./session.ts";
 
 /** Prompt sizes above which some model costs more. A test compares them with the price table. */
-export const PROMPT_STEPS = [128_000, 199_999, 200_000, 271_999, 272_000, 512_000] as const;
+export const PROMPT_STEPS = [100_000, 128_000, 199_999, 200_000, 271_999, 272_000, 512_000] as const;
 
 /** Names that mean the standard price. */
 const STANDARD: ReadonlySet<string> = new Set(["", "standard", "default", "auto", "normal", "on_demand"]);

@@ -12,6 +12,7 @@ import codex from "../../plugins/codex/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import type { Cost, PromptCosts, SessionFigures, UsageReport } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
+import { newerProviders } from "../../plugins/insights/prices/newer.ts";
 
 const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01";
 let t: TestKernel;
@@ -111,8 +112,11 @@ it("knows every step of the price table", () => {
     "zai",
     "mistral",
   ];
-  for (const providerId of providers)
-    for (const { prices } of findProvider({ providerId })?.models ?? [])
+  for (const { models } of [
+    ...providers.flatMap((providerId) => findProvider({ providerId }) ?? []),
+    ...newerProviders(),
+  ])
+    for (const { prices } of models)
       for (const one of Array.isArray(prices) ? prices.map(({ prices }) => prices) : [prices])
         for (const price of Object.values(one))
           if (typeof price === "object") for (const { start } of price.tiers) steps.add(start);

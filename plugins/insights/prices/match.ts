@@ -1,5 +1,6 @@
 /** Which entry of the price table a model id means: the table's own rules, held to whole names. Upper and lower case are one. */
 import type { MatchLogic, ModelInfo, Provider } from "@pydantic/genai-prices";
+import { preferred, readings } from "./gateways.ts";
 import { LONGEST, modelName } from "./names.ts";
 
 /** What may follow a model's name without making it another model: a date, a revision, a release stage. */
@@ -63,12 +64,19 @@ export type TableProvider = Pick<Provider, "id" | "provider_match" | "model_matc
 };
 export type FindProvider = (options: { providerId?: string; modelId?: string }) => TableProvider | undefined;
 
-/** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. */
-export function findModel(id: string, findProvider: FindProvider): Entry | undefined {
+/** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. The first of `tables` that has a name counts. */
+export function findModel(id: string, ...tables: readonly FindProvider[]): Entry | undefined {
   if (id.length > LONGEST) return undefined;
   // Keep a provider that the log names; otherwise try the assistant's own spelling of the model.
   const hosted = id.replace(/^models\//, "").includes("/");
-  return findExact(id, findProvider) ?? (hosted ? undefined : findExact(modelName(id), findProvider));
+  const own = hosted ? [id] : [id, modelName(id)].flatMap((name) => [preferred(name) ?? name, name]);
+  for (const name of [...own, ...readings(id)]) {
+    for (const findProvider of tables) {
+      const found = findExact(name, findProvider);
+      if (found) return found;
+    }
+  }
+  return undefined;
 }
 
 interface Entry {
@@ -82,7 +90,7 @@ function findExact(id: string, findProvider: FindProvider): Entry | undefined {
   const named = slash > 0 ? findProvider({ providerId: lower.slice(0, slash) }) : undefined;
   if (slash > 0 && named?.id.toLowerCase() !== lower.slice(0, slash)) return undefined;
   const bare = slash > 0 ? lower.slice(slash + 1) : lower;
-  const aws = /(?:^|\.)anthropic\./.test(bare);
+  const aws = /(?:^|\.)(?:anthropic|openai|xai|zai|moonshotai)\./.test(bare);
   const provider = named ?? findProvider(aws ? { providerId: "aws" } : { modelId: bare });
   const model = provider?.models.find((one) => names(one.match, bare));
   return provider && model ? { provider, model } : undefined;

@@ -3,6 +3,7 @@
  * own work. A day, because prices may have a date from which they hold.
  */
 import { isRecord, type Storage } from "sessarc";
+import { NEWER_ID } from "./newer.ts";
 import type { ModelPrice } from "./pricing.ts";
 
 type Files = Storage["files"];
@@ -22,7 +23,7 @@ export async function writePrices(files: Files, known: KnownPrices, table: strin
   await files.setItem(KEY, JSON.stringify({ of: stampOf(table, now), models: Object.fromEntries(known) }));
 }
 
-const stampOf = (table: string, now: number) => `4 ${table} ${new Date(now).toISOString().slice(0, 10)}`;
+const stampOf = (table: string, now: number) => `5 ${NEWER_ID} ${table} ${new Date(now).toISOString().slice(0, 10)}`;
 
 const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 

@@ -5,6 +5,7 @@ import { isRecord, SessarcError, type SessionUsage, type TokenUsage } from "sess
 import { classed, classOfKey, plainModel } from "#internal";
 import { type FindProvider, findModel } from "./match.ts";
 import { modelName } from "./names.ts";
+import { findCorrected, findNewer, NEWER_ID } from "./newer.ts";
 import { finderOf, MOST_DOLLARS, type PriceTable } from "./table.ts";
 
 /** The table in the package. `date` and `models` are those of its version, which package.json pins. */
@@ -145,7 +146,7 @@ export function createPricing(
       now = pricesNow();
     },
     get stamp() {
-      return `${base.table.id} ${JSON.stringify(pricing.overrides)}`;
+      return `${base.table.id} ${NEWER_ID} ${JSON.stringify(pricing.overrides)}`;
     },
     price: (model) => now.price(model),
     keyAt: (model, at) => now.keyAt(model, at),
@@ -168,15 +169,17 @@ export function createPricing(
 function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, ModelPrice | null>) {
   const said = new Map(given);
   let finder = table && finderOf(table);
+  const { id, date, source } = table ?? SHIPPED;
   const load = (): FindProvider => {
     finder ??= (createRequire(import.meta.url)("@pydantic/genai-prices") as typeof Table).findProvider;
     return finder;
   };
+  const corrected = findCorrected(date);
+  const entryOf = (model: string) => findModel(model, corrected, load(), findNewer);
   const look = (key: string): ModelPrice | undefined => {
-    const findProvider = load();
     const model = plainModel(key);
     const { tier } = classOfKey(key);
-    const found = tier === "" ? findModel(model, findProvider) : findTier(model, tier, findProvider);
+    const found = tier === "" ? entryOf(model) : findTier(model, tier, load());
     if (!found) return undefined;
     const periods = periodsOf(found.model.prices);
     const now = periods[periodAt(periods, Date.now())];
@@ -190,7 +193,6 @@ function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, Mo
     if (now.steps) price.steps = now.steps;
     return periods.length > 1 ? { ...price, periods } : price;
   };
-  const { id, date, source } = table ?? SHIPPED;
   const models = table?.providers.reduce((sum, one) => sum + one.models.length, 0) ?? SHIPPED.models;
   return {
     table: { id, date, source, models },
@@ -202,7 +204,7 @@ function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, Mo
       }
       return price ?? undefined;
     },
-    windowOf: (model: string) => findModel(model, load())?.model.context_window,
+    windowOf: (model: string) => entryOf(model)?.model.context_window,
     warm() {
       if (given.size === 0) load();
     },

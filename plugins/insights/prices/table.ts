@@ -60,7 +60,7 @@ export async function writeTable(files: Storage["files"], table: PriceTable | un
 }
 
 /** Finds a provider by the same rules as the table in the package. */
-export function finderOf({ providers }: PriceTable): FindProvider {
+export function finderOf({ providers }: Pick<PriceTable, "providers">): FindProvider {
   return ({ providerId, modelId }) => {
     const id = providerId?.toLowerCase().trim();
     if (id !== undefined)

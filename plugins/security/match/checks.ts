@@ -161,7 +161,7 @@ function stated(candidate: Candidate): Verdict {
   return value.length >= 5 && !isNumbered(value) && password(candidate);
 }
 
-/** Somewhere after the word, without a verb or a sign: only a value that is no name. */
+/** Somewhere after the word, without a verb or a sign: only a generated value. */
 function scrambled(candidate: Candidate): Verdict {
   const value = secretOf(candidate);
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[!#$%&*+@^~?]/].filter((kind) => kind.test(value)).length;
