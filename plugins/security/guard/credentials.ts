@@ -1,6 +1,8 @@
 /** Commands that print a credential from the environment, from a client that is signed in or from a key store, where the guard can read no file. */
 import type { Stage } from "./filters.ts";
+import { printsCredential } from "./printers.ts";
 import { isInterpreter, takesCode } from "./programs.ts";
+import { SECRET_PLACE } from "./stores.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 /** Names of variables with secrets. */
@@ -11,67 +13,7 @@ const OWN_NAME = /^(?:PWD|OLDPWD|SSH_AUTH_SOCK)$/;
 
 const isSecretName = (name: string): boolean => SECRET_NAME.test(name) && !OWN_NAME.test(name);
 
-/** By program: the pattern of its words, joined by blanks. */
-const PRINTERS: Readonly<Record<string, RegExp>> = {
-  gh: /^auth (?:token\b|status\b.*(?: -t\b| --show-token))/,
-  glab: /^auth status\b.*(?: -t\b| --show-token)|^config get token/,
-  gcloud:
-    /\bprint-(?:access|identity)-token\b|\bgenerate-login-token\b|^config config-helper\b|^secrets versions access\b|^iam service-accounts keys create\b.* ?(?:-$|\/dev\/)/,
-  aws: /^configure (?:get \S*(?:secret|session_token)|export-credentials)|\bget-secret-value\b|\bget-(?:session-token|login-password|federation-token)\b|\bget-parameters?\b.*--with-decryption|\bgenerate-db-auth-token\b|\bget-authorization-token\b|\beks get-token\b|\blambda get-function-configuration\b(?!.*--query (?!Env))|\bassume-role\b|\bcreate-access-key\b/,
-  az: /^account get-access-token\b|^keyvault secret show\b|\bkeys? list\b|\blist-keys\b|\bcredentials? (?:list|show|reset)\b|\bappsettings list\b|^ad sp create-for-rbac\b|\bshow-connection-string\b/,
-  kubectl:
-    /^(?:.* )?get (?:\S+,)?secrets?(?:[ /,]\S*)*.* (?:-o ?|--output[ =]|--template)(?! ?(?:name|wide)| ?\S*\{\.(?:metadata|type)[^{}]*\}\S*$)|^config view\b.*--raw|^create token\b/,
-  oc: /^whoami (?:-t|--show-token)|^(?:.* )?get secrets?\b.* -o/,
-  helm: /^get (?:values|all)\b/,
-  docker:
-    /^(?:container )?inspect\b(?!.*(?:-f|--format))|^(?:container )?inspect\b.*\.Env|^compose(?: .*)? config(?: (?!--(?:quiet|services|images|volumes|profiles))\S+)*$/,
-  podman: /^(?:container )?inspect\b(?!.*(?:-f|--format))/,
-  security: /^find-(?:generic|internet)-password\b.* -\w*[wg]|^dump-keychain\b.* -d/,
-  "secret-tool": /^(?:lookup|search)\b/,
-  keyring: /^get\b/,
-  infisical: /^(?:secrets|export)\b/,
-  netlify: /^env:(?:list|get)\b/,
-  railway: /^variables\b/,
-  age: /^(?:.* )?(?:-d|--decrypt)\b(?!.* (?:-o|--output))/,
-  my_print_defaults: /(?:^| )(?:-s|--show)\b/,
-  pass: /^(?:show )?(?!ls\b|list\b|find\b|git\b|init\b|insert\b|generate\b|rm\b|mv\b|cp\b|help\b|version\b)[\w./@-]+$/,
-  gopass: /^(?:show|cat)\b/,
-  op: /^read\b|^item get\b.*(?:--reveal|--fields|--format)|^inject\b|^document get\b/,
-  bw: /^get (?:password|item|totp|notes)\b|^(?:list items|export)\b|^unlock\b.*--raw/,
-  vault: /^(?:kv get|read|print token|token (?:create|lookup))\b/,
-  doppler: /^secrets(?: (?:get|download)\b.*|(?: -.*)?)$/,
-  heroku: /^config(?::get\b.*| .*|)$|^auth:token\b/,
-  flyctl: /^(?:auth token|tokens create)\b/,
-  fly: /^(?:auth token|tokens create)\b/,
-  vercel: /^env pull (?:-$|\/dev\/)/,
-  terraform: /^output\b.* ?-json\b|^output\b.*(?:pass|secret|token|key|credential)|^state pull\b|^show\b.* ?-json\b/i,
-  pulumi: /^(?:config|stack output)\b.*--show-secrets|^config get \S*(?:pass|secret|token|key)/i,
-  npm: /^token create\b|^config (?:get|list|ls)\b.*(?:_authToken|_auth\b|_password)/,
-  git: /^(?:-\S+ )*(?:credential fill\b|config\b.*\b(?:credential|extraheader|token|password)\b)/,
-  gpg: /--export-secret-(?:sub)?keys|(?:^| )(?:-d|--decrypt)\b(?!.* (?:-o|--output))/,
-  lpass: /^show\b/,
-  chamber: /^(?:read|export)\b/,
-  sops: /^(?:-d|--decrypt|decrypt)\b(?!.* (?:-i\b|--in-place))|^exec-env\b.* (?:env|printenv)$/,
-  // `e` without a dash adds the environment of each process.
-  ps: /^[a-z]*e[a-z]*$/,
-  "ansible-vault": /^view\b|^decrypt\b.*--output[ =]-/,
-  rails: /^credentials:show\b|^runner\b.*\bcredentials\b/,
-  systemctl: /^show-environment\b/,
-  launchctl: /^getenv \S*(?:TOKEN|SECRET|PASS|KEY)/,
-  wp: /^config get \S*(?:PASS|KEY|SALT|SECRET)/,
-  firebase: /^login:ci\b|^functions:secrets:access\b/,
-  wrangler: /^auth token\b/,
-  supabase: /^(?:status|projects api-keys)\b/,
-};
 const WHOLE = /^(?:printenv|env)$/;
-const RUNNERS = /^(?:npx|dotenv|dotenvx|doppler|op|aws-vault|infisical|chamber|envchain)$/;
-/** Options with a value, of the programs that run a command elsewhere. */
-const REMOTE_OPTION = /^(?:-[A-Za-z]*[bcDeEFiIJlLmopQRSuwW]|--(?:user|env|workdir|container|namespace|index))$/;
-/** Files that hold secrets on any machine. */
-const SECRET_FILE =
-  /(?:^|\/)(?:\.env(?!\.(?:example|sample|template))[\w.]*|\.netrc|\.npmrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|shadow|environ|(?:credentials|secrets?)(?:\.\w+)?|[\w.-]+\.(?:pem|key|tfvars))$|\/run\/secrets\//;
-/** Files in which a system provides secrets. */
-const SECRET_PLACE = /^\/proc\/.*\/environ$|^(?:\/var)?\/run\/secrets\//;
 /** How code reads one variable of the environment, how it reads all, and how it prints. */
 const READS =
   /(?:process\.env|os\.environ|os\.getenv|getenv|ENVIRON|ENV|Bun\.env|Deno\.env\.get)(?:\.get)?(?:\.|\(\s*["']|\[\s*["']|\{)(\w+)/g;
@@ -117,8 +59,7 @@ export function credentialPrinted(
     const isList = texts.some((text) => /^-\w*p/.test(text)) || texts.every((text) => /^-\w*x/.test(text));
     return isList && command.sets.length === 0 && !narrowed(command) ? said : undefined;
   }
-  const printer = Object.hasOwn(PRINTERS, program) ? PRINTERS[program] : undefined;
-  return printer?.test(texts.join(" ").slice(0, 2_000)) ? said : undefined;
+  return printsCredential(program, texts) ? said : undefined;
 }
 
 const namesOf = ({ names, open, text }: Word): string[] =>
@@ -162,40 +103,3 @@ const namesOfJq = (text: string): string[] =>
   [...text.matchAll(/(?:\$ENV|\benv)\.(\w+)/g)].map(([, name = ""]) => name);
 const allOfJq = (texts: readonly string[], said: string): string | undefined =>
   texts.some((text) => /^(?:\$ENV|env)(?:$| ?\| ?(?!keys))/.test(text)) ? said : undefined;
-
-/** Returns the shell line that a program runs: on another machine or in a container (`remote`: `ssh x 'cat a'`, `docker exec x env`), or here with more variables (`op run -- env`). */
-export function innerLine(program: string, words: readonly Word[]): { line: string; remote: boolean } | undefined {
-  const texts = words.slice(0, 200).map(({ text }) => text);
-  const dashes = texts.indexOf("--");
-  if (RUNNERS.test(program) && dashes >= 0)
-    return {
-      line: texts
-        .slice(dashes + 1)
-        .map(quoted)
-        .join(" "),
-      remote: false,
-    };
-  const line = remoteLine(program, texts, dashes);
-  return line === undefined ? undefined : { line, remote: true };
-}
-
-function remoteLine(program: string, texts: readonly string[], dashes: number): string | undefined {
-  let at = 0;
-  if (/^(?:docker|podman|nerdctl|kubectl|oc|docker-compose)$/.test(program)) {
-    at = texts.indexOf("exec") + 1;
-    if (at === 0) return undefined;
-    if (dashes > 0)
-      return texts
-        .slice(dashes + 1)
-        .map(quoted)
-        .join(" ");
-  } else if (program !== "ssh") return undefined;
-  while (texts[at]?.startsWith("-")) at += REMOTE_OPTION.test(texts[at] ?? "") ? 2 : 1;
-  const line = texts.slice(at + 1);
-  // A container gets the words as they are; the shell of another machine parses them again.
-  return line.length === 0 ? undefined : program === "ssh" ? line.join(" ") : line.map(quoted).join(" ");
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-export const isSecretFile = (path: string): boolean => SECRET_FILE.test(path);

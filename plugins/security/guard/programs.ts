@@ -1,5 +1,6 @@
 /** Programs as data: which of their files they print or send, and which they copy. */
 import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
+import { SECRETS } from "./stores.ts";
 import { type Word, wordOf } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
@@ -298,11 +299,6 @@ function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
     .filter((word) => !taken.has(word) && !option.test(word.text.replace(/=.*/s, "")));
 }
 
-/** Files with secrets that a folder may hold, directly and one folder below. */
-const SECRETS = [
-  ...[".env", ".env.*", ".envrc", ".npmrc", ".netrc", ".pypirc", ".git-credentials", "id_rsa", "id_ed25519"],
-  ...["*.pem", "*.key", "credentials*", "secrets.*", "service-account*.json", "*.tfstate", "*.tfvars", "token"],
-];
 const LEFT_OUT = /^(?:-x|--(?:exclude|rexclude|include|filter)(?:-from)?)(?:=|$)/;
 
 /** `words` of a command that sends whole folders, with the files of these folders that hold secrets. A command that names files to leave out is trusted. */

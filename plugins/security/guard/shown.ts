@@ -1,8 +1,9 @@
 /** The files that the commands of a shell line would show or send, by what is known of the programs. A module of the worker pool. */
 import { basename, dirname, join, normalize } from "node:path";
-import { credentialPrinted, innerLine, isSecretFile } from "./credentials.ts";
+import { credentialPrinted } from "./credentials.ts";
 import { type Flow, flowsOf } from "./flow.ts";
 import { filesLoaded, Held, printedBy, printsLoaded } from "./held.ts";
+import { innerLine } from "./inner.ts";
 import {
   copied,
   goesTo,
@@ -20,6 +21,7 @@ import {
   wordsShown,
 } from "./programs.ts";
 import { type Allowance, parseShell } from "./shell.ts";
+import { isSecretFile } from "./stores.ts";
 import { type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
 
 export interface ShellLine {
