@@ -115,7 +115,7 @@ describe("calls that show no secret of such a file", () => {
 
 describe("what cannot be known is said to be partial, and goes on", () => {
   it.each([
-    "git diff",
+    "git diff HEAD~1",
     "git log -p",
     "git show HEAD",
     "git stash show -p",

@@ -18,8 +18,10 @@ const WHOLE = /^(?:printenv|env)$/;
 const READS =
   /(?:process\.env|os\.environ|os\.getenv|getenv|ENVIRON|ENV|Bun\.env|Deno\.env\.get)(?:\.get)?(?:\.|\(\s*["']|\[\s*["']|\{)(\w+)/g;
 const READS_ALL =
-  /(?:process\.env|os\.environ(?:\.(?:items|values|copy)\(\))?|Bun\.env|(?<![\w$.])ENV(?:\.to_h)?|\$_ENV|%ENV)(?!\w|\.|\[|\(|\{)/;
+  /(?:process\.env|(?:os\.)?\benviron(?:\.(?:items|values|copy)\(\))?|Bun\.env|Deno\.env\.toObject\(\)|os\.Environ\(\)|(?<![\w$.])ENV(?:\.(?:to_h|to_a|each\w*|map|sort\w*|inspect))?|\$_ENV|%ENV|\bgetenv\(\)|\bin ENVIRON)(?!\w|\.|\[|\((?!\))|\{)/g;
 const PRINTS = /\b(?:console\.\w+|print\w*|puts|echo|p|pp|say|inspect|var_dump|stdout\.write|dump)[\s(["'`]/;
+/** They print what they convert. */
+const CONVERTS = /(?:JSON\.stringify|inspect|Object\.(?:entries|values|assign)|String|dict|str|repr|dumps)\(\s*$/;
 const ASKS = /(?:!!|Boolean\(|bool\(|len\(|keys\(|\bin |typeof )$/;
 /** Characters of code that are searched. */
 const CODE_LIMIT = 20_000;
@@ -46,7 +48,10 @@ export function credentialPrinted(
       const name = namesPrinted(text, prints).find(isSecretName);
       if (name !== undefined) return variable(name);
     }
-    return undefined;
+    // The shell puts the value into the code: `python3 -c "print('$TOKEN')"`.
+    const filled = [...words, ...command.filled].filter(({ text }) => PRINTS.test(text));
+    if (filled.length > 0) return variable(filled.flatMap(namesOf).find(isSecret));
+    if (program !== "php") return undefined;
   }
   if (WHOLE.test(program)) {
     const named = texts.filter((text) => !text.startsWith("-"));
@@ -54,6 +59,10 @@ export function credentialPrinted(
     if (program === "env" ? named.length > 0 : named.length > 0 && !named.some(isSecretName)) return undefined;
     return narrowed(command) ? undefined : said;
   }
+  // The names go on to a command that expands them: `compgen -e | while read n`.
+  if (program === "compgen" && texts.some((text) => /^-\w*[ve]$|^(?:variable|export)$/.test(text)))
+    return command.pipe?.words[0]?.text === "read" || command.into?.word.sets !== undefined ? said : undefined;
+  if (program === "history") return listsHistory(texts, command) ? said : undefined;
   if (program === "set" && texts.length === 0) return narrowed(command) ? undefined : said;
   if (DECLARED.test(program)) {
     const isList = texts.some((text) => /^-\w*p/.test(text)) || texts.every((text) => /^-\w*x/.test(text));
@@ -62,22 +71,32 @@ export function credentialPrinted(
   return printsCredential(program, texts) ? said : undefined;
 }
 
+/** `history` prints all that was typed; with a number or a filter for something else it prints commands that are asked for. */
+const listsHistory = (texts: readonly string[], command: SimpleCommand): boolean =>
+  texts.length === 0 && (command.pipe === undefined || asksForSecrets(command));
+
 const namesOf = ({ names, open, text }: Word): string[] =>
   names ?? (open ? [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name) : []);
 
-/** `printenv | grep PATH` asks for a variable without a secret. */
-function narrowed({ pipe }: SimpleCommand): boolean {
+const SECRET_WORDS =
+  /secret|token|pass|key|cred|auth|url|dsn|aws|azure|github|gitlab|openai|anthropic|stripe|slack|^\W*$/i;
+
+/** The words that a `grep` after the command asks for; undefined without one. */
+function askedFor({ pipe }: SimpleCommand): string[] | undefined {
   const [program, ...words] = pipe?.words ?? [];
-  if (!program || !/^(?:e|f)?grep$|^rg$/.test(program.text)) return false;
-  if (words.some(({ text }) => /^-\w*v/.test(text))) return false;
-  const asked = words.filter(({ text }) => !text.startsWith("-"));
-  return (
-    asked.length > 0 &&
-    !asked.some(({ text }) =>
-      /secret|token|pass|key|cred|auth|url|dsn|aws|azure|github|gitlab|openai|anthropic|stripe|slack|^\W*$/i.test(text),
-    )
-  );
+  if (!program || !/^(?:e|f)?grep$|^rg$/.test(program.text)) return undefined;
+  if (words.some(({ text }) => /^-\w*v/.test(text))) return undefined;
+  return words.flatMap(({ text }) => (text.startsWith("-") ? [] : [text]));
 }
+
+/** `printenv | grep PATH` asks for a variable without a secret. */
+function narrowed(command: SimpleCommand): boolean {
+  const asked = askedFor(command) ?? [];
+  return asked.length > 0 && !asked.some((text) => SECRET_WORDS.test(text));
+}
+
+const asksForSecrets = (command: SimpleCommand): boolean =>
+  (askedFor(command) ?? []).some((text) => SECRET_WORDS.test(text));
 
 /** Returns the variables of the environment that the code prints. `whole`: the program prints the value of its code. */
 export function namesPrinted(code: string, whole: boolean): string[] {
@@ -87,16 +106,16 @@ export function namesPrinted(code: string, whole: boolean): string[] {
 }
 
 function printsAll(code: string, whole: boolean): boolean {
-  const index = code.slice(0, CODE_LIMIT).search(READS_ALL);
-  const isLoop = /\b(?:for|each)\b/.test(code) && PRINTS.test(code);
-  return index >= 0 && (isLoop || isPrinted(code, index, whole));
+  const isLoop = /\b(?:for|each\w*|map)\b/.test(code) && PRINTS.test(code);
+  const places = [...code.slice(0, CODE_LIMIT).matchAll(READS_ALL)];
+  return places.some(({ index }) => isLoop || isPrinted(code, index, whole));
 }
 
 /** Whether the statement prints the value that starts at `index`, and not only whether there is one. */
 function isPrinted(code: string, index: number, whole: boolean): boolean {
   const before = code.slice(Math.max(0, index - 200), index);
   const statement = before.slice(before.search(/[^;\n]*$/));
-  return !ASKS.test(before) && (PRINTS.test(statement) || (whole && !/[(=]/.test(before)));
+  return !ASKS.test(before) && (PRINTS.test(statement) || (whole && (!/[(=]/.test(before) || CONVERTS.test(before))));
 }
 
 const namesOfJq = (text: string): string[] =>

@@ -1,7 +1,7 @@
 /** Filters as data: how much of their input they write to stdout. They write nothing anywhere else. */
-import { isQuiet, programOf, takesInput, unwrapped } from "./programs.ts";
+import { isQuiet, takesInput, unwrapped } from "./programs.ts";
 import { selected } from "./select.ts";
-import type { SimpleCommand, Word } from "./words.ts";
+import { programOf, type SimpleCommand, type Word } from "./words.ts";
 
 /**
  * What a command prints of its input:

@@ -20,6 +20,8 @@ interface End {
 export interface Flow {
   stage: Stage;
   end: End;
+  /** The commands that write to its input, or whose output becomes its word or file. */
+  fed: SimpleCommand[];
 }
 
 /** Most files of one output. With more it counts as shown. */
@@ -42,7 +44,11 @@ export function flowsOf(commands: readonly SimpleCommand[]): Map<SimpleCommand, 
     if (!command) continue;
     const stage = stageOf(command);
     const end = endOf(command, flows);
-    flows.set(command, { stage, end: ofProgram(stage, end) });
+    flows.set(command, { stage, end: ofProgram(stage, end), fed: [] });
+  }
+  for (const command of commands) {
+    const reader = command.pipe ?? command.into?.command;
+    if (reader) flows.get(reader)?.fed.push(command);
   }
   return flows;
 }

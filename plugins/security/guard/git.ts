@@ -1,5 +1,7 @@
 /** Which files git prints, and which it stores and can print later. */
-import type { Word } from "./words.ts";
+import { searched } from "./folders.ts";
+import { isSecretFile } from "./stores.ts";
+import { type Word, wordOf } from "./words.ts";
 
 /** The name of everything that the line added to git; before a path, the name of that file in git. */
 const INDEX = ":";
@@ -18,7 +20,11 @@ function subcommand(words: readonly Word[]): { name: string; rest: Word[] } {
 export function gitShows(words: Word[]): Word[] {
   const { name, rest } = subcommand(words);
   const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
-  if (/^(?:blame|annotate|grep)$/.test(name)) return rest;
+  if (/^(?:blame|annotate)$/.test(name)) return rest;
+  if (name === "grep") return [...rest, ...found(rest)];
+  if (name === "config" && has(/^(?:-l|--list|--get-regexp)$/) && !has(/^--name-only$/))
+    return [wordOf(".git/config"), wordOf("~/.gitconfig")];
+  if (name === "remote" && has(/^(?:-v|--verbose|get-url)$/)) return [{ ...wordOf(".git/config"), part: "/url/" }];
   if (name === "show" || name === "cat-file")
     return [...rest.slice(0, WORDS_LIMIT).flatMap(fromIndex), ...(has(NO_TEXT) ? [] : [all])];
   if (has(NO_TEXT)) return [];
@@ -42,6 +48,15 @@ export function gitPrintsUnknown(words: readonly Word[]): boolean {
   return /^(?:log|stash|format-patch|whatchanged)$/.test(name) && has(/^(?:-\w*[pu]|--patch|-[GSL].*|--stdout)$/);
 }
 
+/** `git grep` searches files as `grep -r` does, without those that git ignores. */
+function found(rest: readonly Word[]): Word[] {
+  const ignores = !rest.some(({ text }) => text === "--no-index");
+  const words = rest.filter(({ text }) => text !== "--no-index" && text !== "--");
+  return searched("grep", [wordOf("-r"), ...words], false).map((word) =>
+    word.below ? { ...word, below: { ...word.below, ignores } } : word,
+  );
+}
+
 const all: Word = { text: INDEX, open: false, pattern: false };
 
 /** `:a` is the added file, `main:a` a file that the line may have committed. */
@@ -60,3 +75,100 @@ export function gitTakes(words: readonly Word[]): { files: Word[]; to: Word }[] 
   const own = (word: Word) => ({ ...word, text: `${INDEX}${word.text.replace(/^\.\//, "")}` });
   return [{ files, to: all }, ...files.map((word) => ({ files: [word], to: own(word) }))];
 }
+
+/** What a command prints of the history: the arguments with which the guard reads the same, and nothing else happens. */
+export interface GitPast {
+  args: string[];
+  /** The command names a file with secrets or a stash: the user is asked if git cannot answer. */
+  asks: boolean;
+}
+
+/** Options that only choose what is printed. Others are left out, so that more is read than the command prints. */
+const CHOOSES =
+  /^(?:-\d+|-n\d+|-U\d+|-[GS].+|-[iwmcrEFP]|--(?:all|branches|tags|remotes|cached|staged|reverse|full-history|follow|first-parent|(?:no-)?merges|root|max-count=\d+|since=.*|until=.*|author=.*|grep=.*|skip=\d+))$/;
+const CHOOSES_BY_VALUE = /^-[nGSU]$/;
+/** Most bytes, revisions and paths that the guard passes on. */
+const PASSED_LIMIT = 50;
+
+/** Undefined if the command prints nothing of the history. */
+export function gitPast(words: readonly Word[]): GitPast | undefined {
+  const { name, rest } = subcommand(words);
+  const texts = rest.slice(0, PASSED_LIMIT).map(({ text }) => text);
+  const has = (option: RegExp) => texts.some((text) => option.test(text));
+  if (has(NO_TEXT)) return undefined;
+  const end = texts.indexOf("--");
+  const isValue = (n: number) => CHOOSES_BY_VALUE.test(texts[n - 1] ?? "");
+  const plain = texts.filter(
+    (text, n) => text !== "--" && (end < 0 || n < end) && !text.startsWith("-") && !isValue(n),
+  );
+  const files = end < 0 ? [] : texts.slice(end + 1);
+  const options = texts.filter(
+    (text, n) => (end < 0 || n < end) && (CHOOSES.test(text) || CHOOSES_BY_VALUE.test(text) || isValue(n)),
+  );
+  const behind = files.length > 0 ? ["--", ...files] : [];
+  // A revision that only the shell knows may be any.
+  const open = rest.some((word) => word.open);
+  const revisions = open ? ["--all"] : plain;
+  const asks = [...plain, ...files].some((text) => isSecretFile(text.replace(/^[^:]*:/, "")));
+  const read = (...args: string[]): GitPast => ({ args, asks });
+  const patch = ["-p", "--no-color", "--no-ext-diff", "--no-textconv"];
+  switch (name) {
+    case "show":
+      return open
+        ? read("log", ...patch, "--all", ...behind)
+        : read("show", ...patch.slice(1), ...options, ...plain, ...behind);
+    case "log":
+    case "whatchanged":
+    case "reflog":
+      if (!PATCHES.test(texts.join(" "))) return undefined;
+      return read(
+        "log",
+        ...(name === "reflog" ? ["-g"] : []),
+        ...patch,
+        ...options,
+        ...revisions.filter((text) => name !== "reflog" || text !== "show"),
+        ...behind,
+      );
+    case "fast-export":
+      return read("log", ...patch, ...options, ...revisions);
+    case "diff":
+    case "difftool":
+      if (has(/^--no-index$/)) return undefined;
+      return read("diff", ...patch.slice(1), ...options, ...(open ? ["HEAD"] : plain), ...behind);
+    case "stash": {
+      if (plain[0] !== "show" || !PATCHES.test(texts.join(" "))) return undefined;
+      const stash = /^\d+$/.test(plain[1] ?? "") ? `stash@{${plain[1]}}` : (plain[1] ?? "stash@{0}");
+      return { args: ["diff", ...patch.slice(1), `${stash}^1`, stash, ...behind], asks: true };
+    }
+    case "cat-file":
+      if (has(/^-[tes]$|^--batch/)) return undefined;
+      return open ? read("log", ...patch, "--all") : read("cat-file", "-p", plain.at(-1) ?? "");
+    case "grep": {
+      const [pattern = "", ...more] = plain;
+      if (open) return read("log", ...patch, "--all", "-G", pattern);
+      return more.length > 0
+        ? read(
+            "grep",
+            "-h",
+            "--no-textconv",
+            ...options.filter((text) => /^-[iwEFP]$/.test(text)),
+            "-e",
+            pattern,
+            ...more,
+            ...behind,
+          )
+        : undefined;
+    }
+    case "blame":
+    case "annotate":
+      return read("blame", "--no-textconv", "-s", ...plain, ...behind);
+    case "archive":
+      return has(/^(?:-o|--output)/) ? undefined : read("archive", "--format=tar", ...plain, ...behind);
+    case "format-patch":
+      return has(/^--stdout$/) ? read("format-patch", "--stdout", ...patch.slice(1), ...options, ...plain) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const PATCHES = /(?:^| )(?:-\w*[pu]\w*|--patch\S*|-[GSL])/;

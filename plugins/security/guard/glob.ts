@@ -117,6 +117,14 @@ function range(text: string): string[] | undefined {
   );
 }
 
+/** Whether a name fits one of the patterns of a call, whose folders do not count. */
+export function namesFit(name: string, patterns: readonly string[]): boolean {
+  const budget: GlobBudget = { names: 0, characters: 20_000, cut: false };
+  return patterns.some((pattern) =>
+    braces(pattern.slice(pattern.lastIndexOf("/") + 1), budget).some((one) => fits(name, one)),
+  );
+}
+
 /** Backtracks only to the last `*`, so that no pattern is slow. */
 function fits(name: string, pattern: string): boolean {
   let [at, from] = [0, 0];
@@ -151,4 +159,18 @@ function widthAt(char: string, pattern: string, from: number): number {
     } else inside ||= body[i] === char;
   }
   return inside !== negated ? end - from + 1 : 0;
+}
+
+/** Compiles patterns of paths: `*` is any name, `**` any folders, `{a,b}` a choice. A pattern without a leading `/` may begin in any folder. */
+export function expressionOf(list: readonly string[]): RegExp {
+  const STARS: Readonly<Record<string, string>> = { "**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]" };
+  const one = (path: string) =>
+    path
+      .replace(/[.+()[\]^$|]/g, "\\$&")
+      .replace(/\*\*\/|\*\*|[*?]/g, (stars) => STARS[stars] ?? stars)
+      .replaceAll("{", "(?:")
+      .replaceAll("}", ")")
+      .replaceAll(",", "|");
+  const anchored = (path: string) => `${/^\{?\//.test(path) ? "^" : "(?:^|/)"}${one(path)}$`;
+  return new RegExp(list.map(anchored).join("|"), "i");
 }

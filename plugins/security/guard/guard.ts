@@ -6,13 +6,17 @@ import type { Rule, Scanner } from "../engine.ts";
 import { hideIn } from "../hide.ts";
 import type { ScanJob, ScanJobResult } from "../job.ts";
 import type { RuleSet } from "../rule-set.ts";
+import { type Doubt, doubtFinding, doubtText } from "./doubts.ts";
+import { gitPrints } from "./git-past.ts";
 import { DEADLINE_MS } from "./hook-script.ts";
 import { createInstaller, type Installer } from "./install.ts";
 import { reachesArchive } from "./own-archive.ts";
+import { partsOf } from "./parts.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
-import { pathsRead, type ReadFile, readPath, smallestFirst } from "./reads.ts";
+import { pathsRead, type ReadFile, type Reads, readPath, smallestFirst } from "./reads.ts";
 import { createRecent } from "./recent.ts";
 import { createRecords, type Interception } from "./records.ts";
+import { isSecretFile, isStore } from "./stores.ts";
 
 export type { GuardStatus } from "./install.ts";
 export type { ToolCall } from "./payload.ts";
@@ -56,6 +60,8 @@ const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
 /** Longer texts go to the pool at once. This much of a call and its files is checked even after the deadline, because a small call must not be blocked on a busy machine. */
 const SMALL = 512 * 1024;
 const BUDGET_MS = 40;
+/** Longest wait for git. */
+const GIT_MS = 300;
 /** The answer needs time to arrive before the hook's deadline. */
 const TIME_MS = DEADLINE_MS - 400;
 
@@ -142,6 +148,22 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     return results;
   }
 
+  /** Checks what git prints of the history. `known`: git answered, and that is all of it. */
+  async function scanPast(scanner: Scanner, { args, places, part }: Reads["past"][number], budget: CheckBudget) {
+    const findings: Checked["findings"] = [];
+    let known = places.length > 0;
+    for (const place of places.slice(0, 3)) {
+      const timeoutMs = Math.min(GIT_MS, Math.max(1, Math.floor(budget.ends - performance.now())));
+      const printed = await gitPrints(args, place, { env: process.env, timeoutMs });
+      known &&= printed?.complete === true;
+      if (!printed) continue;
+      const text = part === undefined ? printed.text : partsOf(printed.text, [part]);
+      const event: SessionEvent = { seq: 0, kind: "tool_result", text };
+      findings.push(...(await scan(scanner, event, text.length, { budget })).findings);
+    }
+    return { findings, known };
+  }
+
   const reading = (ends: number) => ({ home: kernel.env.home, pool: kernel.pool, ms: ends - performance.now() });
 
   const roleOf = (call: ToolCall): ToolRole | undefined => {
@@ -171,8 +193,19 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     // One deadline for the whole call: after it, the hook ignores the answer and does what its user chose.
     const budget: CheckBudget = { ends: performance.now() + TIME_MS, size: 0 };
     const own = await scan(scanner, event, size, { budget });
+    const role = roleOf(call);
+    const doubts: Doubt[] = [];
+    const doubtful = ({ ruleId, confidence }: { ruleId: string; confidence: string }) =>
+      confidence === "probable" && ruleOf(scanner, ruleId)?.builtin === true;
+    if (role === "shell")
+      doubts.push(
+        ...own.findings
+          .filter(doubtful)
+          .map(({ rule }): Doubt => ({ kind: "typed-password", what: rule, found: true })),
+      );
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
-    const reads = await pathsRead(call, roleOf(call), reading(budget.ends));
+    const reads = await pathsRead(call, role, reading(budget.ends));
+    doubts.push(...reads.doubts);
     const files = await smallestFirst(reads.paths);
     let { unsure } = reads;
     let unchecked = own.partial || reads.cut || files.cut;
@@ -183,32 +216,47 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         break;
       }
       const read = await readPath(path, reads.folders, reads.parts.get(path));
+      if (isStore(path)) {
+        if (read.files.length === 0 || read.files.some(({ text }) => text.trim() !== "")) reads.stores.add(path);
+        else reads.stores.delete(path);
+      }
       if (reads.many) unchecked ||= read.cut;
       else unsure ||= read.cut;
       for (const file of await scanFiles(scanner, read.files, budget)) {
-        const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
+        const name = hideIn(scanner, basename(file.path)).slice(0, 200);
+        const field = `file:${name}`;
+        if (isSecretFile(file.path) && file.findings.some(doubtful))
+          doubts.push({ kind: "probable-secret", what: `\`${name}\``, found: true });
         found.push(...file.findings.map((finding) => ({ ...finding, field })));
         unchecked ||= file.partial;
         late ||= file.late;
       }
     }
+    for (const past of reads.past) {
+      const { findings, known } = await scanPast(scanner, past, budget);
+      found.push(...findings.map((finding) => ({ ...finding, field: "git" })));
+      unsure ||= !known;
+      if (!known && past.asks && findings.length === 0) doubts.push({ kind: "probable-secret", what: past.said });
+    }
     const blocking = found.filter((finding) => blocks(scanner, finding));
-    const archive = reachesArchive(call, roleOf(call), {
+    if (blocking.length === 0)
+      for (const path of reads.stores) doubts.push({ kind: "credential-store", what: `\`${basename(path)}\`` });
+    const archive = reachesArchive(call, role, {
       dataDir: kernel.storage.dataDir,
       home: kernel.env.home,
       port: kernel.address?.port,
     });
     if (archive !== undefined) found.push({ ...OWN_ARCHIVE, masked: archive });
-    for (const masked of reads.prints)
-      found.push({ ...PRINTS_CREDENTIALS, masked: hideIn(scanner, masked).slice(0, 200) });
-    const [printed] = reads.prints.map((said) => hideIn(scanner, said).slice(0, 200));
+    const hidden = doubts.map((doubt) => ({ ...doubt, what: hideIn(scanner, doubt.what).slice(0, 200) }));
+    found.push(...hidden.filter((doubt) => !doubt.found).map(doubtFinding));
+    const [doubt] = hidden;
     const reason =
       blocking.length > 0
         ? reasonOf(blocking)
         : archive !== undefined
           ? archiveText(archive)
-          : printed !== undefined && kernel.config.security.block === "probable"
-            ? printsText(printed)
+          : doubt !== undefined && kernel.config.security.block === "probable"
+            ? doubtText(doubt)
             : // A call that was not checked is not clean: do what the user chose for a guard that cannot answer.
               unchecked && (await installer.onFailureOf(call.client)) === "block"
               ? uncheckedText(late)
@@ -217,7 +265,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     return {
       decision: stops ? "block" : "allow",
       reason: stops ? reason : null,
-      ask: printed !== undefined && !stops && mode === "enforce" ? printsText(printed) : null,
+      ask: doubt !== undefined && !stops && mode === "enforce" ? doubtText(doubt) : null,
       findings: found
         .slice(0, 100)
         .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),
@@ -279,17 +327,6 @@ const OWN_ARCHIVE = {
   field: "tool_input",
   confidence: "definite",
 } as const;
-
-/** The rule without a pattern for commands that print credentials. */
-const PRINTS_CREDENTIALS = {
-  ruleId: "prints-credentials",
-  rule: "Prints credentials",
-  field: "tool_input",
-  confidence: "probable",
-} as const;
-
-const printsText = (what: string) =>
-  `sessarc: ${what} prints a credential, and the model would see it. Pass it on in a variable or a pipe instead.`;
 
 const archiveText = (why: string) =>
   `sessarc stopped this call: ${why}. Search with \`sessarc search --redacted\`, or leave this to the user.`;

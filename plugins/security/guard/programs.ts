@@ -1,7 +1,9 @@
 /** Programs as data: which of their files they print or send, and which they copy. */
+
+import { execAt, folders, found, foundByFd, listedFor, places, searched, withFolders } from "./folders.ts";
 import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
-import { SECRETS } from "./stores.ts";
-import { type Word, wordOf } from "./words.ts";
+import { searches } from "./search.ts";
+import { behind, programOf, type Word, wordOf } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
 /** They print or send all their files. */
@@ -11,7 +13,7 @@ const READERS = names(
     "grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join",
     "diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http nc socat view vim nvim nano ed ex xargs",
     "uuencode mail mutt emacs wdiff shuf look hd hexyl lolcat most pygmentize glow m4 xmllint plutil zless zmore bzcat xzcat",
-    "vimdiff colordiff delta telegram-send slackcat",
+    "vimdiff colordiff delta telegram-send slackcat xh",
   ].join(" "),
 );
 const SHELLS = names("sh bash zsh dash ksh ash fish su");
@@ -21,7 +23,7 @@ const COUNTERS = names("wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sh
 const NAMERS = names("echo printf ls");
 /** They run the command that follows them. */
 const WRAPPERS = names(
-  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin busybox toybox watch unshare ionice chroot strace taskset flock parallel",
+  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin busybox toybox watch unshare nsenter ionice chroot strace taskset flock parallel",
 );
 /** They also take that command as a shell line. */
 const LINE_TAKERS = names("watch parallel flock script");
@@ -31,7 +33,7 @@ const QUIET = new Map<string, RegExp>([
     (name) =>
       [
         name,
-        /^(?:-[abhHinorsvwxEFGPRIzZ]*[qclL]\w*|--(?:quiet|silent|count|files-with(?:out)?-match(?:es)?))$/,
+        /^(?:-[abhHinorsvwxEFGPRIzZ]*[qclL]\w*|--(?:quiet|silent|count|files(?:-with(?:out)?-match(?:es)?)?|type-list|version|help))$/,
       ] as const,
   ),
   ["git", /^(?:-[hinw]*[qcl]|--(?:quiet|silent|count|files-with-matches))$/],
@@ -51,12 +53,11 @@ const CODE = new Map<string, RegExp>([
   ...["perl", "ruby"].map((name) => [name, /^-\w*[eEnp]\w*$/] as const),
   ...["awk", "gawk", "mawk"].map((name) => [name, /^/] as const),
   ["php", /^-r$/],
+  ["emacs", /^--?eval$/],
   ["rscript", /^-e$/],
   ["lua", /^-e$/],
   ["deno", /^eval$/],
 ]);
-/** Most folders and most names of one `find`. */
-const FOUND_LIMIT = 20;
 /** Words before the program that may be a program that takes a line. */
 const WRAPPED_LIMIT = 8;
 const COPIERS = names("cp mv ln install");
@@ -87,21 +88,26 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   ],
   openssl: (words) => {
     const [out] = behind(words, /^-out$/);
-    if ((out && !OUT.test(out.text)) || words.some(({ text }) => /^-(?:noout|pubout)$/.test(text))) return [];
+    const hides =
+      words.some(({ text }) => /^-(?:noout|pubout)$/.test(text)) && !words.some(({ text }) => text === "-text");
+    if ((out && !OUT.test(out.text)) || hides) return [];
     return [...behind(words, /^-in$/), ...words.filter(({ text }) => text.startsWith("-in="))];
   },
   rsync: (words) =>
-    sent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
-  scp: (words) => sent(words, HOST, /^-[iFloPcSJDX]$/),
-  gsutil: (words) => withSecrets(words, sent(words, /^gs:/, /^-[mhox]$/)),
+    withFolders(
+      words,
+      sent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
+    ),
+  scp: (words) => withFolders(words, sent(words, HOST, /^-[iFloPcSJDX]$/)),
+  gsutil: (words) => withFolders(words, sent(words, /^gs:/, /^-[mhox]$/)),
   gcloud: (words) =>
-    words.some(({ text }) => text === "storage") ? withSecrets(words, sent(words, /^gs:/, /^--(?!recursive$)/)) : [],
+    words.some(({ text }) => text === "storage") ? withFolders(words, sent(words, /^gs:/, /^--(?!recursive$)/)) : [],
   rclone: (words) =>
-    /^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : withSecrets(words, sent(words, REMOTE, /^--/)),
-  s3cmd: (words) => withSecrets(words, sent(words, /^s3:/, /^--/)),
+    /^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : withFolders(words, sent(words, REMOTE, /^--/)),
+  s3cmd: (words) => withFolders(words, sent(words, /^s3:/, /^--/)),
   mc: (words) => (/^(?:cp|mirror|put|cat|pipe)$/.test(words[0]?.text ?? "") ? words.slice(1) : []),
   az: (words) => behind(words, /^(?:-f|--file|--source|-s)$/),
-  kubectl: (words) => (words[0]?.text === "cp" ? sent(words, HOST, /^-c$/) : []),
+  kubectl: (words) => (words[0]?.text === "cp" ? sent(words, /^[\w.@/-]+:/, /^-c$/) : []),
   gh: (words) =>
     /^(?:gist (?:create|edit)|release (?:upload|create))$/.test(`${words[0]?.text} ${words[1]?.text}`)
       ? words.slice(2)
@@ -112,9 +118,15 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   ...Object.fromEntries(
     ["croc", "wormhole", "magic-wormhole", "transfer", "ffsend"].map((name) => [name, (words: Word[]) => words]),
   ),
-  aws: (words) => withSecrets(words, sent(words, /^s3:/, /^--(?:exclude|include)$/)),
+  aws: (words) => withFolders(words, sent(words, /^s3:/, /^--(?:exclude|include)$/)),
   cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
-  find: (words) => (runsReader(words) ? [...places(words), ...found(words)] : []),
+  find: (words) => (runsReader(words) ? [...places(words), ...listedFor(words, found(words))] : []),
+  ...Object.fromEntries(
+    ["fd", "fdfind"].map((name) => [
+      name,
+      (words: Word[]) => (fdRuns(words) ? listedFor(words.slice(execAt(words)), foundByFd(words)) : []),
+    ]),
+  ),
   git: gitShows,
   tar: (words) => {
     const { creates, prints, archive, files } = packed(words);
@@ -177,7 +189,7 @@ const PROGRAMS = new Set([
   ...Object.keys(SOME),
   ...["eval", "printenv"],
 ]);
-const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
+export const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
 
 /** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
 export function unwrapped(words: Word[]): Word[] {
@@ -196,10 +208,6 @@ export function unwrapped(words: Word[]): Word[] {
 export const takesLine = (words: readonly Word[]): boolean =>
   words.slice(0, WRAPPED_LIMIT).some(({ text }) => LINE_TAKERS.has(programOf(text)));
 
-/** `/usr/bin/Cat` → `cat`; also after `!`, with which users run a command in some assistants. */
-export const programOf = (text: string): string =>
-  text.slice(Math.max(text.lastIndexOf("/") + 1, Number(text.startsWith("!")))).toLowerCase();
-
 /** Whether one of the words is code. */
 export const takesCode = (program: string, words: readonly Word[]): boolean =>
   words.some(({ text }) => CODE.get(program)?.test(text) ?? false);
@@ -213,15 +221,19 @@ export function isQuiet(program: string, words: readonly Word[]): boolean {
   return words.some(({ text }) => quiet.test(text)) && !words.some(({ text }) => text.includes("/dev/"));
 }
 
-/** The words that name files the program prints or sends. */
-export function wordsShown(program: string, words: Word[]): Word[] {
+/** The words that name files the program prints or sends. `fed`: another command writes to its input. */
+export function wordsShown(program: string, words: Word[], fed = false): Word[] {
   if (isQuiet(program, words)) return [];
+  if (searches(program)) return searched(program, words, fed);
   const some = Object.hasOwn(SOME, program) ? SOME[program] : undefined;
   if (some) return some(words);
   if (READERS.has(program)) return words;
   if (COPIERS.has(program)) return OUT.test(words.at(-1)?.text ?? "") ? words.slice(0, -1) : [];
-  const module = /^(?:json\.tool|base64)$/.test(behind(words, /^-m$/)[0]?.text ?? "");
-  return takesCode(program, words) || (CODE.has(program) && module) ? words : [];
+  const [module] = behind(words, /^-m$/);
+  if (module?.text === "http.server") return folders(words, behind(words, /^(?:-d|--directory)$/));
+  return takesCode(program, words) || (CODE.has(program) && /^(?:json\.tool|base64)$/.test(module?.text ?? ""))
+    ? words
+    : [];
 }
 
 /** Files that the program copies or packs, and where to. */
@@ -244,6 +256,7 @@ export const goesTo = (program: string, words: readonly Word[]): Word | undefine
 /** Whether the program prints files that its words do not name: `xargs cat`, `find -exec cat`, `git show main:a`. */
 export function showsUnknown(program: string, words: Word[]): boolean {
   if (program === "xargs" || program === "find") return runsReader(words, program === "xargs");
+  if (/^fd(?:find)?$/.test(program)) return fdRuns(words);
   if (program === "unzip") return words.some(({ text }) => /^-\w*[pc]/.test(text));
   return program === "git" && gitPrintsUnknown(words);
 }
@@ -251,6 +264,7 @@ export function showsUnknown(program: string, words: Word[]): boolean {
 /** Files whose names the program prints. */
 export function wordsListed(program: string, words: Word[]): Word[] {
   if (program === "find") return found(words);
+  if (/^fd(?:find)?$/.test(program)) return foundByFd(words);
   return NAMERS.has(program) ? words : [];
 }
 
@@ -270,24 +284,10 @@ function runsReader(words: readonly Word[], anywhere = false): boolean {
   return isShell(program) || WRAPPERS.has(program) || wordsShown(program, rest).some(({ text }) => text.includes("{}"));
 }
 
-/** The folders that `find` searches. */
-const places = (words: Word[]): Word[] =>
-  words.slice(
-    0,
-    words.findIndex(({ text }) => /^[-(!]/.test(text)),
-  );
-
-/** The files of `find -name x` directly in its folders. */
-function found(words: Word[]): Word[] {
-  const names = words
-    .filter((_, n) => words[n - 1]?.text === "-name" && !/^(?:-not|!)$/.test(words[n - 2]?.text ?? ""))
-    .map((word) => ({ ...word, pattern: /[*?[]/.test(word.text) }));
-  const from = places(words).slice(0, FOUND_LIMIT);
-  return names
-    .slice(0, FOUND_LIMIT)
-    .flatMap((name) =>
-      from.length === 0 ? [name] : from.map(({ text }) => ({ ...name, text: `${text}/${name.text}` })),
-    );
+/** Whether `fd -x` starts a program that prints the files. */
+function fdRuns(words: readonly Word[]): boolean {
+  const at = execAt(words);
+  return at >= 0 && runsReader(words.slice(at + 1), true);
 }
 
 /** The words before the address of the receiver, without options and their values. */
@@ -297,24 +297,6 @@ function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
   return words
     .slice(0, Math.max(0, end))
     .filter((word) => !taken.has(word) && !option.test(word.text.replace(/=.*/s, "")));
-}
-
-const LEFT_OUT = /^(?:-x|--(?:exclude|rexclude|include|filter)(?:-from)?)(?:=|$)/;
-
-/** `words` of a command that sends whole folders, with the files of these folders that hold secrets. A command that names files to leave out is trusted. */
-function withSecrets(all: readonly Word[], words: Word[]): Word[] {
-  const whole = all.some(({ text }) => /^(?:sync|rsync|mirror|copy|move|-\w*[rR]|--recursive)$/.test(text));
-  if (!whole || all.some(({ text }) => LEFT_OUT.test(text))) return words;
-  const folders = words
-    .filter(({ text, open }) => !open && /(?:^\.{1,2}|\/|[^./][^.]*)$/.test(text))
-    .slice(0, FOUND_LIMIT);
-  const names = (folder: Word) =>
-    ["", "*/"].flatMap((below) =>
-      SECRETS.map(
-        (name): Word => ({ ...folder, text: `${folder.text}/${below}${name}`, pattern: /\*/.test(below + name) }),
-      ),
-    );
-  return [...words, ...folders.flatMap(names)];
 }
 
 /** Commands of a script that a program reads: the files they send or print. `.read x`, `put x`. */
@@ -345,10 +327,6 @@ const SCRIPTS: Readonly<Record<string, RegExp>> = {
 
 const from = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });
 
-/** The words after an option. */
-const behind = (words: readonly Word[], option: RegExp): Word[] =>
-  words.filter((_, n) => option.test(words[n - 1]?.text ?? ""));
-
 /** Arguments of tar: `czf a.tgz b`, `-c -f a.tar b`, `--create --file=a.tar b`. */
 function packed(words: Word[]): { creates: boolean; prints: boolean; archive: Word | undefined; files: Word[] } {
   // The first options need no dash.
@@ -360,12 +338,16 @@ function packed(words: Word[]): { creates: boolean; prints: boolean; archive: Wo
     creates: all.some(({ text }) => /^(?:-\w*[cru]\w*|--(?:create|append|update))$/.test(text)),
     prints: all.some(({ text }) => /^(?:-\w*O\w*|--to-stdout)$/.test(text)),
     archive,
-    files: all.filter((word) => !word.text.startsWith("-") && !taken.has(word)),
+    files: folders(
+      all,
+      all.filter((word) => !word.text.startsWith("-") && !taken.has(word)),
+    ),
   };
 }
 
 function zipped(words: Word[]): { archive: Word | undefined; files: Word[] } {
   const end = words.findIndex(({ text }) => /^(?:-x|--exclude)/.test(text));
   const [archive, ...files] = words.slice(0, end < 0 ? words.length : end).filter(({ text }) => !/^-./.test(text));
-  return { archive, files };
+  const recursive = words.some(({ text }) => /^(?:-\w*r\w*|--recurse-paths)$/.test(text));
+  return { archive, files: recursive ? folders(words, files) : files };
 }

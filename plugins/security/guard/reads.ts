@@ -6,11 +6,16 @@ import { crc32, gunzipSync, constants as zlib } from "node:zlib";
 import { isRecord, type Json, type Pool, type PoolTask, type ToolRole } from "sessarc";
 import { Slices } from "#internal";
 import { pathsIn } from "#internal/adapter";
+import { belowBudget, filesBelow } from "./below.ts";
+import type { Doubt } from "./doubts.ts";
 import { type GlobBudget, matching } from "./glob.ts";
 import { partsOf } from "./parts.ts";
 import type { ToolCall } from "./payload.ts";
-import type { ShellLine, Shown, ShownFile } from "./shown.ts";
-import { WORD_LIMIT } from "./words.ts";
+import { seeksTokens } from "./search.ts";
+import { matchedBelow } from "./select.ts";
+import type { PastShown, ShellLine, Shown, ShownFile } from "./shown.ts";
+import { isStore } from "./stores.ts";
+import { type Below, WORD_LIMIT } from "./words.ts";
 
 /** Bytes of a file that are checked. */
 const READ_LIMIT = 16 * 2 ** 20;
@@ -46,7 +51,7 @@ export interface ReadFile {
   cut: boolean;
 }
 
-interface Reads {
+export interface Reads {
   paths: string[];
   /** Parts (`Word.part`) of the files that are shown only in part. */
   parts: Map<string, string[]>;
@@ -56,8 +61,12 @@ interface Reads {
   many: boolean;
   /** The call shows files that cannot be determined before it runs. */
   unsure: boolean;
-  /** Commands that print a credential that is in no file. */
-  prints: string[];
+  /** Those of `paths` that hold credentials in any form, if the call names them from a fixed folder: they are asked about even if the guard cannot read them. */
+  stores: Set<string>;
+  /** What git prints of the history, and the folders in which it does. */
+  past: (PastShown & { places: string[] })[];
+  /** Commands that may show a credential that is in no file, or run code that is encoded or downloaded. */
+  doubts: Doubt[];
   /** Some files were left out. */
   cut: boolean;
 }
@@ -94,7 +103,7 @@ async function shownBy(line: string, placed: boolean, { home, pool, ms }: ReadOp
     return await pool.run({ ...SHELL, signal }, { ...job, characters: LONG });
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { files: [], unsure: false, prints: [], cut: true };
+    return { files: [], unsure: false, past: [], doubts: [], cut: true };
   }
 }
 
@@ -117,23 +126,37 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
       pattern: reads && /[*?[{]/.test(path),
       folders: [""],
     }));
+  const search = reads || role !== "search" ? undefined : searchOfTool(call);
+  if (search)
+    files.push(...(named.length > 0 ? named : ["."]).map((path) => ({ ...search, path: atHome(path, home) })));
   const paths = new Set<string>();
   const whole = new Set<string>();
   const parts = new Map<string, string[]>();
   const places = placesOf(call);
   const budget: GlobBudget = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
+  const stores = new Set<string>();
+  const walk = belowBudget();
   const slices = new Slices();
   let resolved = 0;
-  for (const { path: written, pattern, folders, part } of files.slice(0, NAMES_LIMIT)) {
+  const add = (path: string, part: string | undefined) => {
+    paths.add(path);
+    if (part === undefined) whole.add(path);
+    else if (!parts.get(path)?.push(part)) parts.set(path, [part]);
+  };
+  let tokensCut = false;
+  for (const { path: written, pattern, folders, part, below } of files.slice(0, NAMES_LIMIT)) {
     const path = withoutScheme(written);
     const bases = isAbsolute(path)
       ? [path]
       : places.flatMap((place) => folders.map((folder) => resolve(place, folder, path)));
     for (const base of new Set(bases)) {
+      if (below) {
+        for (const file of await filesBelow(base, below, walk)) add(file, part);
+        tokensCut ||= walk.cut && below.tokens === true;
+      }
+      if (isAbsolute(path) && isStore(base)) stores.add(base);
       for (const one of pattern ? [...(await matching(base, FILES_LIMIT, budget, reads)), base] : [base]) {
-        paths.add(one);
-        if (part === undefined) whole.add(one);
-        else if (!parts.get(one)?.push(part)) parts.set(one, [part]);
+        add(one, part);
       }
       if (slices.due) await slices.turn();
     }
@@ -147,10 +170,44 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
     parts,
     folders: reads,
     many: MANY.test(call.tool_name),
-    unsure: shown?.unsure ?? false,
-    prints: shown?.prints ?? [],
+    unsure: (shown?.unsure ?? false) || walk.cut,
+    stores,
+    past: (shown?.past ?? []).map((past) => ({
+      ...past,
+      places: [...new Set(places.flatMap((place) => past.folders.map((folder) => resolve(place, folder))))],
+    })),
+    doubts: [...(shown?.doubts ?? []), ...(tokensCut ? [TOKENS_CUT] : [])],
     cut: (shown?.cut ?? false) || budget.cut || paths.size > NAMES_LIMIT,
   };
+}
+
+const TOKENS_CUT: Doubt = { kind: "probable-secret", what: "a search for tokens in more files than can be checked" };
+
+const atHome = (path: string, home: string): string => path.slice(0, WORD_LIMIT).replace(/^~(?=\/|$)/, home);
+
+/** Tools that search files for a pattern. */
+const SEARCHERS = /grep|search_?(?:file_?)?(?:content|text)|search_files/i;
+/** Of these tools, those that show the lines only if they are asked to. */
+const LINES_IF_ASKED = /^Grep$/;
+
+/** What a search shows of the files in its folder; undefined if it shows only their names. */
+function searchOfTool({ client, tool_name, tool_input: input }: ToolCall): Omit<ShownFile, "path"> | undefined {
+  if (!isRecord(input) || !SEARCHERS.test(tool_name)) return undefined;
+  const pattern = input.pattern ?? input.regex ?? input.query;
+  const isAsked = LINES_IF_ASKED.test(tool_name) || client === "copilot";
+  if (typeof pattern !== "string" || (isAsked ? input.output_mode !== "content" : input.output_mode === "count"))
+    return undefined;
+  const named = input.glob ?? input.include ?? input.include_pattern ?? input.file_pattern;
+  const context = [input["-A"], input["-B"], input["-C"], input.context].some(
+    (lines) => typeof lines === "number" && lines > 0,
+  );
+  const below: Below = {
+    names: typeof named === "string" ? [named.slice(0, WORD_LIMIT)] : [],
+    ignores: true,
+    tokens: seeksTokens(pattern),
+  };
+  const part = matchedBelow(pattern.slice(0, WORD_LIMIT), { ignoresCase: input["-i"] === true, context });
+  return { pattern: false, folders: [""], below, part };
 }
 
 /** Folders that the names may be relative to: that of the session, and the one that the call names. */

@@ -1,4 +1,5 @@
 /** Which lines of their input `grep`, `head`, `tail`, `sed -n` and `awk` print, and which field `jq` prints, for simple arguments. */
+import { RE2JS, RE2JSException } from "re2js";
 
 /** Patterns that mean the same to every `grep`. */
 const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;
@@ -47,6 +48,11 @@ function matched(program: string, words: readonly string[]): string | undefined 
   return `${has("v") ? "!" : ""}/${pattern.replaceAll("\\|", "|")}/${has("i") ? "i" : ""}`;
 }
 
+/** The part of each file below a folder that a search shows: the lines that match, or with context (`+`) the whole file. */
+export function matchedBelow(pattern: string, { ignoresCase = false, inverts = false, context = false }): string {
+  return `~${inverts ? "!" : ""}${context ? "+" : ""}/${pattern}/${ignoresCase ? "i" : ""}`;
+}
+
 /** `jq -r .name a.json` prints one value of an object. */
 function field(words: readonly string[]): string | undefined {
   const [filter = "", ...files] = words.filter((word) => !/^-[rcMe]+$/.test(word));
@@ -62,6 +68,7 @@ function counted(program: string, words: readonly string[]): string | undefined 
 
 /** The lines of `part`; undefined if `part` does not select lines. */
 export function linesLeft(lines: readonly string[], part: string): readonly string[] | undefined {
+  if (part.startsWith("~")) return linesFound(lines, part);
   const [, not, pattern, flags] = /^(!?)\/(.*)\/(i?)$/s.exec(part) ?? [];
   if (pattern !== undefined) {
     const asked = new RegExp(pattern, flags);
@@ -70,4 +77,17 @@ export function linesLeft(lines: readonly string[], part: string): readonly stri
   const [, from, to] = /^#(-?\d+)(?:,(\d+))?$/.exec(part) ?? [];
   if (from === undefined) return undefined;
   return to === undefined ? lines.slice(Number(from) - 1) : lines.slice(Number(from) - 1, Number(to));
+}
+
+/** The lines of a search with any expression. All lines if the expression cannot be read. */
+function linesFound(lines: readonly string[], part: string): readonly string[] {
+  const [, not, context, pattern = "", flags] = /^~(!?)(\+?)\/(.*)\/(i?)$/s.exec(part) ?? [];
+  try {
+    const asked = RE2JS.compile(pattern, flags === "i" ? RE2JS.CASE_INSENSITIVE : 0);
+    const found = lines.filter((line) => asked.matcher(line.slice(0, 10_000)).find() === (not === ""));
+    return context === "+" && found.length > 0 ? lines : found;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return lines;
+  }
 }

@@ -16,7 +16,7 @@ import {
   type Word as WordNode,
   type WordPart,
 } from "unbash";
-import { emptyCommand, type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
+import { emptyCommand, type SimpleCommand, unescaped, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
 
 /** The work that remains for a line and all lines inside it. */
 export interface Allowance {
@@ -40,6 +40,9 @@ const HERE_DOCUMENTS_LIMIT = 100;
 const BEFORE_PROGRAM = /^(?:sudo|env|exec|command|nohup)$/;
 /** `$(which cat)`: the path of a program stands for its name. */
 const WHICH = /^(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([\w./-]{1,64})\s*[)`]$/;
+/** `$(echo .e)nv`: a text that the shell itself writes. */
+const LITERAL =
+  /^(?:\$\(|`)\s*(?:echo(?: -n)?|printf(?: ['"]?%s['"]?)?)\s+(?:'([^'"$`]*)'|"([^'"$`]*)"|([\w./=@-]+))\s*[)`]$/;
 const WORKING_FOLDER = /^(?:\$\(|`)pwd[)`]$/;
 
 /** Returns all simple commands; a command comes after those inside its substitutions and before the reader of its output. Adds assignments to `vars`. */
@@ -317,7 +320,10 @@ class Reader {
     const text = part.text.length > 100 ? "" : part.text;
     const [, program] = WHICH.exec(text) ?? [];
     const isProgram = word.text === "" && command.words.every((before) => BEFORE_PROGRAM.test(before.text));
+    const [, single, double, bare] = LITERAL.exec(text) ?? [];
+    const literal = single ?? double ?? bare;
     if (WORKING_FOLDER.test(text)) this.#variable("PWD", word);
+    else if (literal !== undefined) word.text += unescaped(literal);
     else if (program && isProgram) word.text = program;
     else {
       word.open = true;

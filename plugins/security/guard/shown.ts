@@ -1,16 +1,20 @@
 /** The files that the commands of a shell line would show or send, by what is known of the programs. A module of the worker pool. */
 import { basename, dirname, join, normalize } from "node:path";
 import { credentialPrinted } from "./credentials.ts";
+import type { Doubt } from "./doubts.ts";
 import { type Flow, flowsOf } from "./flow.ts";
+import { listedFor } from "./folders.ts";
+import { type GitPast, gitPast } from "./git.ts";
 import { filesLoaded, Held, printedBy, printsLoaded } from "./held.ts";
-import { innerLine } from "./inner.ts";
+import { filesFetched, hides, hidesCode, recipes, runsInput, runsWord, scriptOf, textPrinted } from "./hidden.ts";
+import { codeLines, innerLine, mountedLine, optionLines, quoted } from "./inner.ts";
 import {
   copied,
   goesTo,
   isInterpreter,
+  isProgram,
   isQuiet,
   isShell,
-  programOf,
   runsUnknown,
   scriptFiles,
   showsUnknown,
@@ -22,7 +26,7 @@ import {
 } from "./programs.ts";
 import { type Allowance, parseShell } from "./shell.ts";
 import { isSecretFile } from "./stores.ts";
-import { type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
+import { type Below, programOf, type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
 
 export interface ShellLine {
   line: string;
@@ -44,14 +48,26 @@ export interface ShownFile {
   folders: string[];
   /** Only this part of the file is shown (`Word.part`). */
   part?: string;
+  /** The path is a folder, of whose files these are shown. */
+  below?: Below;
+}
+
+/** A git command whose output is read from the repository. */
+export interface PastShown extends GitPast {
+  /** The command as written. */
+  said: string;
+  folders: string[];
+  part?: string;
 }
 
 export interface Shown {
   files: ShownFile[];
   /** The line shows files that only the shell can determine. */
   unsure: boolean;
-  /** Commands that print a credential that is in no file. */
-  prints: string[];
+  /** What git prints of the history. */
+  past: PastShown[];
+  /** Commands that may show a credential that is in no file, or run code that is encoded or downloaded. */
+  doubts: Doubt[];
   /** A part of the line was not checked. */
   cut: boolean;
 }
@@ -65,12 +81,18 @@ const COPIES_LIMIT = 500;
 const COPIED_LIMIT = 20;
 const ALIASES_LIMIT = 100;
 const WORK = 10_000;
-/** Commands that an answer names. */
-const PRINTS_LIMIT = 5;
+/** Commands that an answer names, and commands of git that are read. */
+const DOUBTS_LIMIT = 5;
+const PAST_LIMIT = 3;
+/** Lines inside a command. */
+const LINES_LIMIT = 20;
 
 export async function filesShown({ line, placed, home, limit, characters }: ShellLine): Promise<Shown> {
-  const shown: Shown = { files: [], unsure: false, prints: [], cut: false };
-  const vars: Variables = new Map([["HOME", { text: home, pattern: false }]]);
+  const shown: Shown = { files: [], unsure: false, past: [], doubts: [], cut: false };
+  const vars: Variables = new Map([
+    ["HOME", { text: home, pattern: false }],
+    ["HISTFILE", { text: `${home}/.bash_history`, pattern: false }],
+  ]);
   // A line that changes the folder resolves names from each of its folders.
   if (placed) vars.set("PWD", { text: ".", pattern: false });
   const left: Allowance = { steps: STEPS, characters, cut: false, broken: false };
@@ -80,6 +102,7 @@ export async function filesShown({ line, placed, home, limit, characters }: Shel
     copies: new Map<string, Word[]>(),
     listed: [],
     listedIn: new Map<string, Word[]>(),
+    fetched: new Set<string>(),
     limit,
   };
   const shell = { vars, held: new Held(), aliases: new Map<string, string>(), folders: [""], home };
@@ -105,6 +128,8 @@ interface View {
   /** Files whose names are read into a variable: `find -name x | while read f`. */
   listedIn: Map<string, Word[]>;
   lister?: SimpleCommand;
+  /** Names of files whose content is decoded or comes from the network. */
+  fetched: Set<string>;
   left: Allowance;
   /** Files of commands, and copies compared with patterns, that remain. */
   work: { left: number };
@@ -120,14 +145,17 @@ function showLine(line: string, view: View, rest: readonly Word[] = []): void {
   const last = commands.at(-1);
   if (last) last.words = [...last.words, ...rest];
   const flows = flowsOf(commands);
-  for (const [command, flow] of [...flows].reverse()) showCommand(command, flow, view);
+  for (const [command, flow] of [...flows].reverse()) {
+    runHidden(command, flow, flows, view);
+    showCommand(command, flow, view);
+  }
 }
 
 function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
   const { end } = flow;
   const printed =
     end.names || feeds(command) ? undefined : credentialPrinted(flow.stage, command, view.held.credentials);
-  if (printed !== undefined && end.shown) print(printed, view);
+  if (printed !== undefined && end.shown) doubt("prints-credentials", printed, view);
   if (printed !== undefined) for (const name of end.variables) view.held.credentials.set(name, printed);
   const { program, words: rest } = flow.stage;
   for (const word of command.sets) for (const file of view.held.in(word)) hold(word.sets ?? "", file, view);
@@ -143,8 +171,48 @@ function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
   for (const copy of copied(program, rest)) remember(copy, view);
 }
 
-function print(what: string, { shown: { prints } }: View): void {
-  if (prints.length < PRINTS_LIMIT) prints.push(what);
+function doubt(kind: Doubt["kind"], what: string, { shown: { doubts } }: View): void {
+  if (doubts.length < DOUBTS_LIMIT) doubts.push({ kind, what });
+}
+
+const saidBy = ({ program, words }: Flow["stage"], more = ""): string =>
+  `\`${[program, ...words.slice(0, 3).map(({ text }) => text)].join(" ").concat(more).slice(0, 60)}\``;
+
+/** Code that the command runs from its input, from a word or from a file: a known text is followed, a decoded or loaded one is doubtful. */
+function runHidden(
+  command: SimpleCommand,
+  { stage, end, fed }: Flow,
+  flows: Map<SimpleCommand, Flow>,
+  view: View,
+): void {
+  const comesHidden = (one: SimpleCommand, depth = 0): boolean => {
+    const flow = flows.get(one);
+    return (
+      flow !== undefined &&
+      (hides(flow.stage) || (depth < DEPTH * 3 && flow.fed.some((before) => comesHidden(before, depth + 1))))
+    );
+  };
+  for (const name of filesFetched(stage)) view.fetched.add(name);
+  if (comesHidden(command)) for (const { text } of end.files) view.fetched.add(basename(text));
+  const runs = fed.filter(({ pipe, into }) =>
+    pipe === command ? runsInput(stage) : into !== undefined && runsWord(stage, into.word, into.file),
+  );
+  const script = scriptOf(stage, command);
+  if (
+    runs.some((one) => comesHidden(one)) ||
+    (script !== undefined && view.fetched.has(basename(script))) ||
+    (isInterpreter(stage.program) && [...stage.words.map(({ text }) => text), ...command.bodies].some(hidesCode))
+  )
+    doubt("hidden-code", saidBy(stage), view);
+  else if (view.depth < DEPTH) {
+    const texts = runs.flatMap((one) => {
+      const flow = flows.get(one);
+      return (flow && textPrinted(flow.stage)) ?? [];
+    });
+    if (stage.program === "make" && runsInput(stage)) texts.push(...command.bodies);
+    const lines = stage.program === "make" ? texts.flatMap(recipes) : isShell(stage.program) ? texts : [];
+    for (const line of lines.slice(0, LINES_LIMIT)) showLine(line, { ...view, depth: view.depth + 1 });
+  }
 }
 
 /** Whether the output goes to a program that stores it: `| docker login --password-stdin`. */
@@ -170,6 +238,10 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
     }
     const evaluated = program === "eval" ? [texts.join(" ")] : program === "trap" ? texts.slice(0, 1) : [];
     for (const line of [...evaluated, ...lines]) showLine(line, inner);
+    const mounted = mountedLine(program, rest);
+    for (const n of mounted?.keys() ?? [])
+      if (mounted && isProgram(mounted[n] ?? "")) showLine(mounted.slice(n).map(quoted).join(" "), inner);
+    for (const one of optionLines(program, rest).slice(0, LINES_LIMIT)) showLine(one, inner);
     const run = innerLine(program, rest);
     if (run) showLine(run.line, { ...inner, held: new Held(), aliases: new Map(), remote: run.remote });
     const loaded = filesLoaded(stage);
@@ -184,19 +256,32 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
   }
   if (isInterpreter(program)) {
     const code = takesCode(program, rest) ? [...texts, ...command.bodies] : command.bodies;
-    for (const one of code) showQuoted(one, view);
+    for (const one of code) {
+      showQuoted(one, view);
+      if (view.depth < DEPTH)
+        for (const line of codeLines(program, one).slice(0, LINES_LIMIT))
+          showLine(line, { ...view, depth: view.depth + 1 });
+    }
   }
 }
 
 /** The files that the command shows because its words name them. */
-function namedBy(command: SimpleCommand, { stage, end }: Flow, view: View): Word[] {
+function namedBy(command: SimpleCommand, { stage, end, fed }: Flow, view: View): Word[] {
   const { program, words: rest } = stage;
-  const unsure = showsUnknown(program, rest);
+  const past = gitPast(gitWords(stage));
+  const isRead = past !== undefined && view.shown.past.length < PAST_LIMIT && !view.remote;
+  if (isRead && end.shown) readPast(past, stage, end, view);
+  const unsure = !isRead && showsUnknown(program, rest);
   view.shown.unsure ||= unsure;
   if (command.bodies.length + command.input.length === 0) view.shown.unsure ||= runsUnknown(program, rest);
-  const shown = wordsShown(program, rest);
+  const shown = wordsShown(
+    program,
+    rest,
+    fed.some(({ pipe }) => pipe === command),
+  );
   const listed = view.lister?.into?.command === command && shown.some(({ open }) => open) ? view.listed : [];
-  const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : listed;
+  const added =
+    unsure && program === "xargs" ? [...listedFor(rest, view.listed), ...command.bodies.flatMap(wordsOf)] : listed;
   // `find … | head -1 | xargs cat`
   if (view.lister?.pipe !== command || stage.left !== "lines") view.listed = wordsListed(program, rest);
   view.lister = command;
@@ -208,6 +293,19 @@ function namedBy(command: SimpleCommand, { stage, end }: Flow, view: View): Word
   const loaded = filesLoaded(stage);
   const words = [...added, ...read, ...scripts, ...shown, ...(loaded.length > 0 && printsLoaded(rest) ? loaded : [])];
   return words.flatMap(named);
+}
+
+/** The words of git; after `xargs` the last one is unknown. */
+function gitWords({ program, words }: Flow["stage"]): Word[] {
+  if (program === "git") return words;
+  const at = program === "xargs" ? words.findIndex(({ text }) => programOf(text) === "git") : -1;
+  return at < 0 ? [] : [...words.slice(at + 1), { ...wordOf(""), open: true }];
+}
+
+/** Has the output of a git command read, or the part of it that is shown. */
+function readPast(past: GitPast, stage: Flow["stage"], end: Flow["end"], { shown, folders }: View): void {
+  const part = end.names ? "" : end.part;
+  shown.past.push({ ...past, said: saidBy(stage), folders: [...folders], ...(part === undefined ? {} : { part }) });
 }
 
 /** Follows `files` to where the output of the command ends: shown, in files or in variables. */
@@ -290,7 +388,7 @@ function named(word: Word): Word[] {
   const behind = (start: number): Word => ({ ...word, text: text.slice(start) });
   const at = /^(?:--?[\w-]+=|[\w.[\]-]+=)?[@<](?=.)/.exec(text);
   if (at) return [{ ...word, text: text.slice(at[0].length).replace(/;\w+=.*$/s, "") }];
-  const value = /^(?:--?[\w-]+|if)=(?=.)/.exec(text);
+  const value = /^(?:(?:--?[\w-]+|if)=|(?:FILE|OPEN|GOPEN):)(?=.)/.exec(text);
   if (value) return [behind(value[0].length)];
   if (/^-[dFT]@?.+/.test(text)) return [behind(2 + Number(text[2] === "@"))];
   return text.startsWith("-") ? [] : [word];
@@ -299,18 +397,19 @@ function named(word: Word): Word[] {
 /** Shows a file, and the files that it may be a copy of. */
 function show(word: Word, view: View): void {
   showOne(word, view);
-  for (const file of copiesOf(word, view)) showOne(file, view);
+  for (const file of copiesOf(word, view)) showOne(word.below ? { ...file, below: word.below } : file, view);
 }
 
 function showOne(word: Word, view: View): void {
   const { folders, home, shown, known, limit } = view;
   if (view.remote) {
     shown.unsure = true;
-    if (isSecretFile(word.text)) print(`\`${word.text.slice(0, 60)}\` of another machine`, view);
+    if (isSecretFile(word.text.slice(0, WORD_LIMIT)))
+      doubt("prints-credentials", `\`${word.text.slice(0, 60)}\` of another machine`, view);
     return;
   }
-  const { part } = word;
-  const id = `${folders.length} ${word.pattern} ${part ?? "*"} ${word.text}`;
+  const { part, below } = word;
+  const id = `${folders.length} ${word.pattern} ${part ?? "*"} ${below ? JSON.stringify(below) : ""} ${word.text}`;
   if (word.open) shown.unsure = true;
   // No file has a longer name, but a long pattern may match files.
   else if (word.text.length > WORD_LIMIT) shown.cut ||= word.pattern;
@@ -319,7 +418,8 @@ function showOne(word: Word, view: View): void {
   else {
     known.add(id);
     const path = word.text.replace(/^~(?=\/|$)/, home);
-    shown.files.push({ path, pattern: word.pattern, folders: [...folders], ...(part === undefined ? {} : { part }) });
+    const some = { ...(part === undefined ? {} : { part }), ...(below === undefined ? {} : { below }) };
+    shown.files.push({ path, pattern: word.pattern, folders: [...folders], ...some });
   }
 }
 

@@ -12,8 +12,26 @@ export interface Word {
   sets?: string;
   /** The only part of the named file that counts: the value of this variable, the lines of a filter (`selected`), or "" for the names of all variables. */
   part?: string;
+  /** The word names a folder, whose files are shown. */
+  below?: Below;
   /** The program may have reordered or joined the lines of the file. */
   mixed?: true;
+}
+
+/** Which files below a folder a program shows. Read are those whose names are of files with secrets. */
+export interface Below {
+  /** Patterns, one of which a name fits; none if every name does. */
+  names: readonly string[];
+  /** Patterns of names that are left out. */
+  not?: readonly string[];
+  /** An expression for names, as `fd` takes it. */
+  expression?: string;
+  /** Names that begin with a dot are left out. */
+  plain?: boolean;
+  /** Files that `.gitignore` names are left out. */
+  ignores?: boolean;
+  /** The program searches for tokens, so that files of any name are read. */
+  tokens?: boolean;
 }
 
 export interface SimpleCommand {
@@ -45,3 +63,22 @@ export const WORD_LIMIT = 4096;
 export const wordOf = (text: string): Word => ({ text, open: false, pattern: false });
 
 export const emptyCommand = (): SimpleCommand => ({ words: [], input: [], bodies: [], filled: [], sets: [] });
+
+/** `\n`, `\143`, `\x63` as `printf` and `echo -e` read them. */
+export const unescaped = (text: string): string =>
+  text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|([nt\\]))/g,
+    (_, hex?: string, octal?: string, letter?: string) => {
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
+      return letter === "n" ? "\n" : letter === "t" ? "\t" : "\\";
+    },
+  );
+
+/** `/usr/bin/Cat` → `cat`; also after `!`, with which users run a command in some assistants. */
+export const programOf = (text: string): string =>
+  text.slice(Math.max(text.lastIndexOf("/") + 1, Number(text.startsWith("!")))).toLowerCase();
+
+/** The words after an option. */
+export const behind = (words: readonly Word[], option: RegExp): Word[] =>
+  words.filter((_, n) => option.test(words[n - 1]?.text ?? ""));
