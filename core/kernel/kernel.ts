@@ -203,9 +203,10 @@ function assemble(
   log: (line: string) => void,
   sources: ReadonlyMap<string, string>,
 ): Kernel {
-  hooks.hook("request:error", (error, { method, path, errorId }) =>
-    log(`${errorId} ${method} ${path}: ${detailOf(error)}`),
-  );
+  hooks.hook("request:error", (error, { method, path, errorId }) => {
+    log(`${errorId} ${method} ${path}: ${reasonOf(error)}`);
+    debugError("http", `${method} ${path} failed`, error);
+  });
   hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${reasonOf(error)}`));
   const traffic = createTraffic();
   let address: ServedAddress | undefined;

@@ -11,9 +11,9 @@ import type { PushedOf } from "./client/store.ts";
 import { commands } from "./commands.ts";
 import { config, type PushMode } from "./config.ts";
 
-export type { Device, Invitation, Person, ReadToken, SharedSpace, Space } from "./client/api.ts";
 export type { MadeToken, TeamStatus, Withdrawal } from "./client/client.ts";
 export type { PushedSession, PushFrame, PushReport } from "./client/push.ts";
+export type { Device, Invitation, Person, ReadToken, SharedSpace, Space } from "./client/wire.ts";
 export type { Manifest, PortableSummary, Principal, TeamDatabase, TeamDatabaseOptions, TeamWriter } from "./types.ts";
 
 export const routes = clientRoutes;
@@ -21,6 +21,10 @@ export const routes = clientRoutes;
 export interface TeamOptions {
   /** ms until a request to the server is repeated the first time. Default 500. */
   retryMs?: number;
+  /** ms of the longest wait before a request is repeated, whatever the server asks for. Default a minute. */
+  longestWaitMs?: number;
+  /** ms that one answer may take. Default: a minute, and five of them for what the server imports or removes first. */
+  answerMs?: number;
   /** ms without a change before the service pushes in the background. Default: a minute. */
   settleMs?: number;
 }

@@ -24,6 +24,7 @@ describe("colour", () => {
 describe("text of a log on a terminal", () => {
   it("loses every control sequence and keeps lines and tabs", () => {
     expect(printable("a\u001b[2Jb\u001b]0;title\u0007c\rd\te\nf\u009b1mg")).toBe("abcd\te\nfg");
+    expect(printable("invoice\u202egpj.exe\u2066\u200f")).toBe("invoicegpj.exe");
   });
 
   it("has the width it takes", () => {

@@ -474,6 +474,35 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
       }
     });
 
+    it("learns no folder of the server from any route", async () => {
+      for (const pattern of READ) {
+        const path = pattern
+          .replace(":id", encodeURIComponent(`codex:${eve.machine}~e1`))
+          .replace("/**", "/index.html");
+        const { body } = await eve.ask("GET", path);
+        expect(JSON.stringify(body).includes(server.folder), `${path} -> ${JSON.stringify(body).slice(0, 400)}`).toBe(
+          false,
+        );
+      }
+      expect((await eve.ask("GET", "/api/status")).body).toMatchObject({ dataDir: "" });
+    });
+
+    it("joins with no key in whose name anybody can sign, and with no name that misleads", async () => {
+      const made = await owner.ask<{ link: string }>("POST", "/team/api/invites", { scopes: ["read"] });
+      const invite = made.body.link.split("#")[1];
+      const join = (publicKey: string, name: string) =>
+        ask(server.node, "POST", "/team/api/join", { body: { invite, name, machine: "x", publicKey } });
+      const one = Buffer.alloc(32);
+      one[0] = 1;
+      expect((await join(one.toString("base64url"), "x")).body).toMatchObject({
+        code: "TEAM_KEY_INVALID",
+        message: expect.stringContaining("low order"),
+      });
+      const key = randomBytes(32).toString("base64url");
+      for (const name of ["a\u202eb", "a\u001b[31mb", "a\u2066b"])
+        expect((await join(key, name)).body).toMatchObject({ code: "INVALID_INPUT" });
+    });
+
     it("is slowed down when it guesses invitations", async () => {
       const guess = () =>
         ask(server.node, "POST", "/team/api/join", {

@@ -1,5 +1,5 @@
 /** A machine in a team: what leaves it, when, and what happens on bad lines. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -8,6 +8,7 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import security from "../../plugins/security/index.ts";
 import team, { type PushReport, type TeamStatus, type Withdrawal } from "../../plugins/team/index.ts";
 import { makeTempDir } from "../_setup.ts";
+import { claudeTurn } from "../claude-turn.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { SESSION, toLog } from "../security/_kernel.ts";
 import { plant, readable, rowsWith } from "./secrets.ts";
@@ -15,6 +16,7 @@ import { type Trouble, WireServer } from "./wire-server.ts";
 
 const plugins = () => [archive(), claude(), security(), team({ retryMs: 1 })];
 const USER = "annamueller";
+const NAME = "aaaaaaaa-0000-4000-8000-00000000000a";
 
 interface Machine {
   t: TestKernel;
@@ -143,6 +145,33 @@ describe("choosing and pushing", () => {
     expect(
       new Set([...server.sessions.values()].map(({ manifest }) => manifest.project.name)).has(project?.name ?? ""),
     ).toBe(true);
+  });
+
+  it("sessions that move to a project from which nothing is pushed are named, by a push and by the status", async () => {
+    const server = await new WireServer().start();
+    const home = await makeTempDir();
+    const folder = join(home, ".claude/projects/-w");
+    mkdirSync(folder, { recursive: true });
+    // Without a working directory its project is that of the assistant.
+    const rows = claudeTurn(1).map((row) => ({ sessionId: NAME, ...row, cwd: undefined }));
+    writeFileSync(join(folder, `${NAME}.jsonl`), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const t = await createTestKernel({ home, plugins: plugins(), env: { USER } });
+    await t.send("POST", "/api/import", { all: true });
+    await t.send("POST", "/api/team/join", { link: server.link });
+    const [project] = await t.json<{ id: string }[]>("/api/projects?git=0");
+    await choose(t, [project?.id ?? ""]);
+    expect((await push(t)).body).toMatchObject({ pushed: 1, moved: [] });
+
+    mkdirSync(join(home, "work/vault"), { recursive: true });
+    const moved = await t.send("POST", `/api/projects/${project?.id}/associate`, { path: join(home, "work/vault") });
+    expect(moved.status).toBe(200);
+    expect((await push(t)).body).toMatchObject({
+      pushed: 0,
+      moved: [{ id: `claude-code:${NAME}`, project: "vault" }],
+    });
+    expect((await t.json<TeamStatus>("/api/team")).servers).toMatchObject([{ pushed: 1, moved: 1 }]);
+    await choose(t, ["vault"]);
+    expect((await push(t)).body).toMatchObject({ pushed: 1, moved: [] });
   });
 
   it("a rename is pushed, with the name redacted; chunks that are there are not sent again", async () => {

@@ -1,11 +1,13 @@
 /** A server that keeps the wire contract of the team's API and remembers every byte, for tests of the machine that pushes. */
-import { createHash, createPublicKey, randomBytes, verify } from "node:crypto";
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign, verify } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import { digestOf } from "../../plugins/team/manifest.ts";
 import type { Manifest } from "../../plugins/team/types.ts";
+
+const SIGNING = generateKeyPairSync("ed25519");
 
 export interface Received {
   method: string;
@@ -144,7 +146,8 @@ export class WireServer {
     }
     if (path === "/sessions") return this.#store(json());
     if (path === "/withdraw") return this.#withdraw(json().ids);
-    if (path === "/open") return [200, { url: `${this.address}/auth/x`, expires: new Date().toISOString() }];
+    if (path === "/open")
+      return [200, { url: `${this.address}/auth/${"x".repeat(43)}`, expires: new Date().toISOString() }];
     return [404, { code: "ROUTE_NOT_FOUND", message: path }];
   }
 
@@ -169,7 +172,9 @@ export class WireServer {
       this.withdrawn.add(id);
       return known ? [{ id, digest: known.digest, at: new Date().toISOString() }] : [];
     });
-    return [200, { removed, receipt: JSON.stringify({ removed }), signature: "s", publicKey: "k" }];
+    const receipt = JSON.stringify({ person: "p1", device: "d1", removed });
+    const signature = sign(null, Buffer.from(receipt), SIGNING.privateKey).toString("base64url");
+    return [200, { removed, receipt, signature, publicKey: SIGNING.publicKey.export({ format: "jwk" }).x }];
   }
 }
 

@@ -2,100 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Json, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { digestOf } from "../manifest.ts";
 import type { Manifest } from "../types.ts";
+import { readWithin } from "./answers.ts";
 import { signTokenRequest } from "./device.ts";
-
-const space = v.object({ id: v.number(), name: v.string(), kind: v.string(), mine: v.boolean() });
-const person = v.object({ id: v.string(), name: v.string() });
-const joined = v.object({
-  person,
-  device: v.string(),
-  machine: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)),
-  spaces: v.array(space),
-  address: v.string(),
-});
-const token = v.object({ token: v.string(), expires: v.string() });
-const me = v.object({
-  person,
-  device: v.string(),
-  machine: v.string(),
-  scopes: v.array(v.string()),
-  spaces: v.array(space),
-});
-const have = v.object({ missing: v.array(v.string()), withdrawn: v.optional(v.array(v.string()), []) });
-const missing = v.object({ missing: v.array(v.string()) });
-const stored = v.object({ id: v.string(), digest: v.string(), outcome: v.string() });
-const withdrawn = v.object({
-  removed: v.array(v.object({ id: v.string(), digest: v.string(), at: v.string() })),
-  receipt: v.string(),
-  signature: v.string(),
-  publicKey: v.string(),
-});
-const made = v.object({ id: v.string(), link: v.string(), expiresAt: v.string() });
-const people = v.object({
-  people: v.array(v.object({ id: v.string(), name: v.string(), createdAt: v.string(), spaces: v.array(v.number()) })),
-});
-const devices = v.object({
-  devices: v.array(
-    v.object({
-      id: v.string(),
-      person: v.string(),
-      machine: v.string(),
-      name: v.string(),
-      scopes: v.array(v.string()),
-      createdAt: v.string(),
-      seenAt: v.nullable(v.string()),
-      revokedAt: v.nullable(v.string()),
-    }),
-  ),
-});
-const spaces = v.object({
-  spaces: v.array(v.object({ id: v.number(), name: v.string(), kind: v.string(), people: v.array(v.string()) })),
-});
-const access = v.object({
-  entries: v.array(
-    v.object({
-      at: v.string(),
-      person: v.nullable(v.string()),
-      device: v.nullable(v.string()),
-      remote: v.string(),
-      method: v.string(),
-      path: v.string(),
-      status: v.number(),
-      code: v.nullable(v.string()),
-    }),
-  ),
-});
-const numbered = v.object({ id: v.number() });
-const opened = v.object({ url: v.string(), expires: v.string() });
-const madeToken = v.object({ id: v.string(), token: v.string(), expires: v.string() });
-const readTokens = v.object({
-  tokens: v.array(
-    v.object({
-      id: v.string(),
-      name: v.string(),
-      person,
-      createdAt: v.string(),
-      expiresAt: v.string(),
-      usedAt: v.nullable(v.string()),
-    }),
-  ),
-});
-const refusal = v.object({ code: v.string(), message: v.string(), fix: v.optional(v.string(), "") });
-const anything = v.unknown();
-
-export type Space = v.InferOutput<typeof space>;
-export type Joined = v.InferOutput<typeof joined>;
-/** Logs whose messages an older adapter made, by what became of them. */
-const logs = v.object({ waiting: v.number(), failed: v.number(), without: v.number() });
-export type ParsedLogs = v.InferOutput<typeof logs>;
-export type Person = v.InferOutput<typeof people>["people"][number];
-export type Device = v.InferOutput<typeof devices>["devices"][number];
-export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
-export type ReadToken = v.InferOutput<typeof readTokens>["tokens"][number];
-export type Invitation = v.InferOutput<typeof made>;
-export type AccessEntry = v.InferOutput<typeof access>["entries"][number];
-export type Withdrawn = v.InferOutput<typeof withdrawn>;
+import { problemOfReceipt } from "./receipt.ts";
+import * as wire from "./wire.ts";
 
 interface Credentials {
   device: string;
@@ -105,6 +17,10 @@ interface Credentials {
 interface ApiOptions {
   /** ms until the first of five repetitions; each next one waits twice as long. Default 500. */
   retryMs?: number | undefined;
+  /** ms of the longest wait between two tries, whatever the server asks for. Default a minute. */
+  longestWaitMs?: number | undefined;
+  /** ms that one answer may take; default a minute, and five of them for what the server imports or removes first. */
+  answerMs?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -112,8 +28,12 @@ const TRIES = 6;
 /** New tokens for one request. */
 const RENEWALS = 3;
 const LONGEST_WAIT_MS = 60_000;
-/** What one answer may take: an import of a large session is part of it. */
-const TIMEOUT_MS = 300_000;
+/** What one answer may take. */
+const ANSWER_MS = 60_000;
+/** The same where a chunk or the import of a large session is part of it. */
+const IMPORT_MS = 300_000;
+/** Bytes of an answer: a thousand entries of the access log are a quarter of it. */
+const MOST_BYTES = 4 * 2 ** 20;
 /** A token is renewed this long before it expires: clocks differ. */
 const MARGIN_MS = 30_000;
 /** Codes about the machine, not about what it asks. */
@@ -134,13 +54,22 @@ interface Call {
   bytes?: Uint8Array;
   /** Without a token. */
   open?: boolean;
+  /** Much is sent, or the server has to work before it answers. */
+  slow?: boolean;
+}
+
+interface Answer {
+  status: number;
+  retryAfterMs: number | undefined;
+  /** Undefined for what is no JSON: a proxy's page. */
+  body: Json | undefined;
 }
 
 export class TeamApi {
   readonly #address: string;
   readonly #credentials: Credentials | undefined;
   readonly #options: ApiOptions;
-  #token: Promise<v.InferOutput<typeof token>> | undefined;
+  #token: Promise<v.InferOutput<typeof wire.token>> | undefined;
 
   constructor(address: string, credentials: Credentials | undefined, options: ApiOptions) {
     this.#address = address;
@@ -148,120 +77,151 @@ export class TeamApi {
     this.#options = options;
   }
 
-  join(body: { invite: string; name: string; publicKey: string; machine: string }): Promise<Joined> {
-    return this.#ask({ method: "POST", path: "/join", json: body, open: true }, joined);
+  join(body: { invite: string; name: string; publicKey: string; machine: string }): Promise<wire.Joined> {
+    return this.#ask({ method: "POST", path: "/join", json: body, open: true }, wire.joined);
   }
 
-  me = () => this.#ask({ method: "GET", path: "/me" }, me);
-  open = () => this.#ask({ method: "POST", path: "/open", json: {} }, opened);
+  me = () => this.#ask({ method: "GET", path: "/me" }, wire.me);
+  async open(): Promise<{ url: string; expires: string }> {
+    const opened = await this.#ask({ method: "POST", path: "/open", json: {} }, wire.opened);
+    this.#check(wire.leadsTo(opened.url, this.#address, /^\/auth\/[A-Za-z0-9_-]{16,200}$/), "its link leads elsewhere");
+    return opened;
+  }
 
-  invite = (body: { scopes: readonly string[]; spaces?: readonly number[]; person?: string; days?: number }) =>
-    this.#ask({ method: "POST", path: "/invites", json: body }, made);
-  people = () => this.#ask({ method: "GET", path: "/people" }, people);
-  logs = () => this.#ask({ method: "GET", path: "/logs" }, logs);
-  devices = () => this.#ask({ method: "GET", path: "/devices" }, devices);
-  spaces = () => this.#ask({ method: "GET", path: "/spaces" }, spaces);
+  async invite(body: {
+    scopes: readonly string[];
+    spaces?: readonly number[];
+    person?: string;
+    days?: number;
+  }): Promise<wire.Invitation> {
+    const made = await this.#ask({ method: "POST", path: "/invites", json: body }, wire.invitation);
+    this.#check(wire.leadsTo(made.link, this.#address, /^\/join#[A-Za-z0-9_-]{16,200}$/), "its link leads elsewhere");
+    return made;
+  }
+  people = () => this.#ask({ method: "GET", path: "/people" }, wire.people);
+  logs = () => this.#ask({ method: "GET", path: "/logs" }, wire.logs);
+  devices = () => this.#ask({ method: "GET", path: "/devices" }, wire.devices);
+  spaces = () => this.#ask({ method: "GET", path: "/spaces" }, wire.spaces);
   access = (person: string | undefined, limit: number) =>
     this.#ask(
       { method: "GET", path: `/access?${new URLSearchParams({ limit: String(limit), ...(person && { person }) })}` },
-      access,
+      wire.access,
     );
   createSpace = (body: { name: string; kind: "team" | "project"; people: readonly string[] }) =>
-    this.#ask({ method: "POST", path: "/spaces", json: body }, numbered);
+    this.#ask({ method: "POST", path: "/spaces", json: body }, wire.numbered);
   addToSpace = (space: number, ids: readonly string[]) =>
-    this.#ask({ method: "POST", path: `/spaces/${space}/people`, json: { people: ids } }, anything);
+    this.#ask({ method: "POST", path: `/spaces/${space}/people`, json: { people: ids } }, wire.added);
   makeToken = (body: { name: string; days?: number | undefined }) =>
-    this.#ask({ method: "POST", path: "/tokens", json: body }, madeToken);
+    this.#ask({ method: "POST", path: "/tokens", json: body }, wire.madeToken);
 
-  tokens = () => this.#ask({ method: "GET", path: "/tokens" }, readTokens);
+  tokens = () => this.#ask({ method: "GET", path: "/tokens" }, wire.readTokens);
 
-  revokeToken = (id: string) => this.#ask({ method: "DELETE", path: `/tokens/${encodeURIComponent(id)}` }, anything);
+  revokeToken = (id: string) =>
+    this.#ask({ method: "DELETE", path: `/tokens/${encodeURIComponent(id)}` }, wire.revoked);
 
   revoke = (device: string) =>
-    this.#ask({ method: "DELETE", path: `/devices/${encodeURIComponent(device)}` }, anything);
+    this.#ask({ method: "DELETE", path: `/devices/${encodeURIComponent(device)}` }, wire.revoked);
 
   /** Of these sessions those that the server lacks as they are, and those that were withdrawn. */
   have(sessions: readonly { id: string; digest: string; space: number }[]) {
-    return this.#ask({ method: "POST", path: "/have", json: { sessions } }, have);
+    return this.#ask({ method: "POST", path: "/have", json: { sessions } }, wire.have);
   }
 
+  /** Of these chunks those that the server lacks. What it names beside them does not count. */
   async missingBlobs(sha256: readonly string[]): Promise<Set<string>> {
     const all = new Set<string>();
     for (let at = 0; at < sha256.length; at += TOGETHER) {
       const some = sha256.slice(at, at + TOGETHER);
-      const answer = await this.#ask({ method: "POST", path: "/blobs/have", json: { sha256: some } }, missing);
-      for (const one of answer.missing) all.add(one);
+      const answer = await this.#ask({ method: "POST", path: "/blobs/have", json: { sha256: some } }, wire.missing);
+      const asked = new Set(some);
+      for (const one of answer.missing) if (asked.has(one)) all.add(one);
     }
     return all;
   }
 
   async putBlob(sha256: string, packed: Uint8Array): Promise<void> {
-    await this.#ask({ method: "PUT", path: `/blobs/${sha256}`, bytes: packed }, anything);
+    await this.#ask({ method: "PUT", path: `/blobs/${sha256}`, bytes: packed, slow: true }, wire.blobStored);
   }
 
-  session(space: number, manifest: Manifest, again: boolean) {
-    return this.#ask({ method: "POST", path: "/sessions", json: { space, manifest, again } }, stored);
+  async session(space: number, manifest: Manifest, again: boolean): Promise<"imported" | "unchanged"> {
+    const call = { method: "POST", path: "/sessions", json: { space, manifest, again }, slow: true } as const;
+    const { id, digest, outcome } = await this.#ask(call, wire.stored);
+    this.#check(id === manifest.id && digest === digestOf(manifest), "it stored another session");
+    return outcome;
   }
 
-  withdraw = (ids: readonly string[]): Promise<Withdrawn> =>
-    this.#ask({ method: "POST", path: "/withdraw", json: { ids } }, withdrawn);
+  /** The receipt is signed, and is this machine's. */
+  async withdraw(ids: readonly string[], person: string): Promise<wire.Withdrawn> {
+    const call = { method: "POST", path: "/withdraw", json: { ids }, slow: true } as const;
+    const withdrawn = await this.#ask(call, wire.withdrawn);
+    const problem = problemOfReceipt(withdrawn, person, this.#credentials?.device ?? "");
+    this.#check(problem === undefined, `its receipt ${problem}`);
+    return withdrawn;
+  }
 
-  /** Asks until the server answers. Throws TEAM_UNREACHABLE when it does not, TEAM_REFUSED or TEAM_NO_ACCESS for what it refuses. */
+  /**
+   * Asks until the server answers. Throws TEAM_UNREACHABLE when it does not, TEAM_REFUSED or TEAM_NO_ACCESS for what it refuses, TEAM_ANSWER_INVALID
+   * for an answer that is not one.
+   */
   async #ask<T>(call: Call, schema: v.GenericSchema<unknown, T>): Promise<T> {
     let wait = this.#options.retryMs ?? 500;
+    const longest = this.#options.longestWaitMs ?? LONGEST_WAIT_MS;
     let renewals = 0;
     for (let left = TRIES; ; ) {
       const token = this.#token;
-      const response = await this.#send(call).catch((error: unknown) => error);
+      const answer = await this.#send(call).catch((error: unknown) => ({ error }));
       this.#options.signal.throwIfAborted();
-      if (response instanceof Response) {
-        const body = await bodyOf(response);
-        if (response.ok) return this.#read(body, schema);
-        if (response.status === 401 && !call.open && renewals < RENEWALS) {
+      if ("error" in answer) {
+        if (answer.error instanceof SessarcError) throw answer.error;
+        if (--left === 0) throw this.#unreachable(answer.error);
+        await delay(Math.min(longest, wait), undefined, this.#options);
+      } else {
+        if (answer.status < 300) return this.#read(answer.body, schema);
+        if (answer.status === 401 && !call.open && renewals < RENEWALS) {
           // It expired meanwhile, or the server was restarted. Another request may have a new one already.
           renewals++;
           if (this.#token === token || renewals > 1) this.#token = undefined;
           continue;
         }
-        if (!BUSY.has(response.status) || --left === 0) throw this.#refused(response, body);
-        await delay(Math.min(LONGEST_WAIT_MS, retryAfter(response) ?? wait), undefined, this.#options);
-      } else {
-        if (isRefusal(response)) throw response;
-        if (--left === 0) throw this.#unreachable(response);
-        await delay(Math.min(LONGEST_WAIT_MS, wait), undefined, this.#options);
+        if (!BUSY.has(answer.status) || --left === 0) throw this.#refused(answer);
+        await delay(Math.min(longest, answer.retryAfterMs ?? wait), undefined, this.#options);
       }
       wait *= 2;
     }
   }
 
-  async #send({ method, path, json, bytes, open }: Call): Promise<Response> {
+  /** Throws TEAM_ANSWER_INVALID for an answer that is too long. */
+  async #send({ method, path, json, bytes, open, slow }: Call): Promise<Answer> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (!open) headers.authorization = `Bearer ${(await this.#current()).token}`;
     if (json !== undefined) headers["content-type"] = "application/json";
     if (bytes) headers["content-type"] = "application/gzip";
-    return fetch(`${this.#address}/team/api${path}`, {
+    const ms = this.#options.answerMs ?? (slow ? IMPORT_MS : ANSWER_MS);
+    const response = await fetch(`${this.#address}/team/api${path}`, {
       method,
       headers,
       // Secrets in a redirect's target would go to another server.
       redirect: "error",
-      signal: AbortSignal.any([this.#options.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([this.#options.signal, AbortSignal.timeout(ms)]),
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(bytes && { body: new Uint8Array(bytes) }),
     });
+    const text = await readWithin(response, MOST_BYTES);
+    if (text === undefined) throw this.#invalid("it is too long");
+    return { status: response.status, retryAfterMs: retryAfter(response), body: toJson(text) };
   }
 
-  async #current(): Promise<v.InferOutput<typeof token>> {
+  async #current(): Promise<v.InferOutput<typeof wire.token>> {
     const known = await this.#token;
     if (known && Date.parse(known.expires) - Date.now() > MARGIN_MS) return known;
     const { device, keyFile } = this.#credentials ?? { device: "", keyFile: "" };
     const made = (async () => {
       const json = await signTokenRequest(keyFile, this.#address, device);
-      const response = await this.#send({ method: "POST", path: "/token", json, open: true });
-      const body = await bodyOf(response);
+      const answer = await this.#send({ method: "POST", path: "/token", json, open: true });
       // A busy server is asked again by the caller, with a new signature.
-      if (BUSY.has(response.status)) throw new Error(`it answers ${response.status}`);
-      if (!response.ok) throw this.#refused(response, body);
-      return this.#read(body, token);
+      if (BUSY.has(answer.status)) throw new Error(`it answers ${answer.status}`);
+      if (answer.status >= 300) throw this.#refused(answer);
+      return this.#read(answer.body, wire.token);
     })();
     this.#token = made;
     made.catch(() => {
@@ -271,14 +231,22 @@ export class TeamApi {
   }
 
   #read<T>(body: Json | undefined, schema: v.GenericSchema<unknown, T>): T {
-    const read = v.safeParse(schema, body);
+    if (body === undefined) throw this.#invalid("it is not JSON");
+    const read = v.safeParse(schema, body, { abortEarly: true });
     if (read.success) return read.output;
-    throw this.#unreachable(new Error("its answer is not one of a team server"));
+    // The place alone: the value is the server's.
+    const [issue] = read.issues;
+    throw this.#invalid(`${v.getDotPath(issue) ?? "the answer"} is not what a team's server sends`);
   }
 
-  #refused(response: Response, body: Json | undefined): SessarcError {
-    const read = v.safeParse(refusal, body);
-    if (!read.success) return this.#unreachable(new Error(`it answers ${response.status}`));
+  #check(holds: boolean, reason: string): void {
+    if (!holds) throw this.#invalid(reason);
+  }
+
+  #refused({ status, body }: Answer): SessarcError {
+    const read = v.safeParse(wire.refusal, body);
+    // Of a proxy, or of no team's server.
+    if (!read.success) return this.#unreachable(new Error(`it answers ${status}`));
     const { code, message, fix } = read.output;
     return new SessarcError(NO_ACCESS.has(code) ? "TEAM_NO_ACCESS" : "TEAM_REFUSED", {
       address: this.#address,
@@ -286,6 +254,10 @@ export class TeamApi {
       reason: message,
       remedy: fix,
     });
+  }
+
+  #invalid(reason: string): SessarcError {
+    return new SessarcError("TEAM_ANSWER_INVALID", { address: this.#address, reason });
   }
 
   #unreachable(error: unknown): SessarcError {
@@ -306,8 +278,7 @@ function retryAfter(response: Response): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-async function bodyOf(response: Response): Promise<Json | undefined> {
-  const text = await response.text();
+function toJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -2,25 +2,29 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { TeamApi, TOGETHER } from "./api.ts";
+import { createDeviceKey, removeDeviceKey } from "./device.ts";
+import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
+import { createTeamStore, type PushedOf, type PushedRow, type Server } from "./store.ts";
 import {
   type AccessEntry,
   type Device,
   type Invitation,
+  isPrivate,
   type ParsedLogs,
   type Person,
   type SharedSpace,
   type Space,
-  TeamApi,
-  TOGETHER,
   type Withdrawn,
-} from "./api.ts";
-import { createDeviceKey, removeDeviceKey } from "./device.ts";
-import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
-import { createTeamStore, type PushedOf, type PushedRow, type Server } from "./store.ts";
+} from "./wire.ts";
 
 export interface ClientOptions {
   /** ms until a request is repeated the first time. */
   retryMs?: number | undefined;
+  /** ms of the longest wait before a request is repeated. */
+  longestWaitMs?: number | undefined;
+  /** ms that an answer may take. */
+  answerMs?: number | undefined;
 }
 
 export interface TeamStatus {
@@ -35,6 +39,8 @@ export interface TeamStatus {
     projects: { id: string; name: string; space: number; sessions: number }[];
     pushed: number;
     withdrawn: number;
+    /** Pushed sessions that count to another project now, from which nothing is pushed. */
+    moved: number;
     lastAt: string | null;
     /** Why the server did not answer, or, where it was not asked, why the last push failed. */
     problem: { code: string; message: string; fix: string | null } | null;
@@ -83,7 +89,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
   const problems = new Map<string, NonNullable<TeamStatus["servers"][number]["problem"]>>();
 
   const apiOf = ({ address, device, keyFile }: Server, signal: AbortSignal = kernel.closing) =>
-    new TeamApi(address, { device, keyFile: keyPath(keyFile) }, { retryMs: options.retryMs, signal });
+    new TeamApi(address, { device, keyFile: keyPath(keyFile) }, { ...options, signal });
   const keyPath = (name: string) => kernel.storage.path("team", "keys", name);
 
   /** The server that a part of its address means; the only one without. */
@@ -134,7 +140,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       const keyFile = `${randomBytes(12).toString("hex")}.pem`;
       const publicKey = await createDeviceKey(keyPath(keyFile));
       try {
-        const api = new TeamApi(address, undefined, { retryMs: options.retryMs, signal: kernel.closing });
+        const api = new TeamApi(address, undefined, { ...options, signal: kernel.closing });
         const joined = await api.join({
           invite,
           publicKey,
@@ -144,7 +150,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
         const own = joined.spaces.find(({ kind, mine }) => kind === "private" && mine) ?? joined.spaces[0];
         const space = spaceOf({ spaces: joined.spaces, space: own?.id ?? 0 }, wishes.space);
         // The address of the link is where this machine reaches the server; the server may know itself by another one.
-        await store.add({ ...joined, address }, keyFile, space);
+        await store.add(address, joined, keyFile, space);
       } catch (error) {
         await removeDeviceKey(keyPath(keyFile));
         throw error;
@@ -175,7 +181,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
           if (project) projects.push({ id: project_id, name: project.name, space, sessions: project.sessionCount });
         }
         const { address, person, machine, joinedAt, spaces, space } = server;
-        const counts = await store.counts(address);
+        const counts = { ...(await store.counts(address)), moved: (await store.moved(address)).length };
         servers.push({ address, person, machine, joinedAt, spaces, space, projects, ...counts, problem });
       }
       return { servers, pushing: running > 0 };
@@ -253,7 +259,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       const all: Withdrawal = { address: server.address, removed: [], receipt: "", signature: "", publicKey: "" };
       for (let at = 0; at < rows.length; at += TOGETHER) {
         const some = rows.slice(at, at + TOGETHER);
-        const { removed, receipt, signature, publicKey } = await api.withdraw(some.map((row) => row.pushed_id));
+        const { removed, receipt, signature, publicKey } = await api.withdraw(
+          some.map((row) => row.pushed_id),
+          server.person.id,
+        );
         await store.noteWithdrawn(server.address, some, JSON.stringify({ receipt, signature, publicKey }));
         Object.assign(all, { removed: [...all.removed, ...removed], receipt, signature, publicKey });
       }
@@ -429,15 +438,12 @@ function unlessGone(error: unknown): undefined {
   if (!isSessarcError(error) || error.code !== "PROJECT_NOT_FOUND") throw error;
 }
 
-const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
 /** Address and code of `https://team.example.com/join#code`. */
 export function readLink(link: string): { address: string; invite: string } {
   const refuse = (reason: string) => new SessarcError("TEAM_LINK_INVALID", { reason });
   if (!URL.canParse(link)) throw refuse("it is not an address");
   const url = new URL(link);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOCAL.test(url.hostname)))
-    throw refuse("it does not begin with https://, so others could read what is sent");
+  if (!isPrivate(url)) throw refuse("it does not begin with https://, so others could read what is sent");
   if (url.username !== "" || url.password !== "") throw refuse("it has a password in its address");
   const invite = url.hash.slice(1);
   if (!/^[\w-]{16,200}$/.test(invite)) throw refuse("it has no code after #");

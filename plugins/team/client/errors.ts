@@ -11,10 +11,15 @@ declare module "sessarc" {
     TEAM_PERSON_UNKNOWN: { person: string; known: readonly string[] };
     TEAM_NO_PROJECTS: Nothing;
     TEAM_UNREACHABLE: { address: string; reason: string };
+    TEAM_ANSWER_INVALID: { address: string; reason: string };
     TEAM_NO_ACCESS: { address: string; code: string; reason: string; remedy: string };
     TEAM_REFUSED: { address: string; code: string; reason: string; remedy: string };
   }
 }
+
+/** The remedy is the server's word, not this machine's. */
+const adviceOf = ({ remedy }: { remedy: string }): string =>
+  remedy === "" ? "Ask an owner of the team, or the person who runs the server." : `The server advises: ${remedy}`;
 
 defineErrors({
   TEAM_LINK_INVALID: {
@@ -58,14 +63,20 @@ defineErrors({
     why: ({ address, reason }) => `The team's server ${address} does not answer: ${reason}`,
     fix: () => "Try again later with `sessarc push`: it sends what the server lacks.",
   },
+  TEAM_ANSWER_INVALID: {
+    status: 502,
+    why: ({ address, reason }) => `The team's server ${address} sent an answer that is not accepted: ${reason}`,
+    fix: () =>
+      "Nothing was done with the answer. Ask the person who runs the server what answers at this address, and update sessarc on both machines.",
+  },
   TEAM_NO_ACCESS: {
     status: 403,
     why: ({ address, code, reason }) => `The team's server ${address} refuses this machine (${code}): ${reason}`,
-    fix: ({ remedy }) => remedy,
+    fix: adviceOf,
   },
   TEAM_REFUSED: {
     status: 422,
     why: ({ address, code, reason }) => `The team's server ${address} refused this (${code}): ${reason}`,
-    fix: ({ remedy }) => remedy,
+    fix: adviceOf,
   },
 });

@@ -9,7 +9,7 @@ import { isSessarcError, type Kernel, type SessarcError } from "sessarc";
 import { messageOf } from "#internal";
 import { refusalOf, type TeamApi, TOGETHER } from "./api.ts";
 import { type Staged, stage, stampOf } from "./stage.ts";
-import type { Candidate, PushedRow, Server, TeamStore } from "./store.ts";
+import type { Candidate, MovedSession, PushedRow, Server, TeamStore } from "./store.ts";
 
 export interface PushOptions {
   /** Ids of projects; default: all chosen ones. */
@@ -56,6 +56,8 @@ export interface PushReport {
   /** Masked on a guess: to be checked by the user. */
   doubtful: (Staged["doubtful"][number] & { session: string })[];
   unchecked: number;
+  /** Sessions that were pushed, and count to a project now from which nothing is pushed: the server keeps what it has of them. */
+  moved: MovedSession[];
   cancelled: boolean;
 }
 
@@ -76,6 +78,8 @@ interface PushParts {
 
 /** Sessions that are prepared and sent at once. */
 const LANES = 3;
+/** Moved sessions of a report. */
+const MOST_MOVED = 200;
 /** Doubtful places of a report. */
 const MOST_DOUBTFUL = 200;
 
@@ -94,6 +98,7 @@ export async function push(parts: PushParts, options: PushOptions): Promise<Push
     masked: {},
     doubtful: [],
     unchecked: 0,
+    moved: (await parts.store.moved(server.address)).slice(0, MOST_MOVED),
     cancelled: false,
   };
   // What a kill left there.
@@ -229,7 +234,7 @@ async function send(
   };
   await put(missing);
   const stored = () => api.session(one.space, staged.manifest, again);
-  const answer = await stored().catch(async (error: unknown) => {
+  const outcome = await stored().catch(async (error: unknown) => {
     if (refusalOf(error) !== "TEAM_BLOBS_MISSING") throw error;
     await put(await api.missingBlobs([...staged.pieces.keys()]));
     return stored();
@@ -241,7 +246,7 @@ async function send(
     stamp: stampOf(one, server.machine, version),
     digest: staged.digest,
   });
-  return answer.outcome === "unchanged" ? "unchanged" : "pushed";
+  return outcome === "unchanged" ? "unchanged" : "pushed";
 }
 
 function add(report: PushReport, session: PushedSession): void {

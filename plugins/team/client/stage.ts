@@ -17,7 +17,7 @@ export interface Staged {
   digest: string;
   /** Bytes of each piece's file, by SHA-256. */
   pieces: ReadonlyMap<string, number>;
-  /** The compressed piece. */
+  /** The compressed piece. Throws for a name that is not in `pieces`. */
   read(sha256: string): Promise<Uint8Array>;
   messages: number;
   masked: Record<string, number>;
@@ -97,7 +97,11 @@ export async function stage(
   const names = pieces.texts.map((text) => text.map(({ sha256 }) => sha256));
   const events = names.pop() ?? [];
   const shownSummary = shown(toPortable(summary), say, keyOf);
-  const read = async (sha256: string) => own.get(sha256) ?? readFile(join(folder, `${sha256}.gz`));
+  // The name becomes a file's: only pieces of this session have one.
+  const read = async (sha256: string) => {
+    if (!all.has(sha256)) throw new Error("the session has no piece of that name");
+    return own.get(sha256) ?? readFile(join(folder, `${sha256}.gz`));
+  };
   const log =
     pieces.raw.length > 0 && texts.length === 1
       ? await readableLog(kernel, one, {

@@ -1,6 +1,6 @@
 /** SQL of the client: servers, chosen projects, and what was pushed. */
 import type { Database } from "sessarc";
-import type { Joined, Space } from "./api.ts";
+import type { Joined, Space } from "./wire.ts";
 
 export interface Server {
   address: string;
@@ -48,6 +48,13 @@ export interface PushedRow {
   digest: string;
 }
 
+export interface MovedSession {
+  id: string;
+  title: string | null;
+  /** Name of the project that it counts to now. */
+  project: string;
+}
+
 export interface PushedOf {
   sessions?: readonly string[] | undefined;
   project?: string | undefined;
@@ -87,7 +94,12 @@ export function createTeamStore(db: Database) {
       }));
     },
 
-    async add({ address, person, device, machine, spaces }: Joined, keyFile: string, space: number): Promise<void> {
+    async add(
+      address: string,
+      { person, device, machine, spaces }: Joined,
+      keyFile: string,
+      space: number,
+    ): Promise<void> {
       await db.run(
         "insert into team_server (address, person_id, person, device, machine, key_file, spaces, space, joined_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -180,6 +192,18 @@ export function createTeamStore(db: Database) {
           ] as const,
           ["delete from team_pushed where address = ? and session_id = ?", [address, session_id]] as const,
         ]),
+      );
+    },
+
+    /** Pushed sessions that count to another project since, from which nothing is pushed. */
+    moved(address: string): Promise<MovedSession[]> {
+      return db.all(
+        `select s.id, coalesce(s.name, s.title) as title, coalesce(o.name, o.derived_name) as project
+         from team_pushed t join session s on s.id = t.session_id join project o on o.id = s.project_id
+         where t.address = ? and s.project_id <> t.project_id
+           and s.project_id not in (select project_id from team_project where address = t.address)
+         order by s.sort_at, s.id`,
+        [address],
       );
     },
 

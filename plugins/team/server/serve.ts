@@ -1,6 +1,6 @@
 /** `sessarc team serve`: a node on a socket, until it is stopped. */
 import type { RequestListener } from "node:http";
-import type { CommandContext } from "sessarc";
+import { type CommandContext, printable } from "sessarc";
 import { linger, listenOn, messageOf } from "#internal";
 import { createNode } from "./node.ts";
 
@@ -28,7 +28,7 @@ export async function startNode(
     repositories: textOf(flags.repositories),
     plugins: ctx.plugins,
     config,
-    log: ctx.err,
+    log: (line) => ctx.err(printable(line)),
   });
   try {
     const { toNodeHandler } = await import("h3");
@@ -77,7 +77,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     await node.close();
     return 0;
   } catch (error) {
-    ctx.err(messageOf(error));
+    ctx.err(printable(messageOf(error)));
     return 1;
   }
 }

@@ -65,7 +65,7 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
   if (done.withdrawn > 0) parts.push(`${formatCount(done.withdrawn)} withdrawn, left out`);
   ctx.out(parts.join(", "));
   const masked = Object.entries(done.masked).sort(([, a], [, b]) => b - a);
-  if (masked.length > 0) ctx.out(`masked: ${masked.map(([rule, count]) => `${rule} ${count}`).join(", ")}`);
+  if (masked.length > 0) ctx.out(printable(`masked: ${masked.map(([rule, count]) => `${rule} ${count}`).join(", ")}`));
   if (done.doubtful.length > 0) {
     ctx.out("masked on a guess, please check; a rule of kind allow keeps such a text:");
     const columns = [
@@ -76,11 +76,21 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
     ];
     ctx.out(formatTable(columns, done.doubtful, { head: style.dim, width: ctx.columns }));
   }
+  if (done.moved.length > 0)
+    ctx.err(movedText(done.moved.length, [...new Set(done.moved.map(({ project }) => project))]));
   if (done.unchecked > 0)
     ctx.err(`${formatCount(done.unchecked)} texts could not be checked in time and were left out.`);
   if (done.dryRun && !done.asked) ctx.err("The server was not reached: it may have some of this already.");
   for (const { id, message, fix } of done.failed)
     ctx.err(printable(`${id}: ${message}${fix === null ? "" : `. ${fix}`}`));
+}
+
+/** A session that moved silently would be out of date on the server for ever. */
+function movedText(count: number, projects: readonly string[]): string {
+  const names = projects.slice(0, 5).join(", ") + (projects.length > 5 ? ", …" : "");
+  return printable(
+    `${countOf(count, "session")} on the server ${count === 1 ? "belongs" : "belong"} to projects now that are not pushed (${names}): the server keeps what it has. \`sessarc team projects <project>\` pushes such a project, \`sessarc team withdraw <session>\` removes a session there.`,
+  );
 }
 
 function preview(ctx: CommandContext, sessions: readonly PushedSession[]): void {

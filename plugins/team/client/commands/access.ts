@@ -6,13 +6,13 @@ import { textFlag } from "./_ask.ts";
 type Entry = AccessLog["entries"][number];
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { title: "time (UTC)", value: ({ at }) => at.slice(0, 19).replace("T", " ") },
+  { title: "time (UTC)", value: ({ at }) => printable(at.slice(0, 19).replace("T", " ")) },
   { title: "person", value: ({ person }) => printable(person ?? ""), shrink: true },
   { title: "machine", value: ({ machine }) => printable(machine ?? ""), shrink: true },
   { title: "request", value: ({ method, path }) => printable(`${method} ${path}`), shrink: true, least: 16 },
   {
     title: "answer",
-    value: ({ status, code }) => (code === null ? String(status) : `${status} ${code}`),
+    value: ({ status, code }) => printable(code === null ? String(status) : `${status} ${code}`),
     shrink: true,
   },
 ];

@@ -1,7 +1,7 @@
 /** `sessarc team invite`. */
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
-import type { Invitation } from "../api.ts";
+import type { Invitation } from "../wire.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -19,8 +19,10 @@ export async function run(ctx: CommandContext): Promise<number> {
     ...(space !== undefined && { spaces: [space] }),
     ...(days !== undefined && { days: Number(days) }),
   });
-  ctx.out(ctx.json ? JSON.stringify(invitation) : invitation.link);
+  ctx.out(ctx.json ? JSON.stringify(invitation) : printable(invitation.link));
   if (!ctx.json)
-    ctx.err(`Good once, until ${invitation.expiresAt.slice(0, 10)}. Send it over a line that others cannot read.`);
+    ctx.err(
+      `Good once, until ${printable(invitation.expiresAt.slice(0, 10))}. Send it over a line that others cannot read.`,
+    );
   return 0;
 }

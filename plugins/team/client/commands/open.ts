@@ -1,5 +1,5 @@
 /** `sessarc team open`: a one-time link into the team's dashboard. */
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
 import { textFlag } from "./_ask.ts";
 
@@ -8,7 +8,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const answer = await send<{ url: string; expires: string }>(ctx, "POST", "/team/open", {
     server: textFlag(ctx, "server"),
   });
-  ctx.out(ctx.json ? JSON.stringify(answer) : answer.url);
+  ctx.out(ctx.json ? JSON.stringify(answer) : printable(answer.url));
   if (!ctx.json) ctx.err("Open it in your browser; it works once, and for a few minutes.");
   return 0;
 }

@@ -1,7 +1,7 @@
 /** `sessarc team people`. */
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import type { Device, Person } from "../api.ts";
 import type { TeamPeople } from "../client.ts";
+import type { Device, Person } from "../wire.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -20,7 +20,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     formatTable<Person>(
       [
         { title: "person", value: ({ name }) => printable(name), shrink: true },
-        { title: "id", value: ({ id }) => id },
+        { title: "id", value: ({ id }) => printable(id) },
         { title: "spaces", value: (one) => printable(named(one.spaces).join(", ")), shrink: true },
       ],
       people,
@@ -33,10 +33,10 @@ export async function run(ctx: CommandContext): Promise<number> {
     formatTable<Device>(
       [
         { title: "machine", value: ({ name }) => printable(name), shrink: true },
-        { title: "id", value: ({ id }) => id },
+        { title: "id", value: ({ id }) => printable(id) },
         { title: "person", value: ({ person }) => printable(nameOf(person)), shrink: true },
-        { title: "may", value: ({ scopes }) => scopes.join(", ") },
-        { title: "last seen", value: ({ seenAt }) => seenAt?.slice(0, 10) ?? "" },
+        { title: "may", value: ({ scopes }) => printable(scopes.join(", ")) },
+        { title: "last seen", value: ({ seenAt }) => printable(seenAt?.slice(0, 10) ?? "") },
         { title: "", value: ({ revokedAt }) => (revokedAt === null ? "" : "revoked") },
       ],
       devices,

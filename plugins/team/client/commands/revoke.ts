@@ -1,7 +1,7 @@
 /** `sessarc team revoke <machine>`: a stolen or retired machine. */
 import { type CommandContext, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
-import type { Device } from "../api.ts";
+import type { Device } from "../wire.ts";
 import { isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,7 +1,7 @@
 /** `sessarc team spaces`: lists them, creates one, adds people. */
 import { type CommandContext, createStyle, formatTable, printable } from "sessarc";
 import { send } from "#internal/terminal";
-import type { Person, SharedSpace } from "../api.ts";
+import type { Person, SharedSpace } from "../wire.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -18,7 +18,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       formatTable<SharedSpace>(
         [
           { title: "space", value: (one) => printable(one.name), shrink: true },
-          { title: "kind", value: ({ kind }) => kind },
+          { title: "kind", value: ({ kind }) => printable(kind) },
           { title: "people", value: (one) => printable(namesOf(one).join(", ")), shrink: true },
         ],
         all.spaces,

@@ -15,13 +15,17 @@ export async function run(ctx: CommandContext): Promise<number> {
 export function show(ctx: CommandContext, server: TeamStatus["servers"][number]): void {
   const style = createStyle(ctx.colour);
   const nameOf = (space: number) => server.spaces.find(({ id }) => id === space)?.name ?? `space ${space}`;
-  ctx.out(`${style.bold(server.address)}  ${printable(server.person.name)}, machine ${server.machine}`);
+  ctx.out(`${style.bold(server.address)}  ${printable(server.person.name)}, machine ${printable(server.machine)}`);
   ctx.out(
     `spaces: ${printable(server.spaces.map(({ name }) => name).join(", "))}; projects go to ${printable(nameOf(server.space))}`,
   );
   const last = server.lastAt === null ? "" : `, last ${server.lastAt.slice(0, 16).replace("T", " ")} UTC`;
   const gone = server.withdrawn > 0 ? `, ${server.withdrawn} withdrawn` : "";
   ctx.out(`${countOf(server.pushed, "session")} pushed${last}${gone}`);
+  if (server.moved > 0)
+    ctx.err(
+      `${countOf(server.moved, "session")} on the server moved to projects that are not pushed: \`sessarc push\` names them.`,
+    );
   if (server.projects.length === 0) ctx.out("No project is chosen: nothing leaves this machine.");
   else {
     const columns = [
@@ -35,5 +39,5 @@ export function show(ctx: CommandContext, server: TeamStatus["servers"][number])
     ];
     ctx.out(formatTable(columns, server.projects, { head: style.dim, width: ctx.columns }));
   }
-  if (server.problem) ctx.err(`${server.problem.message}. ${server.problem.fix ?? ""}`.trim());
+  if (server.problem) ctx.err(printable(`${server.problem.message}. ${server.problem.fix ?? ""}`.trim()));
 }

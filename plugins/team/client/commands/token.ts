@@ -1,5 +1,5 @@
 /** `sessarc team token`: a token that only reads, for MCP clients and scripts. */
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
 import type { MadeToken } from "../client.ts";
 import { textFlag } from "./_ask.ts";
@@ -22,11 +22,11 @@ export async function run(ctx: CommandContext): Promise<number> {
     return 0;
   }
   const url = `${address}/mcp`;
-  const header = `Authorization: Bearer ${token}`;
-  const headers = { Authorization: `Bearer ${token}` };
-  ctx.out(token);
-  ctx.err(`Reads what you may read on ${address}, until ${expires.slice(0, 10)}. It is shown once.`);
-  ctx.err(`\`sessarc team tokens --revoke ${id}\` ends it.`);
+  const headers = { Authorization: `Bearer ${printable(token)}` };
+  const header = `Authorization: ${headers.Authorization}`;
+  ctx.out(printable(token));
+  ctx.err(`Reads what you may read on ${address}, until ${printable(expires.slice(0, 10))}. It is shown once.`);
+  ctx.err(`\`sessarc team tokens --revoke ${printable(id)}\` ends it.`);
   ctx.err("\nClaude Code:");
   ctx.err(`  claude mcp add --transport http ${ENTRY} ${url} --header "${header}"`);
   ctx.err("Clients with a JSON configuration:");

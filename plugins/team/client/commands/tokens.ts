@@ -1,7 +1,7 @@
 /** `sessarc team tokens`: read tokens, and the end of one. */
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
-import type { ReadToken } from "../api.ts";
+import type { ReadToken } from "../wire.ts";
 import { isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -21,11 +21,11 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.out(
       formatTable<ReadToken>(
         [
-          { title: "token", value: ({ id }) => id },
+          { title: "token", value: ({ id }) => printable(id) },
           { title: "name", value: ({ name }) => printable(name), shrink: true },
           { title: "person", value: ({ person }) => printable(person.name), shrink: true },
-          { title: "until", value: ({ expiresAt }) => expiresAt.slice(0, 10) },
-          { title: "last used", value: ({ usedAt }) => usedAt?.slice(0, 10) ?? "never" },
+          { title: "until", value: ({ expiresAt }) => printable(expiresAt.slice(0, 10)) },
+          { title: "last used", value: ({ usedAt }) => printable(usedAt?.slice(0, 10) ?? "never") },
         ],
         tokens,
         { head: createStyle(ctx.colour).dim, width: ctx.columns },

@@ -2,7 +2,7 @@
 import { type Database, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 import { type Directory, memberRow, newSpaceId, spaceRow } from "./directory.ts";
-import { hashOf, newId, newSecret, readPublicKey } from "./secrets.ts";
+import { checkPublicKey, hashOf, newId, newSecret } from "./secrets.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -109,7 +109,7 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
 
     /** Uses an invitation up: a person with a private space, or another machine of one. Throws TEAM_INVITE_INVALID, TEAM_KEY_INVALID, TEAM_KEY_KNOWN. */
     async join(code: string, name: string, machineName: string, publicKey: string): Promise<Joined> {
-      readPublicKey(publicKey);
+      checkPublicKey(publicKey);
       if (await db.get("select 1 from team_device where tenant = ? and public_key = ?", [tenant, publicKey]))
         throw new SessarcError("TEAM_KEY_KNOWN", {});
       const now = Date.now();

@@ -1,15 +1,7 @@
 /** Keys, codes and signatures. A secret is stored as its SHA-256 and shown once. */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  verify,
-} from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { SessarcError } from "sessarc";
+import { problemOfKey } from "../../keys.ts";
 
 /** 32 random bytes: an invitation, a token, a sign-in ticket. */
 export const newSecret = (): string => randomBytes(32).toString("base64url");
@@ -22,21 +14,10 @@ export const newId = (bytes = 8): string => randomBytes(bytes).toString("hex");
  */
 export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
-const KEY = /^[A-Za-z0-9_-]{43}$/;
-
-/** Throws TEAM_KEY_INVALID for what is not an Ed25519 public key. */
-export function readPublicKey(text: string): KeyObject {
-  if (!KEY.test(text)) throw new SessarcError("TEAM_KEY_INVALID", { reason: "it is not 32 bytes in base64url" });
-  try {
-    return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text }, format: "jwk" });
-  } catch (cause) {
-    throw new SessarcError("TEAM_KEY_INVALID", { reason: "it is not a point of Ed25519" }, { cause });
-  }
-}
-
-export function isSigned(publicKey: string, text: string, signature: string): boolean {
-  const bytes = Buffer.from(signature, "base64url");
-  return bytes.length === 64 && verify(null, Buffer.from(text), readPublicKey(publicKey), bytes);
+/** Throws TEAM_KEY_INVALID for what is not an Ed25519 public key, and for keys in whose name anybody can sign. */
+export function checkPublicKey(text: string): void {
+  const reason = problemOfKey(text);
+  if (reason !== undefined) throw new SessarcError("TEAM_KEY_INVALID", { reason });
 }
 
 /** What a machine signs to get a token. The address is part of it: a signature for one server is of no use at another. */

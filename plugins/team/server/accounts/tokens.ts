@@ -1,8 +1,9 @@
 /** Short tokens of machines, sign-ins of browsers, and read tokens. Stored as hashes; revoking a machine deletes all that belong to it. */
 import { type Database, isSessarcError, SessarcError } from "sessarc";
+import { isSigned } from "../../keys.ts";
 import { type Caller, readScopes, type Scope } from "./caller.ts";
 import type { Directory } from "./directory.ts";
-import { hashOf, isSigned, newId, newSecret, tokenText } from "./secrets.ts";
+import { hashOf, newId, newSecret, tokenText } from "./secrets.ts";
 
 const TOKEN_MS = 10 * 60_000;
 const TICKET_MS = 60_000;

@@ -10,7 +10,7 @@ const name = v.pipe(
   v.trim(),
   v.nonEmpty(),
   v.maxLength(100),
-  v.regex(/^[^\p{Cc}]+$/u, "has control characters"),
+  v.regex(/^[^\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+$/u, "has control characters or marks of direction"),
 );
 const secret = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, "is not a code of this server"));
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{8,32}$/, "is not an id of this server"));

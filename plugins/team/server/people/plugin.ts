@@ -21,6 +21,10 @@ export const teamView = ({ directory, repositories, spaces, address }: ViewParts
   setup(kernel) {
     kernel.provide("repositories", repositoriesOf(kernel, repositories, spaces));
     kernel.provide("public-address", address);
+    // Where the server stores its data is nothing that its readers need.
+    kernel.hooks.hook("status:collect", (report) => {
+      report.dataDir = "";
+    });
   },
   routes: [...viewRoutes(directory), peopleScreen],
 });
