@@ -32,7 +32,7 @@ const NAME = "aaaaaaaa-0000-4000-8000-000000000001";
 const SESSION = `claude-code:${NAME}`;
 
 let elsewhere: Server;
-/** Address of a server that nobody should ask. */
+/** Address of a server that the machine must not ask. */
 let other = "";
 const stolen: string[] = [];
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => void elsewhere?.close());
 
-/** A home with one session, and files that are nobody's business where hostile paths lead. */
+/** A home with one session, and files that no server may have where hostile paths lead. */
 function fill(home: string): void {
   const folder = join(home, ".claude/projects/-w-app");
   mkdirSync(folder, { recursive: true });
@@ -185,7 +185,7 @@ function wrongIn({ status, body }: Sent, error: unknown): string[] {
   return wrong;
 }
 
-/** Problems that are told in an answer which is no error itself. */
+/** Problems in an answer that was successful itself. */
 function problemsOf(body: unknown): Record<string, unknown>[] {
   const { servers = [], failed = [] } = (body ?? {}) as {
     servers?: { problem: Record<string, unknown> | null }[];
@@ -233,7 +233,7 @@ describe.each(REQUESTS)("the answer to `%s`", (name) => {
       ],
       ...all.flatMap(([kind, value], i) =>
         where
-          .filter((_, k) => LONG || k % Math.ceil(where.length / 2) === i % Math.ceil(where.length / 2))
+          .filter((_, k) => LONG || k === i % where.length)
           .map((place): [string, Answer] => [
             `${kind} at ${place.join(".")}`,
             (response, answer) => send(response, 200, withValue(answer, place, value)),
@@ -333,20 +333,29 @@ it.each(COMMANDS)(
       );
     };
     server.hostile = request;
+    let spoiling = true;
     const found: string[] = [];
     for (const [kind, answer] of [
-      ["every text", (response, valid) => send(response, 200, spoiled(valid))],
+      [
+        "every text",
+        (response, valid) => {
+          spoiling = JSON.stringify(spoiled(valid)) !== JSON.stringify(valid);
+          send(response, 200, spoiled(valid));
+        },
+      ],
       ["names", (response, valid) => send(response, 200, names(valid))],
       ["refusal", (response) => send(response, 422, { code: "TEAM_X", message: `no${bad}`, fix: `do${bad}` })],
       ["no list", (response) => send(response, 200, "\u001b[31m")],
     ] as [string, Answer][]) {
       server.answer = answer;
+      spoiling = true;
       const { code, stdout, stderr } = await run(...words);
       const text = stdout + stderr;
       for (const mark of OBEYED) if (text.includes(mark)) found.push(`${kind}: prints ${JSON.stringify(mark)}`);
       if (/\n\s+at /.test(text)) found.push(`${kind}: prints a stack: ${text}`);
       if (text.length > 5_000) found.push(`${kind}: prints ${text.length} characters`);
-      if (kind !== "names" && code === 0 && words[1] !== "push") found.push(`${kind}: answers 0`);
+      // Names are any text; a push that was answered well once has nothing to send.
+      if (spoiling && kind !== "names" && code === 0 && words[0] !== "push") found.push(`${kind}: answers 0`);
     }
     expect(found).toEqual([]);
     await server.stop();

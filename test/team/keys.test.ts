@@ -56,7 +56,7 @@ describe("public keys", () => {
     for (const key of low) expect(problemOfKey(key)).toContain("low order");
   });
 
-  it("of low order verify what nobody signed, which a check of signatures alone does not see", () => {
+  it("of low order verify what no key signed, which a check of signatures alone does not see", () => {
     // The identity as R, and zero as S.
     const forged = Buffer.concat([Buffer.from(text(1n, 0n), "base64url"), Buffer.alloc(32)]);
     const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text(1n, 0n) }, format: "jwk" });

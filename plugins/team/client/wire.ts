@@ -135,7 +135,7 @@ export type Withdrawn = v.InferOutput<typeof withdrawn>;
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether nobody on the way can read what is sent to this address. */
+/** Whether what is sent to this address is encrypted, or stays on this machine. */
 export const isPrivate = ({ protocol, hostname }: URL): boolean =>
   protocol === "https:" || (protocol === "http:" && LOCAL.test(hostname));
 
