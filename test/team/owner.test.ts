@@ -133,7 +133,7 @@ it("a team from its first machine to a revoked one", async () => {
   expect(await run(mika, 80, "team", "invite", "--scopes", "own")).toMatchInlineSnapshot(`
     "exit 1
     stderr: error The team's server https://team.test refuses this machine (TEAM_FORBIDDEN): This sign-in may not do that: it needs the right \`own\`
-          Ask an owner of the team for an invitation with that right."
+          The server advises: Ask an owner of the team for an invitation with that right."
   `);
 
   expect(await run(mika, 80, "team", "projects", "tidepool", "--space", "team")).toMatchInlineSnapshot(`
@@ -206,7 +206,7 @@ it("a team from its first machine to a revoked one", async () => {
     spaces: Team, Mika with a name that is long enough to be cut, a project space with a name of many words; projects go to Mika with a name that is long enough to be cut
     0 sessions pushed, 6 withdrawn
     No project is chosen: nothing leaves this machine.
-    stderr: The team's server https://team.test refuses this machine (TEAM_MACHINE_REVOKED): The access of this machine to the team was ended. Ask an owner of the team for an invitation, then run \`sessarc team leave\` and \`sessarc team join <link>\`."
+    stderr: The team's server https://team.test refuses this machine (TEAM_MACHINE_REVOKED): The access of this machine to the team was ended. The server advises: Ask an owner of the team for an invitation, then run \`sessarc team leave\` and \`sessarc team join <link>\`."
   `);
 
   const [{ stdout: log }, narrow] = [
