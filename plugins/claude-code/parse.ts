@@ -1,6 +1,7 @@
 /** Claude Code's records → events, tokens and the session's facts. */
 
 import {
+  addUsage,
   createLedger,
   isRecord,
   type Json,
@@ -8,7 +9,10 @@ import {
   type LineParser,
   type SessionRef,
   type SessionSummary,
+  type SessionUsage,
+  type TokenUsage,
   toIso,
+  toList,
   toText,
 } from "sessarc/adapter";
 import { BoundedMap, isJson, type Span, widen } from "#internal/adapter";
@@ -104,22 +108,22 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     const id = toText(message.id);
     const request = toText(row.requestId);
     const key = id && request ? `${id}:${request}` : (id ?? request ?? toText(row.uuid));
-    const split = isRecord(usage.cache_creation) ? usage.cache_creation : undefined;
-    const short = number(split?.ephemeral_5m_input_tokens);
-    const long = number(split?.ephemeral_1h_input_tokens);
+    const tier = [usage.speed, usage.service_tier];
+    for (const call of callsBeside(usage.iterations, model))
+      ledger.add({
+        key: key && `${key}#${call.type}:${call.model}`,
+        at,
+        model: call.model,
+        usage: call.usage,
+        price: { tier },
+      });
     ledger.add({
       key,
       at,
       model,
-      usage: {
-        input: usage.input_tokens,
-        output: usage.output_tokens,
-        cacheWrite5m: Math.max(short, number(usage.cache_creation_input_tokens) - long),
-        cacheWrite1h: long,
-        cacheRead: usage.cache_read_input_tokens,
-      },
+      usage: toTokens(usage),
       price: {
-        tier: [usage.speed, usage.service_tier],
+        tier,
         // Where the model used a tool of the server, one record sums up several calls.
         oneCall: !Array.isArray(usage.iterations) || usage.iterations.length < 2,
       },
@@ -211,6 +215,35 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     },
   };
 }
+
+/** Tokens of a record of usage, or of one of its iterations. */
+function toTokens(usage: JsonRecord): Record<keyof TokenUsage, unknown> {
+  const split = isRecord(usage.cache_creation) ? usage.cache_creation : undefined;
+  const long = number(split?.ephemeral_1h_input_tokens);
+  return {
+    input: usage.input_tokens,
+    output: usage.output_tokens,
+    cacheWrite5m: Math.max(number(split?.ephemeral_5m_input_tokens), number(usage.cache_creation_input_tokens) - long),
+    cacheWrite1h: long,
+    cacheRead: usage.cache_read_input_tokens,
+  };
+}
+
+/** Calls that the sums of a reply leave out: those of an advisor, which has a model of its own, and compactions on the server. One entry a kind and model. */
+function callsBeside(iterations: unknown, model: string): { type: string; model: string; usage: TokenUsage }[] {
+  const calls = new Map<string, { type: string; model: string; usage: SessionUsage }>();
+  for (const one of toList(iterations)) {
+    if (!isRecord(one) || typeof one.type !== "string" || !BESIDE.has(one.type)) continue;
+    const own = toText(one.model) ?? model;
+    const name = `${one.type} ${own}`;
+    const call = calls.get(name) ?? { type: one.type, model: own, usage: {} };
+    calls.set(name, call);
+    addUsage(call.usage, "", toTokens(one));
+  }
+  return [...calls.values()].flatMap(({ usage, ...call }) => (usage[""] ? [{ ...call, usage: usage[""] }] : []));
+}
+
+const BESIDE: ReadonlySet<string> = new Set(["advisor_message", "compaction"]);
 
 /** Counts an unknown record type. */
 function note(unknown: Map<string, number>, type: string): undefined {

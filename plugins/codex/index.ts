@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
-import { createParser } from "./parse.ts";
+import { originOf } from "./origin.ts";
+import { createParser, mayCopy } from "./parse.ts";
 import { rescue } from "./rescue.ts";
 import { createHeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
@@ -75,7 +76,9 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     async *scan(root) {
       yield* scanRollouts(root, heads, await titles.below(root));
     },
-    parse: (ref, _env, state) => createParser(ref.title, state),
+    async parse(ref, _env, state) {
+      return createParser(ref.title, state, mayCopy(state) ? await originOf(ref.path) : undefined);
+    },
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
     ...(command && { resume: ({ key }: { key: string }) => [command, "resume", key] }),

@@ -15,6 +15,7 @@ import { hash53, isJson, type Span, widen } from "#internal/adapter";
 import { createCalls, type OpenCalls } from "./calls.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import { createLimits } from "./limits.ts";
+import type { Origin } from "./origin.ts";
 import {
   agentParts,
   cleanRemote,
@@ -41,8 +42,9 @@ interface Facts extends Span {
   parent?: string;
   forkedFrom?: string;
   model?: string;
-  /** Service tier of the turn. */
+  /** Service tier of the turn, and the one that the thread's settings name until they change. */
   tier?: string | undefined;
+  setTier?: string | undefined;
   /** A message item was seen: event twins of messages say nothing new then. */
   items?: boolean;
   /** Length and hash of the model's last message. */
@@ -59,11 +61,14 @@ interface State {
   unknown: Record<string, number>;
 }
 
-/** `state` is a former `snapshot()`; `named` is the title that the tool's index has for this thread. */
-export function createParser(named: string | undefined, state?: Json): LineParser {
+/**
+ * `state` is a former `snapshot()`; `named` is the title that the tool's index has for this thread; `origin` is what it may have copied from its
+ * parent.
+ */
+export function createParser(named: string | undefined, state?: Json, origin?: Origin): LineParser {
   const past = isState(state) ? state : undefined;
   const facts: Facts = { ...past?.facts };
-  const copy = createCopy(past?.copy);
+  const copy = createCopy(past?.copy, origin);
   const tokens = createCounter(past?.tokens);
   const limits = createLimits(past?.limits);
   const calls = createCalls(past?.calls);
@@ -97,7 +102,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     return {
       at,
       model: facts.model ?? "unknown",
-      thread: thread ?? (copy.state.active ? (copy.state.from ?? "parent") : (facts.id ?? "")),
+      thread: thread ?? (copy.state.active ? (copy.state.from ?? facts.parent ?? "parent") : (facts.id ?? "")),
       position: typeof row.ordinal === "number" ? row.ordinal : line.offset,
       inherited: foreign || (thread === undefined && copy.state.active),
       tier: facts.tier,
@@ -143,7 +148,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         return calls.use(value, toText(value.name) ?? "function", value.arguments, at, facts.model);
       case "custom_tool_call": {
         const event = calls.use(value, toText(value.name) ?? "custom", undefined, at, facts.model);
-        if (typeof value.input === "string") event.tool_input = value.input;
+        if (event && typeof value.input === "string") event.tool_input = value.input;
         return event;
       }
       case "local_shell_call":
@@ -194,6 +199,9 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         return twin("thinking", toText(payload.text) ?? "", at);
       case "item_completed":
         return isRecord(payload.item) ? completed(payload.item, at) : undefined;
+      case "mcp_tool_call_begin":
+      case "mcp_tool_call_end":
+        return calls.server(payload, at, facts.model);
       case "exec_command_end":
         calls.keepExit(payload.call_id, payload.exit_code);
         return undefined;
@@ -220,6 +228,15 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     return calls.nested(value, at, facts.model);
   };
 
+  /** The tier is in no count of tokens: what the settings name holds until they change. */
+  const settings = ({ thread_id, thread_settings }: JsonRecord): void => {
+    const thread = toText(thread_id);
+    if (!isRecord(thread_settings) || copy.state.active || (thread !== undefined && thread !== facts.id)) return;
+    facts.setTier = toText(thread_settings.service_tier);
+    facts.tier = facts.setTier;
+    facts.model ??= toText(thread_settings.model);
+  };
+
   const unseen = (type: string): void => {
     const name = type.slice(0, 64);
     if (unknown.has(name) || unknown.size < UNKNOWN_NAMES) unknown.set(name, (unknown.get(name) ?? 0) + 1);
@@ -237,11 +254,13 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         tokens.record(payload, place(row, line, at, toText(payload.thread_id)));
       } else if (row.type === "turn_context") {
         facts.model = toText(payload.model) ?? facts.model;
-        facts.tier = toText(payload.service_tier);
+        facts.tier = toText(payload.service_tier) ?? facts.setTier;
         facts.cwd ??= toText(payload.cwd);
       } else if (row.type === "event_msg" && payload.type === "token_count") {
         tokens.event(payload.info, place(row, line, at));
         limits.add(payload.rate_limits, at);
+      } else if (row.type === "event_msg" && payload.type === "thread_settings_applied") {
+        settings(payload);
       } else if (copy.state.active) {
         return; // the parent's messages are in the parent's file
       } else if (row.type === "response_item") {
@@ -296,6 +315,9 @@ export function createParser(named: string | undefined, state?: Json): LineParse
 }
 
 const isMessage = (value: JsonRecord) => typeof value.role === "string" && value.content !== undefined;
+
+/** Whether a log that is read on from `state` may still have copies. */
+export const mayCopy = (state: Json | undefined): boolean => !isState(state) || state.copy.active;
 
 function isState(state: Json | undefined): state is Json & State {
   return isRecord(state) && isRecord(state.facts) && isRecord(state.copy);

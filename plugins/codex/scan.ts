@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecord, readLines, type SessionRef, toText } from "sessarc/adapter";
 import { BoundedMap, bytesAt, isStartOf, namesInSlices, readFolderInSlices } from "#internal/adapter";
+import { idIn } from "./origin.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;
@@ -50,7 +51,7 @@ export async function* scanRollouts(
   const groups = new Map<string, Found[]>();
   for (const found of files) {
     if (++entries % SLICE === 0) await nextTurn();
-    const key = idInName(found.path) ?? (await idInHead(found, heads)) ?? keyOfPath(root, found.path);
+    const key = idIn(found.path) ?? (await idInHead(found, heads)) ?? keyOfPath(root, found.path);
     const group = groups.get(key);
     if (group) group.push(found);
     else groups.set(key, [found]);
@@ -75,10 +76,6 @@ function withoutCopies(group: readonly Found[]): Found[] {
     if (!kept.some((longer) => isStartOf(found, longer))) kept.push(found);
   }
   return kept.sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-function idInName(path: string): string | undefined {
-  return /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/i.exec(basename(path))?.[1]?.toLowerCase();
 }
 
 async function idInHead(found: Found, heads: HeadCache): Promise<string | undefined> {

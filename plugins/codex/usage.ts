@@ -4,8 +4,8 @@ import { isRecord, type LineParser, type SessionRef } from "sessarc/adapter";
 import { rowsOf, scanLines, type UsageSummary } from "#internal/adapter";
 import { createParser } from "./parse.ts";
 
-const LINES = ["session_meta", "turn_context", "token_count", "token_usage_record"].map((name) =>
-  Buffer.from(`"${name}"`),
+const LINES = ["session_meta", "turn_context", "token_count", "token_usage_record", "thread_settings_applied"].map(
+  (name) => Buffer.from(`"${name}"`),
 );
 
 /**
@@ -45,5 +45,7 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
 /** A head of this very thread that takes nothing along from another one. */
 function isPlain(payload: unknown, id: unknown): boolean {
   if (!isRecord(payload) || payload.id !== id) return false;
-  return payload.forked_from_id === undefined && payload.subagent_history_start_ordinal === undefined;
+  if (payload.forked_from_id !== undefined || payload.subagent_history_start_ordinal !== undefined) return false;
+  // A sub-agent may repeat its parent without a word.
+  return !isRecord(payload.source) && payload.parent_thread_id === undefined;
 }
