@@ -26,6 +26,7 @@ const entries: Record<string, string> = {
   adapter: "core/adapter/index.ts",
   terminal: "core/terminal/index.ts",
   cli: "core/cli.ts",
+  supervise: "core/background/supervise.ts",
   // `imports` of package.json: for the built-in plugins alone.
   "internal/index": "core/internal/index.ts",
   "internal/adapter": "core/internal/adapter.ts",

@@ -108,6 +108,8 @@ describe("who may import what", () => {
       .filter((i) => i.target === "node:child_process" && !i.typeOnly)
       .map((i) => i.file);
     expect(starters.sort()).toEqual([
+      "core/background/control.ts",
+      "core/background/supervise.ts",
       "core/cli/open.ts",
       "core/utils/exec.ts",
       "plugins/mcp-hub/upstream/watchdog.ts",
@@ -155,6 +157,7 @@ const ROOMS = [
   "contract",
   "adapter",
   "config",
+  "background",
   "http",
   "kernel",
   "serve",

@@ -36,6 +36,64 @@ export const serveCommand: Command = {
   load: core(() => import("./serve.ts")),
 };
 
+const { port, host, auth } = serveCommand.options;
+const serveFlags = { ...(port && { port }), ...(host && { host }), ...(auth && { auth }) };
+const serveHelp = Object.fromEntries(Object.keys(serveFlags).map((name) => [name, serveCommand.help[name] ?? ""]));
+
+const startCommand: Command = {
+  name: "start",
+  summary: "Starts the service in the background; --at-login also at each login",
+  usage: "[--at-login [--dry-run]] [--port n] [--host h] [--auth]",
+  options: { "at-login": { type: "boolean" }, "dry-run": { type: "boolean" }, ...serveFlags },
+  help: {
+    "at-login": "Have the system start it at login, too; `sessarc stop --at-login` takes that back",
+    "dry-run": "With --at-login: show what would be written, and write nothing",
+    ...serveHelp,
+  },
+  operands: [],
+  load: core(async () => ({ run: (await import("./background.ts")).start })),
+};
+
+const stopCommand: Command = {
+  name: "stop",
+  summary: "Ends the service; --at-login also no longer starts it at login",
+  usage: "[--at-login]",
+  options: { "at-login": { type: "boolean" } },
+  help: { "at-login": "Remove what `start --at-login` wrote, byte for byte" },
+  operands: [],
+  load: core(async () => ({ run: (await import("./background.ts")).stop })),
+};
+
+const restartCommand: Command = {
+  name: "restart",
+  summary: "Ends the service and starts it again in the background",
+  usage: "[--port n] [--host h] [--auth]",
+  options: serveFlags,
+  help: serveHelp,
+  operands: [],
+  load: core(async () => ({ run: (await import("./background.ts")).restart })),
+};
+
+const statusCommand: Command = {
+  name: "status",
+  summary: "Whether the service runs: address, sessions, memory, restarts, start at login",
+  usage: "",
+  options: {},
+  help: {},
+  operands: [],
+  load: core(async () => ({ run: (await import("./background.ts")).status })),
+};
+
+const logsCommand: Command = {
+  name: "logs",
+  summary: "What the service in the background wrote",
+  usage: "[--follow] [--limit n]",
+  options: { follow: { type: "boolean", short: "f" }, limit: { type: "string", short: "n" } },
+  help: { follow: "Go on with what comes, until Ctrl-C", limit: "Lines from the end, 1 to 100000 (default 100)" },
+  operands: [],
+  load: core(async () => ({ run: (await import("./background.ts")).logs })),
+};
+
 const pluginsCommand: Command = {
   name: "plugins",
   summary: "Lists the plugins with what they add and how long they took to load",
@@ -78,6 +136,11 @@ const manualCommand: Command = {
 
 export const CORE_COMMANDS: readonly Command[] = [
   serveCommand,
+  startCommand,
+  stopCommand,
+  restartCommand,
+  statusCommand,
+  logsCommand,
   pluginsCommand,
   doctorCommand,
   completionCommand,

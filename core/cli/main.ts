@@ -11,7 +11,7 @@ import { printable, wantsColour } from "../terminal/style.ts";
 import { enableDebug } from "../utils/debug.ts";
 import { isRecord, parseRecord } from "../utils/json.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
-import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
+import { allCommands, CORE_COMMANDS, findCommand, findKnown, serveCommand } from "./commands.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
 import type { Freshness } from "./current.ts";
 import { EXIT, reportFailure } from "./failure.ts";
@@ -47,6 +47,7 @@ async function runCommand(io: CliIo): Promise<number> {
   const { flags, args } = parseFlags(command, rest);
   const anyway = ALWAYS.has(command.name);
   const { config, configError } = await configure(io, flags, anyway);
+  if (!CORE_COMMANDS.includes(command) || command === serveCommand) await renewService(io, config.dataDir);
   const problems = { configError };
   const onConfigError = (error: SessarcError) => {
     problems.configError = error;
@@ -92,6 +93,17 @@ async function runCommand(io: CliIo): Promise<number> {
   } finally {
     await client.close();
   }
+}
+
+/** A service in the background of an older package is started again by this one. */
+async function renewService(io: CliIo, dataDir: string): Promise<void> {
+  const { readLock } = await import("../storage/lock.ts");
+  if (!(await readLock(dataDir))?.background) return;
+  const { renew } = await import("../background/control.ts");
+  const before = await renew(dataDir, io.env);
+  if (before === undefined) return;
+  const version = await packageVersion();
+  io.stderr.write(`The service was of sessarc ${printable(before)}; it was started again with ${version}.\n`);
 }
 
 /** A command that reads the logs without the archive boots twice; its messages about plugins are printed once. */

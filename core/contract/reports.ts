@@ -36,6 +36,14 @@ export interface StatusReport {
     readOnly?: boolean;
   };
   uptimeMs: number;
+  /** The service's process; of one in the background, when and why it was started again. */
+  process: {
+    pid: number;
+    memoryBytes: number;
+    /** Time of a processor since its start. */
+    processorMs: number;
+    restarts: { at: string; how: string; reason: string }[];
+  };
   /** Labels of the assistants that are read, by the name of their adapter. */
   tools: Record<string, string>;
   [section: string]: Json;

@@ -171,6 +171,26 @@ export const CORE_ERRORS = {
   WATCH_FAILED: { status: 500, why: (p) => `Cannot watch the folder: ${p.reason}` },
   COMMAND_FAILED: { status: 500, why: (p) => `Cannot run ${p.command}: it ${p.reason}` },
   PATH_OUTSIDE: { status: 422, why: (p) => `${JSON.stringify(p.path)} is outside of its allowed folder` },
+  SERVICE_NOT_STARTED: {
+    status: 503,
+    why: (p) => `The service did not start: ${p.reason}`,
+    fix: () => "`sessarc logs` shows what it wrote; `sessarc serve` starts it in this terminal.",
+  },
+  SERVICE_NOT_STOPPED: {
+    status: 503,
+    why: (p) => `The service (pid ${p.pid}) does not end`,
+    fix: (p) => `End that process: \`kill -9 ${p.pid}\`. What it acknowledged is stored.`,
+  },
+  LOGIN_ENTRY_TAKEN: {
+    status: 409,
+    why: (p) => `${p.path} exists and was not written by sessarc`,
+    fix: () => "Move it away, or start sessarc from it yourself.",
+  },
+  LOGIN_COMMAND_FAILED: {
+    status: 502,
+    why: (p) => `\`${p.command}\` failed: ${p.reason}`,
+    fix: () => "`sessarc stop --at-login` takes back what was written.",
+  },
   ARCHIVE_LOCKED: {
     status: 409,
     why: (p) => `The archive is open in another process (pid ${p.pid}${p.url ? `, ${p.url}` : ""})`,
@@ -302,6 +322,10 @@ type CoreCode =
   | "WATCH_FAILED"
   | "COMMAND_FAILED"
   | "PATH_OUTSIDE"
+  | "SERVICE_NOT_STARTED"
+  | "SERVICE_NOT_STOPPED"
+  | "LOGIN_ENTRY_TAKEN"
+  | "LOGIN_COMMAND_FAILED"
   | "ARCHIVE_LOCKED"
   | "ARCHIVE_NEWER"
   | "ARCHIVE_OTHER"

@@ -43,6 +43,10 @@ export interface ErrorParams {
   WATCH_FAILED: { root: string; reason: string };
   COMMAND_FAILED: { command: string; reason: string };
   PATH_OUTSIDE: { path: string };
+  SERVICE_NOT_STARTED: { reason: string };
+  SERVICE_NOT_STOPPED: { pid: number };
+  LOGIN_ENTRY_TAKEN: { path: string };
+  LOGIN_COMMAND_FAILED: { command: string; reason: string };
   ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
   ARCHIVE_OTHER: { plugin: string; number: number };
   ARCHIVE_NEWER: { plugin: string; has: number; knows: number };

@@ -1,5 +1,6 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no product feature. */
 import type { Worker } from "node:worker_threads";
+import { BACKGROUND } from "../background/state.ts";
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
 import { type Setting, settle } from "../config/keys.ts";
@@ -19,6 +20,7 @@ import type { Storage } from "../storage/types.ts";
 import { messageOf } from "../utils/async.ts";
 import { debugError } from "../utils/debug.ts";
 import { nearest } from "../utils/text.ts";
+import { VERSION } from "../utils/version.ts";
 import { createPool, type Pool } from "../workers/pool.ts";
 import { createDoor, type Door } from "./admit.ts";
 import { runStep } from "./boot.ts";
@@ -228,7 +230,8 @@ function assemble(
     },
     async announce(served) {
       address = served;
-      await storage.lock?.update({ port: served.port, url: served.url });
+      const background = env.env[BACKGROUND] === "1";
+      await storage.lock?.update({ port: served.port, url: served.url, version: VERSION, background });
       return access.publish(served.url, served.port);
     },
     app() {

@@ -15,6 +15,10 @@ import { toStorageError } from "./storage-error.ts";
 interface LockAddress {
   port?: number | undefined;
   url?: string | undefined;
+  /** Of sessarc. */
+  version?: string | undefined;
+  /** A supervisor starts it again. */
+  background?: boolean | undefined;
 }
 
 /** Content of `lock.json`. */

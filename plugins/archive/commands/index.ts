@@ -79,7 +79,7 @@ const searchCommand: Command = {
   options: { ...REDACTED_OPTIONS, without: { type: "string", multiple: true }, limit: { type: "string", short: "n" } },
   help: {
     ...REDACTED_HELP,
-    without: 'Leave out messages with this word. A flag in the query, as in "rm -rf", is a word; -tool:x leaves out',
+    without: 'Leave out messages with this word (may repeat); in the query, "rm -rf" has a word -rf',
     limit: "Sessions to show, 1 to 1000 (default 20)",
   },
   current: () => true,

@@ -1,0 +1,206 @@
+/** `sessarc start`, `stop`, `restart`, `status`, `logs`: the service without a terminal. */
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  awaitRunning,
+  findRunning,
+  isOlder,
+  type Running,
+  startInBackground,
+  stopRunning,
+} from "../background/control.ts";
+import { LOG_FILE } from "../background/log-file.ts";
+import { type LoginPlan, planLogin, readLogin, removeLogin, writeLogin } from "../background/login.ts";
+import { readState } from "../background/state.ts";
+import { findConfig } from "../config/find.ts";
+import type { StatusReport } from "../contract/reports.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
+import { ifThere } from "../utils/gone.ts";
+import { defaultConfigDir } from "../utils/path.ts";
+import { VERSION } from "../utils/version.ts";
+import { numberFlag } from "./args.ts";
+import type { CoreContext } from "./context.ts";
+import { EXIT } from "./failure.ts";
+
+/** The flags of `serve`, and the configuration that this command found: the service begins in another folder. */
+async function serveArgs(ctx: CoreContext): Promise<string[]> {
+  const { flags } = ctx;
+  const file = typeof flags.config === "string" ? flags.config : await findConfig([ctx.cwd, defaultConfigDir(ctx.env)]);
+  const plugins = Array.isArray(flags.plugin) ? flags.plugin.flatMap((one) => ["--plugin", String(one)]) : [];
+  return [
+    ...(typeof flags.port === "string" ? ["--port", flags.port] : []),
+    ...(typeof flags.host === "string" ? ["--host", flags.host] : []),
+    ...(flags.auth === true ? ["--auth"] : []),
+    ...(file === undefined ? [] : ["--config", file]),
+    ...plugins,
+  ];
+}
+
+export async function start(ctx: CoreContext): Promise<number> {
+  const { dataDir } = ctx.config;
+  const args = await serveArgs(ctx);
+  if (ctx.flags["dry-run"] === true && ctx.flags["at-login"] !== true)
+    throw new UsageError("--dry-run shows what --at-login would write");
+  let plan: LoginPlan | undefined;
+  if (ctx.flags["at-login"] === true) {
+    plan = await planLogin(dataDir, args, ctx.env);
+    if (ctx.flags["dry-run"] === true) {
+      if (ctx.json) ctx.answer(plan);
+      else printPlan(ctx, plan);
+      return EXIT.ok;
+    }
+    await writeLogin(dataDir, plan, ctx.env);
+    ctx.err(`Starts at login: ${plan.path}`);
+  }
+  const there = await findRunning(dataDir);
+  if (there && !isOlder(there)) return report(ctx, there, "already runs");
+  if (there) await stopRunning(dataDir);
+  return report(ctx, await begin(ctx, args, plan), "runs");
+}
+
+/** By the system's own manager where it has one, so that it knows of the service from now on. */
+async function begin(ctx: CoreContext, args: readonly string[], plan: LoginPlan | undefined): Promise<Running> {
+  const { dataDir } = ctx.config;
+  if (plan?.kind !== "systemd") return startInBackground(dataDir, args, ctx.env);
+  const { exec } = await import("../utils/exec.ts");
+  const unit = plan.path.slice(plan.path.lastIndexOf("/") + 1);
+  const { code } = await exec("systemctl", ["--user", "restart", unit], { env: ctx.env.env });
+  return code === 0 ? awaitRunning(dataDir) : startInBackground(dataDir, args, ctx.env);
+}
+
+function printPlan(ctx: CoreContext, { path, text, commands }: LoginPlan): void {
+  ctx.out(`writes ${path}:`);
+  ctx.out(text.trimEnd().replace(/^/gm, "  "));
+  for (const words of commands) ctx.out(`runs ${words.join(" ")}`);
+}
+
+function report(ctx: CoreContext, { lock, state }: Running, how: string): number {
+  if (ctx.json)
+    ctx.answer({ url: lock.url, pid: lock.pid, version: lock.version ?? null, background: state !== undefined });
+  else ctx.out(`sessarc ${how} at ${lock.url} (pid ${lock.pid})`);
+  return EXIT.ok;
+}
+
+export async function stop(ctx: CoreContext): Promise<number> {
+  const { dataDir } = ctx.config;
+  const removed = ctx.flags["at-login"] === true && (await removeLogin(dataDir, ctx.env));
+  const stopped = await stopRunning(dataDir);
+  if (ctx.json) ctx.answer({ stopped, loginRemoved: removed });
+  else {
+    if (removed) ctx.out("No longer starts at login");
+    ctx.out(stopped ? "Stopped" : "No service runs");
+  }
+  return EXIT.ok;
+}
+
+export async function restart(ctx: CoreContext): Promise<number> {
+  const { dataDir } = ctx.config;
+  const asked = await serveArgs(ctx);
+  const before = await readState(dataDir);
+  await stopRunning(dataDir);
+  return report(
+    ctx,
+    await startInBackground(dataDir, asked.length > 0 ? asked : (before?.args ?? []), ctx.env),
+    "runs",
+  );
+}
+
+export async function status(ctx: CoreContext): Promise<number> {
+  const { dataDir } = ctx.config;
+  const [running, state, login] = [await findRunning(dataDir), await readState(dataDir), await readLogin(dataDir)];
+  const live = running ? await ctx.get<StatusReport>("/status", {}, ctx.signal) : undefined;
+  if (ctx.json) {
+    ctx.answer({
+      running: running !== undefined,
+      url: running?.lock.url ?? null,
+      pid: running?.lock.pid ?? null,
+      startedAt: running?.lock.startedAt ?? null,
+      version: running?.lock.version ?? null,
+      installed: VERSION,
+      background: running?.state !== undefined,
+      login: login ?? null,
+      restarts: state?.restarts ?? [],
+      ended: running ? null : (state?.ended ?? null),
+      status: live ?? null,
+    });
+    return running ? EXIT.ok : EXIT.nothing;
+  }
+  const row = (name: string, text: string) => ctx.out(`${name.padEnd(10)}${text}`);
+  if (!running || !live) row("service", "does not run: sessarc start");
+  else {
+    row("service", `${running.lock.url} since ${localTime(running.lock.startedAt)} (pid ${running.lock.pid})`);
+    row("version", versionText(running));
+    row("sessions", sessionsText(live));
+    const { memoryBytes, processorMs } = live.process;
+    const share = live.uptimeMs > 0 ? `, ${((100 * processorMs) / live.uptimeMs).toFixed(1)} % of a processor` : "";
+    row("uses", `${formatBytes(memoryBytes)} of memory, ${formatDuration(processorMs)}${share}`);
+    row("runs in", running.state ? "the background" : "a terminal, and ends with it: sessarc start");
+  }
+  row("login", login ? `starts at login: ${login.path}` : "does not start at login: sessarc start --at-login");
+  const last = running ? state?.restarts.at(-1) : (state?.ended ?? state?.restarts.at(-1));
+  if (last)
+    row(running ? "restarted" : "ended", `${localTime(last.at)}, ${last.how}: ${last.reason.split("\n").at(-1)}`);
+  return running ? EXIT.ok : EXIT.nothing;
+}
+
+function versionText(running: Running): string {
+  const version = running.lock.version ?? "unknown";
+  return isOlder(running) ? `${version}; ${VERSION} is installed: sessarc restart` : version;
+}
+
+function sessionsText({ storage, sync }: StatusReport): string {
+  const { mode, lastAt } = (sync ?? {}) as { mode?: string; lastAt?: string | null };
+  const how =
+    mode === "watching" || mode === "polling" ? "follows the logs" : `does not follow the logs (${mode ?? "off"})`;
+  return `${formatCount(storage.sessions)}, ${how}${lastAt ? `, in sync ${localTime(lastAt)}` : ""}`;
+}
+
+function localTime(iso: string): string {
+  const at = new Date(iso);
+  const pad = (n: number) => String(n).padStart(2, "0");
+  const day = `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+  const time = `${pad(at.getHours())}:${pad(at.getMinutes())}`;
+  return at.toDateString() === new Date().toDateString() ? time : `${day} ${time}`;
+}
+
+/** How often a followed log is looked at. */
+const FOLLOW_MS = 300;
+/** Read from the end for the last lines. */
+const TAIL_BYTES = 2 ** 20;
+
+export async function logs(ctx: CoreContext): Promise<number> {
+  const limit = numberFlag(ctx.flags, "limit", 1, 100_000) ?? 100;
+  const path = join(ctx.config.dataDir, LOG_FILE);
+  const first = await tailOf(path);
+  if (first === undefined) {
+    ctx.err("No service ran in the background yet: sessarc start");
+    return EXIT.nothing;
+  }
+  const lines = first.text.trimEnd().split("\n");
+  ctx.out(lines.slice(-limit).join("\n"));
+  let at = first.end;
+  while (ctx.flags.follow === true && !ctx.signal.aborted) {
+    await delay(FOLLOW_MS, undefined, { signal: ctx.signal }).catch(() => {});
+    const next = await tailOf(path, at);
+    // A rotated log begins again.
+    if (next && next.text !== "") ctx.out(next.text.trimEnd());
+    at = next?.end ?? 0;
+  }
+  return EXIT.ok;
+}
+
+/** The text of a file from `from` on, 1 MiB at most from its end; undefined without the file. */
+async function tailOf(path: string, from = 0): Promise<{ text: string; end: number } | undefined> {
+  const file = await ifThere(open(path));
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(size < from ? 0 : from, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+    return { text: buffer.toString("utf8", 0, bytesRead), end: start + bytesRead };
+  } finally {
+    await file.close();
+  }
+}

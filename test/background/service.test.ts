@@ -1,0 +1,145 @@
+/** The service without a terminal, as real processes of the built package. */
+import { spawn } from "node:child_process";
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+import { builtPackage, type Ran, ROOT, runCli } from "../built.ts";
+
+beforeAll(builtPackage);
+
+interface Status {
+  running: boolean;
+  url: string | null;
+  pid: number | null;
+  version: string | null;
+  background: boolean;
+  restarts: { how: string; reason: string }[];
+  ended: { how: string; reason: string } | null;
+  status: { storage: { sessions: number }; process: { memoryBytes: number; restarts: unknown[] } } | null;
+}
+
+async function background() {
+  const home = await makeTempDir();
+  const run = (...args: string[]) => runCli(args, home);
+  onTestFinished(async () => {
+    await run("stop");
+  });
+  return { home, run, status: async () => JSON.parse((await run("status", "--json")).stdout) as Status };
+}
+
+it("starts in the background, is found by every command, and ends on stop", async () => {
+  const { run, status } = await background();
+  expect((await run("status")).code).toBe(3);
+  const started = await run("start", "--port", "0");
+  expect(started).toMatchObject({ code: 0, stderr: "" });
+  expect(started.stdout).toMatch(/^sessarc runs at http:\/\/127\.0\.0\.1:\d+\/ \(pid \d+\)\n$/);
+  const { pid, background: is, status: live } = await status();
+  expect(is).toBe(true);
+  expect(live?.process.restarts).toEqual([]);
+  const again = await run("start");
+  expect(again.stdout).toContain(`already runs`);
+  expect(again.stdout).toContain(`(pid ${pid})`);
+  const text = (await run("status")).stdout;
+  expect(text).toMatch(
+    /^service +http.*\nversion .*\nsessions +0, .*\nuses .*\nruns in +the background\nlogin +does not start at login/,
+  );
+  expect((await run("logs")).stdout).toMatch(/sessarc ready at http/);
+  expect((await run("stop")).stdout).toBe("Stopped\n");
+  expect(await status()).toMatchObject({ running: false, ended: null });
+  expect((await run("stop")).stdout).toBe("No service runs\n");
+});
+
+it("starts again after it was killed, and says so", async () => {
+  const { run, status } = await background();
+  await run("start", "--port", "0");
+  const before = await status();
+  process.kill(before.pid ?? 0, "SIGKILL");
+  await expect.poll(async () => (await status()).pid, { timeout: 120_000 }).not.toBe(before.pid);
+  await expect.poll(async () => (await status()).running, { timeout: 120_000 }).toBe(true);
+  const after = await status();
+  expect(after.restarts).toMatchObject([{ how: "signal SIGKILL" }]);
+  expect(after.status?.process.restarts).toHaveLength(1);
+  expect((await run("status")).stdout).toMatch(/restarted .*signal SIGKILL/);
+  expect((await run("restart")).stdout).toMatch(/^sessarc runs at/);
+  expect((await status()).restarts).toEqual([]);
+});
+
+it("says why it does not start, and does not try again what cannot help", async () => {
+  const { home, run, status } = await background();
+  const config = join(home, "wrong.mjs");
+  await writeFile(config, "export default { prot: 1 }");
+  const started = await run("start", "--config", config);
+  expect(started.code).toBe(1);
+  expect(started.stderr).toContain("prot");
+  const busy = await run("start", "--host", "192.0.2.1");
+  expect(busy.code).toBe(1);
+  expect(busy.stderr).toMatch(/The service did not start: .*192\.0\.2\.1/s);
+  expect(await status()).toMatchObject({ running: false });
+});
+
+it("two data directories have a service each", async () => {
+  const { home, run, status } = await background();
+  const other = ["--data-dir", join(home, "other")];
+  onTestFinished(async () => {
+    await run("stop", ...other);
+  });
+  await run("start", "--port", "0");
+  await run("start", "--port", "0", ...other);
+  const second = JSON.parse((await run("status", "--json", ...other)).stdout) as Status;
+  const first = await status();
+  expect([first.running, second.running]).toEqual([true, true]);
+  expect(first.url).not.toBe(second.url);
+  await run("stop");
+  expect((JSON.parse((await run("status", "--json", ...other)).stdout) as Status).running).toBe(true);
+});
+
+it("is started again by the next command of a newer package", async () => {
+  const { home, run, status } = await background();
+  await run("start", "--port", "0");
+  const before = await status();
+  const cli = await newerPackage(join(home, "newer"));
+  const ran = await runOther(cli, ["sessions", "--json"], home);
+  expect(ran.stderr).toContain(`The service was of sessarc ${before.version}; it was started again with 99.0.0.`);
+  const after = await status();
+  expect(after).toMatchObject({ running: true, version: "99.0.0", background: true });
+  // An older package leaves it alone.
+  await run("sessions");
+  expect((await status()).pid).toBe(after.pid);
+});
+
+/** The built package under another version; answers its command line. */
+async function newerPackage(folder: string): Promise<string> {
+  const modules = join(folder, "node_modules");
+  const own = join(modules, "sessarc");
+  await mkdir(own, { recursive: true });
+  for (const name of await readdir(join(ROOT, "node_modules")))
+    if (!name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));
+  await cp(join(ROOT, "dist"), join(own, "dist"), { recursive: true });
+  const manifest = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { version: string };
+  await writeFile(join(own, "package.json"), JSON.stringify({ ...manifest, version: "99.0.0" }));
+  for (const name of await readdir(join(own, "dist"), { recursive: true })) {
+    if (!name.endsWith(".mjs")) continue;
+    const path = join(own, "dist", name);
+    const text = await readFile(path, "utf8");
+    if (text.includes(`"${manifest.version}"`))
+      await writeFile(path, text.replaceAll(`"${manifest.version}"`, '"99.0.0"'));
+  }
+  return join(own, "dist", "cli.mjs");
+}
+
+function runOther(cli: string, args: readonly string[], home: string): Promise<Ran> {
+  const env = { PATH: process.env.PATH ?? "", HOME: home, USERPROFILE: home, TMPDIR: home, TZ: "UTC" };
+  const child = spawn(process.execPath, [cli, ...args], { env, cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+  return new Promise((resolve, reject) => {
+    let [stdout, stderr] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
