@@ -1,7 +1,7 @@
 /** `sessarc doctor`: what could be wrong on this machine, and what to do about it. */
 import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
-import { isSessarcError } from "../errors/error.ts";
+import { isSessarcError, SessarcError } from "../errors/error.ts";
 import { checkKernel, checkMachine } from "../kernel/doctor.ts";
 import { hasArchive } from "../storage/present.ts";
 import { formatCount } from "../terminal/format.ts";
@@ -33,7 +33,11 @@ async function openKernel(
   // A check must not create an archive.
   if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
   try {
-    return { kernel: await ctx.kernel(), archived: true };
+    const kernel = await ctx.kernel();
+    const fault = report.fix && !again && !kernel.storage.readOnly ? await kernel.storage.db.check() : undefined;
+    if (fault === undefined) return { kernel, archived: true };
+    await kernel.close();
+    throw new SessarcError("CATALOG_DAMAGED", { reason: fault });
   } catch (error) {
     if (!isSessarcError(error)) throw error;
     if (error.code === "CATALOG_DAMAGED" && report.fix && !again) {

@@ -32,7 +32,6 @@ export interface KernelHooks {
   "request:done": (info: { method: string; path: string; status: number; ms: number }) => MaybePromise<void>;
   "request:error": (error: unknown, info: { method: string; path: string; errorId: string }) => MaybePromise<void>;
   "listener:failed": (error: unknown, info: { hook: string }) => MaybePromise<void>;
-  "storage:flushed": (info: { bytes: number; ms: number }) => MaybePromise<void>;
 }
 
 /** Listeners of a plugin, by hook. */

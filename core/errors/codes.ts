@@ -202,6 +202,12 @@ export const CORE_ERRORS = {
       `The archive is of a newer version: it has ${p.has} migrations of "${p.plugin}", this version knows ${p.knows}`,
     fix: () => "Use that version (`npx sessarc@latest` is the newest), or another data directory.",
   },
+  ARCHIVE_FORMAT: {
+    status: 409,
+    why: (p) => `${p.path} is of another format, which this version of sessarc does not read`,
+    fix: () =>
+      "Move the data directory away, or choose another with --data-dir, and run `sessarc import`: it imports all logs that still exist.",
+  },
   ARCHIVE_OTHER: {
     status: 409,
     why: (p) =>
@@ -328,6 +334,7 @@ type CoreCode =
   | "LOGIN_COMMAND_FAILED"
   | "ARCHIVE_LOCKED"
   | "ARCHIVE_NEWER"
+  | "ARCHIVE_FORMAT"
   | "ARCHIVE_OTHER"
   | "ARCHIVE_OLDER"
   | "STORAGE_FULL"

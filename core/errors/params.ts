@@ -48,6 +48,7 @@ export interface ErrorParams {
   LOGIN_ENTRY_TAKEN: { path: string };
   LOGIN_COMMAND_FAILED: { command: string; reason: string };
   ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
+  ARCHIVE_FORMAT: { path: string };
   ARCHIVE_OTHER: { plugin: string; number: number };
   ARCHIVE_NEWER: { plugin: string; has: number; knows: number };
   ARCHIVE_OLDER: { plugin: string; has: number; knows: number };

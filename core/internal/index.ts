@@ -36,6 +36,7 @@ export { answeredCalls } from "../storage/answered-calls.ts";
 export { type Blobs, createBlobs } from "../storage/blobs.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "../storage/chunk.ts";
 export type { Bounds } from "../storage/chunk-builder.ts";
+export { copyCatalogue } from "../storage/copy.ts";
 export type { Derived } from "../storage/derived.ts";
 export type { DriverConfig } from "../storage/driver.ts";
 export { openFiles } from "../storage/files.ts";

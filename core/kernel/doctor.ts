@@ -129,13 +129,17 @@ async function checkCatalogue(kernel: Kernel, signal: AbortSignal | undefined): 
   try {
     const fault = await db.check(signal);
     if (fault !== undefined)
-      return { name, status: "fail", detail: fault, fix: "Move the data directory away and import again." };
+      return {
+        name,
+        status: "fail",
+        detail: fault,
+        fix: "Stop the service and run `sessarc doctor --fix`: it rebuilds the catalogue from what can still be read and keeps the damaged files.",
+      };
   } catch (error) {
     if (!isSessarcError(error) || error.code !== "WORKER_ENDED") throw error;
     return { name, status: "warn", detail: `It could not be checked: ${error.message}`, fix: error.fix };
   }
-  const { snapshotBytes, journalBytes } = db.stats;
-  return { name, status: "ok", detail: `${formatBytes(snapshotBytes + journalBytes)}, intact` };
+  return { name, status: "ok", detail: `${formatBytes(db.stats.fileBytes)}, intact` };
 }
 
 /** How many sessions a tool's logs hold, and which of its places cannot be read. */

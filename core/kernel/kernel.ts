@@ -85,7 +85,7 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
   const { env = machineEnv(), config: core = resolveConfig({}, {}, env) } = options;
   const closer = createCloser(timeoutMs);
   const events = createHooks();
-  const open = async () => options.storage ?? openStorage(core, closer, events.notify, log, thread);
+  const open = async () => options.storage ?? openStorage(core, closer, log, thread);
   // The catalogue's thread opens the catalogue while this thread loads the plugins. An error of the plugins is reported before one of the catalogue.
   const opening = thread && open();
   opening?.catch(() => {});
@@ -172,13 +172,11 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 async function openStorage(
   { dataDir, storage: { driver } }: CoreConfig,
   closer: Closer,
-  notify: Notify,
   log: (line: string) => void,
   thread: Worker | undefined,
 ): Promise<Storage> {
   const { createStorage } = await import("../storage/index.ts");
-  const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
-  const options = { dataDir, driver, onFlushed, onNotice: log, thread };
+  const options = { dataDir, driver, onNotice: log, thread };
   const storage = await createStorage(options).catch((error: unknown) => {
     const why = isSessarcError(error) ? UNWRITABLE[error.code] : undefined;
     if (why === undefined || !hasArchive(dataDir)) throw error;

@@ -14,7 +14,7 @@ export async function collectStatus(kernel: Kernel, uptimeMs: number): Promise<S
     port: kernel.address?.port ?? null,
     dataDir: kernel.storage.dataDir,
     storage: {
-      catalogBytes: db.stats.snapshotBytes + db.stats.journalBytes,
+      catalogBytes: db.stats.fileBytes + db.stats.logBytes,
       transcriptBytes: 0,
       sessions: 0,
       messages: 0,

@@ -1,61 +1,64 @@
 /**
- * The file SQLite works on: `catalog.db` on disk, and in memory the pages that were changed since. So the memory of a large archive does
- * not grow with it; SQLite's own cache keeps the pages it needs often.
+ * The file SQLite works on: `catalog.db` on disk, over it the pages of the log, over these the pages of batches that are not in the log yet.
+ * So the memory of a large archive does not grow with it; SQLite's own cache keeps the pages it needs often.
  *
  * sql.js uses it as the bytes of its file: it calls `length`, `slice` once (to have its own copy), `subarray` to read and `set` to
- * write, never across two pages. `test/storage/catalog-file.test.ts` checks that.
+ * write, never across two pages; VACUUM ends with a `subarray` from 0 to the new end. `test/storage/catalog-file.test.ts` checks that.
  */
-import { closeSync, readSync } from "node:fs";
-import { crc32 } from "node:zlib";
+import { readSync } from "node:fs";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 
-/** Bytes of a page. Large pages are copied faster than SQLite's usual 4 KB. */
-export const PAGE = 16_384;
+/** Bytes of a page. */
+export const PAGE = 4_096;
+/** Bytes read from `catalog.db` at once: neighbours are often read next. */
+const BLOCK = 4 * PAGE;
+/** Two bytes of the first page: written and read with a log (2), or without (1). */
+const VERSIONS = 18;
 
-/** An open snapshot, checked as a whole, and the checksum that each page had then. */
-export interface Source {
-  path: string;
-  fd: number;
-  size: number;
-  sums: Uint32Array;
+/** Where stored pages are. */
+export interface StoredPages {
+  /** `catalog.db`. */
+  readonly path: string;
+  /** Its descriptor; undefined where there is none yet. */
+  readonly main: number | undefined;
+  /** The log's descriptor; undefined where there is none yet. */
+  readonly log: number | undefined;
+  /** Grows when `catalog.db` was written. */
+  readonly writes: number;
+  /** Where page `number` (from 1) is in the log; undefined: it is not. */
+  find(number: number): number | undefined;
 }
 
-/** The file at one moment. */
-export interface Frozen {
-  readonly size: number;
-  /** Valid until the next call. */
-  page(i: number): Uint8Array;
-  /** Call when `source` contains this moment: what was not changed since is read from there. */
-  adopt(source: Source): void;
-  /** Call in any case. */
-  release(): void;
+/** Pages as they are after some batches. */
+export interface ChangedPages {
+  /** By number, from 1. */
+  pages: ReadonlyMap<number, Uint8Array>;
+  /** Of the database. */
+  pageCount: number;
 }
 
 export class CatalogFile {
   readonly [n: number]: number;
-  #source: Source | undefined;
+  readonly #stored: StoredPages;
   #size: number;
+  #storedSize: number;
   #isOpen = false;
-  #isClosed = false;
-  /** Pages that the source does not have, or has otherwise. */
-  readonly #changed = new Map<number, Uint8Array>();
-  /** While a snapshot is written: pages as they were before their first change. */
-  #before: Map<number, Uint8Array> | undefined;
-  /** The page that was read last. */
-  readonly #last = { number: -1, page: new Uint8Array(PAGE) };
+  /** Pages of batches since the last `take`. */
+  #changed = new Map<number, Uint8Array>();
+  /** Pages that were taken. */
+  #taken: ReadonlyMap<number, Uint8Array> = new Map();
+  readonly #block = { at: -1, writes: 0, bytes: new Uint8Array(BLOCK) };
+  readonly #page = new Uint8Array(PAGE);
   #damage: SessarcError | undefined;
 
-  /** `content`: a snapshot, which is closed with the file, or all bytes, which it keeps. */
-  constructor(content: Source | Uint8Array) {
-    if (content instanceof Uint8Array) {
-      this.#size = content.length;
-      for (let at = 0; at < content.length; at += PAGE)
-        this.#changed.set(at / PAGE, wholePage(content.subarray(at, at + PAGE)));
-    } else {
-      this.#source = content;
-      this.#size = content.size;
-    }
+  constructor(stored: StoredPages, pageCount: number) {
+    this.#stored = stored;
+    this.#size = this.#storedSize = pageCount * PAGE;
+  }
+
+  get path(): string {
+    return this.#stored.path;
   }
 
   /** What was wrong with a page. Nothing that was read since is right. */
@@ -65,7 +68,7 @@ export class CatalogFile {
 
   /** Pages in memory. */
   get held(): number {
-    return this.#changed.size;
+    return this.#changed.size + this.#taken.size;
   }
 
   /** sql.js allocates a larger array when the file outgrows this. */
@@ -78,10 +81,16 @@ export class CatalogFile {
     return this;
   }
 
+  /** Another connection opens it. */
+  reopen(): void {
+    this.#isOpen = false;
+  }
+
   subarray(from: number, to: number): Uint8Array {
     const i = Math.floor(from / PAGE);
+    if (from === 0 && to > PAGE) return new Uint8Array(0); // VACUUM; `resize` follows
     if (to > (i + 1) * PAGE) throw new RangeError(`SQLite reads ${from} to ${to}: more than a page`);
-    return this.#page(i).subarray(from - i * PAGE, to - i * PAGE);
+    return this.#read(i + 1).subarray(from - i * PAGE, to - i * PAGE);
   }
 
   set(bytes: Uint8Array, at: number): void {
@@ -89,91 +98,116 @@ export class CatalogFile {
     const start = at - i * PAGE;
     if (start + bytes.length > PAGE)
       throw new RangeError(`SQLite writes ${bytes.length} bytes at ${at}: more than a page`);
-    // Not `slice`: for a Buffer that shares the memory, and the snapshot would contain half a batch.
-    if (this.#before && !this.#before.has(i)) this.#before.set(i, new Uint8Array(this.#page(i)));
-    let page = this.#changed.get(i);
+    let page = this.#changed.get(i + 1);
     if (!page) {
-      page = new Uint8Array(this.#page(i));
-      this.#changed.set(i, page);
+      // Not `slice`: of a Buffer that shares the memory.
+      page = bytes.length === PAGE ? new Uint8Array(PAGE) : new Uint8Array(this.#read(i + 1));
+      this.#changed.set(i + 1, page);
     }
     page.set(bytes, start);
     this.#size = Math.max(this.#size, at + bytes.length);
   }
 
-  /** `Frozen` shows the file as it is now, whatever is written later. One at a time. */
-  freeze(): Frozen {
-    const size = this.#size;
-    const before = new Map<number, Uint8Array>();
-    this.#before = before;
-    return {
-      size,
-      page: (i) => {
-        if (this.#isClosed) throw new Error("The catalogue was opened again meanwhile");
-        const page = before.get(i) ?? this.#page(i);
-        if (this.#damage) throw this.#damage;
-        return page.subarray(0, Math.min(PAGE, size - i * PAGE));
-      },
-      adopt: (source) => {
-        const old = this.#isClosed ? source : this.#source;
-        if (old) closeSync(old.fd);
-        if (this.#isClosed) return;
-        this.#source = source;
-        this.#last.number = -1;
-        for (const i of this.#changed.keys()) if (!before.has(i)) this.#changed.delete(i);
-      },
-      release: () => {
-        this.#before = undefined;
-      },
-    };
+  /** The file has `pageCount` pages from now on; a log with fewer pages than before makes `catalog.db` shorter. */
+  resize(pageCount: number): void {
+    this.#size = pageCount * PAGE;
+    for (const number of this.#changed.keys()) if (number > pageCount) this.#changed.delete(number);
   }
 
-  close(): void {
-    if (this.#source && !this.#isClosed) closeSync(this.#source.fd);
-    this.#isClosed = true;
-  }
-
-  #page(i: number): Uint8Array {
-    const changed = this.#changed.get(i);
-    if (changed) return changed;
-    if (this.#last.number !== i) this.#read(i);
-    return this.#last.page;
-  }
-
-  /** SQLite cannot be given an error: it gets zeros, and `image.ts` checks `damage` before it believes an answer. */
-  #read(i: number): void {
-    const { page } = this.#last;
-    this.#last.number = i;
-    page.fill(0);
-    const { path = "", fd = -1, size = 0, sums } = this.#source ?? {};
-    const length = Math.min(PAGE, size - i * PAGE);
-    if (length <= 0) return;
-    try {
-      readWhole(fd, page.subarray(0, length), i * PAGE);
-      if (crc32(page.subarray(0, length)) === sums?.[i]) return;
-      this.#damaged(`${path}: the part at ${i * PAGE} does not fit its checksum, or another program has written to it`);
-    } catch (error) {
-      this.#damaged(`${path}: ${messageOf(error)}`);
+  /** What changed since the last call, for the log. Call `stored` or `undo` before the next one. */
+  take(): ChangedPages {
+    const pages = this.#changed;
+    this.#changed = new Map();
+    this.#taken = pages;
+    const first = pages.get(1);
+    if (first) {
+      const marked = new Uint8Array(first);
+      markVersions(marked, 2);
+      return { pages: new Map(pages).set(1, marked), pageCount: this.#size / PAGE };
     }
-    page.fill(0);
+    return { pages, pageCount: this.#size / PAGE };
   }
 
-  #damaged(reason: string): void {
-    this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason });
+  /** What was taken can be read from the log. */
+  taken(pageCount: number): void {
+    this.#taken = new Map();
+    this.#storedSize = pageCount * PAGE;
+  }
+
+  /** Drops what is not in the log. The connection has to be another one. */
+  undo(): void {
+    this.#changed = new Map();
+    this.#taken = new Map();
+    this.#size = this.#storedSize;
+  }
+
+  /** Valid until the next call. SQLite cannot be given an error: it gets zeros, and `image.ts` checks `damage` before it believes an answer. */
+  #read(number: number): Uint8Array {
+    const changed = this.#changed.get(number) ?? this.#taken.get(number);
+    if (changed) return changed;
+    const page = this.#page;
+    try {
+      this.#load(number, page);
+    } catch (error) {
+      this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason: `${this.path}: ${messageOf(error)}` });
+      page.fill(0);
+    }
+    return page;
+  }
+
+  #load(number: number, page: Uint8Array): void {
+    const { main, log, writes } = this.#stored;
+    const place = this.#stored.find(number);
+    if (place !== undefined && log !== undefined) readFully(log, page, place);
+    else if (main === undefined) page.set(number === 1 ? emptyDatabase() : new Uint8Array(PAGE));
+    else {
+      const at = (number - 1) * PAGE;
+      const start = at - (at % BLOCK);
+      const { bytes } = this.#block;
+      if (this.#block.at !== start || this.#block.writes !== writes) {
+        this.#block.at = -1;
+        // A page that was never written is zero, as SQLite reads it.
+        bytes.fill(0, readFully(main, bytes, start));
+        [this.#block.at, this.#block.writes] = [start, writes];
+      }
+      page.set(bytes.subarray(at - start, at - start + PAGE));
+    }
+    // SQLite in memory works without a log.
+    if (number === 1 && page[VERSIONS] === 2) markVersions(page, 1);
   }
 }
 
-/** Fills `bytes` from byte `at` of an open file. */
-export function readWhole(fd: number, bytes: Uint8Array, at: number): void {
-  for (let done = 0; done < bytes.length; ) {
+/** Fills `bytes` from byte `at` of an open file. Returns how many there were. */
+export function readFully(fd: number, bytes: Uint8Array, at: number): number {
+  let done = 0;
+  while (done < bytes.length) {
     const read = readSync(fd, bytes, done, bytes.length - done, at + done);
-    if (read === 0) throw new Error(`the file ends before byte ${at + bytes.length}`);
+    if (read === 0) break;
     done += read;
   }
+  return done;
 }
 
-function wholePage(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === PAGE) return bytes;
+/**
+ * The one page of an empty database, as SQLite writes it with `PRAGMA user_version=1`: a file without a page has no bytes to begin with. To have
+ * SQLite make it took a connection more at each first start.
+ */
+export function emptyDatabase(version: 1 | 2 = 1): Uint8Array {
   const page = new Uint8Array(PAGE);
-  page.set(bytes);
+  page.set(Buffer.from("SQLite format 3\0", "latin1"));
+  const view = new DataView(page.buffer);
+  view.setUint16(16, PAGE);
+  // Written and read with a log or without; how much of a page a payload may take.
+  page.set([version, version, 0, 64, 32, 32], VERSIONS);
+  // Changes, pages, the schema's number, `user_version`, and which change the number of pages is of.
+  for (const at of [24, 28, 40, 60, 92]) view.setUint32(at, 1);
+  // The page holds a table's leaf with nothing in it.
+  page[100] = 13;
+  view.setUint16(105, PAGE);
   return page;
+}
+
+/** Sets in the first page whether the database has a log (2) or not (1). */
+function markVersions(page: Uint8Array, version: 1 | 2): void {
+  page[VERSIONS] = page[VERSIONS + 1] = version;
 }

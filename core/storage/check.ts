@@ -44,8 +44,10 @@ async function faultIn(db: Database, table?: string): Promise<string | undefined
     const said = row?.integrity_check ?? "no answer";
     return said === "ok" ? undefined : said.replace(/^\*{3} in database \w+ \*{3}\n/, "");
   } catch (error) {
-    if (isSessarcError(error)) throw error;
     // The check reads the rows, too, and SQLite reports a row it cannot read as an error.
-    return messageOf(error instanceof Error && error.cause ? error.cause : error);
+    let reason = error;
+    while (reason instanceof Error && reason.cause) reason = reason.cause;
+    if (isSessarcError(reason)) throw reason;
+    return messageOf(reason);
   }
 }

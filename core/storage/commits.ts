@@ -2,21 +2,24 @@
 
 /** A batch that is in the image and not yet on disk. */
 interface Pending {
-  text: string;
   resolve(): void;
   reject(error: unknown): void;
 }
 
 interface Commits {
-  /** Resolves when the batch is on disk. */
-  add(text: string): Promise<void>;
+  /** Call when a batch was applied. Resolves when it is on disk. */
+  add(): Promise<void>;
+  /** What the last batch that was added resolves with; undefined while none is on its way. */
+  readonly last: Promise<void> | undefined;
   /** Resolves when nothing is on its way any more; undefined while nothing is. */
   readonly running: Promise<void> | undefined;
 }
 
-export function createCommits(options: {
+export function createCommits<Pages>(options: {
+  /** The pages that the batches changed which were added since the last call. */
+  take(): Pages;
   /** Puts them on disk, all or none. */
-  append(texts: string[]): Promise<void>;
+  append(pages: Pages): Promise<void>;
   /** They are on disk; the waiting callers resolve. */
   appended(): void;
   /** They are not on disk. All waiting callers, those that arrived meanwhile too, reject with the returned error. */
@@ -24,6 +27,7 @@ export function createCommits(options: {
 }): Commits {
   let pending: Pending[] = [];
   let running: Promise<void> | undefined;
+  let last: Promise<void> | undefined;
 
   async function commit(): Promise<void> {
     await Promise.resolve();
@@ -31,7 +35,7 @@ export function createCommits(options: {
       const group = pending;
       pending = [];
       try {
-        await options.append(group.map(({ text }) => text));
+        await options.append(options.take());
       } catch (error) {
         const lost = [...group, ...pending];
         pending = [];
@@ -43,14 +47,18 @@ export function createCommits(options: {
       options.appended();
     }
     // In the same step as the last read of `pending`: a later batch starts its own commit.
-    running = undefined;
+    running = last = undefined;
   }
 
   return {
-    add(text) {
-      const written = new Promise<void>((resolve, reject) => pending.push({ text, resolve, reject }));
+    add() {
+      const written = new Promise<void>((resolve, reject) => pending.push({ resolve, reject }));
+      last = written;
       running ??= commit();
       return written;
+    },
+    get last() {
+      return last;
     },
     get running() {
       return running;

@@ -1,28 +1,26 @@
 /**
- * The catalogue: SQLite in memory (`image.ts`), every batch in a journal before it is acknowledged (`journal.ts`), a snapshot now and
- * then (`snapshot.ts`). One process owns the directory; it holds the lock.
+ * The catalogue: SQLite in memory (`image.ts`), which works on pages of `catalog.db` and its log (`catalog-file.ts`); each batch is in the log
+ * before it is acknowledged (`catalog-log.ts`). One process owns the directory; it holds the lock.
  */
 import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { CatalogFile, type ChangedPages, PAGE } from "./catalog-file.ts";
+import { type CatalogLog, createLog } from "./catalog-log.ts";
 import { checkCatalogue } from "./check.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { createCommits } from "./commits.ts";
-import { compactCatalogue } from "./compact.ts";
-import { type DatabaseOptions, freeBytes, JOURNAL_LIMIT, LARGE, REST_MS, SLOW_MS } from "./database-options.ts";
-import { createFlights, createHold } from "./hold.ts";
-import { checkParams, type Image } from "./image.ts";
-import { createJournal, type Journal } from "./journal.ts";
-import { encodeBatch, encodeGroup } from "./journal-format.ts";
+import { type DatabaseOptions, freeBytes, LOG_LIMIT } from "./database-options.ts";
+import { type FoundCatalogue, findCatalogue } from "./find-catalogue.ts";
+import { createFlights } from "./flights.ts";
+import { checkParams, createImage, type Image } from "./image.ts";
 import { createOwnership } from "./ownership.ts";
-import { JOURNAL_FILE } from "./present.ts";
+import { LOG_FILE } from "./present.ts";
 import { createQueue } from "./queue.ts";
-import type { Recovered } from "./recover.ts";
-import { catchUp, dropBefore, keepTorn, recover } from "./recover.ts";
-import type { Moment } from "./replace.ts";
 import { addObjects, type TakeRows } from "./rows.ts";
-import { createSnapshots } from "./snapshots.ts";
+import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
 import { storageFailed, toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
@@ -32,92 +30,120 @@ export interface OpenDatabase extends Database {
   read(sql: string, params: readonly SqlValue[], most: number, take: TakeRows): Promise<void>;
 }
 
+/** What is open. */
+interface Opened {
+  sql: SqlJsStatic;
+  found: FoundCatalogue;
+  log: CatalogLog;
+  file: CatalogFile;
+  image: Image;
+}
+
+/** Bytes that stay free on the disk. */
+const SPARE = 16 << 20;
+
 /**
  * Opens the catalogue in `dir`, making it when there is none. Returns at once; `ready` and every call wait until it is open, and
  * reject with what went wrong when it cannot be (CATALOG_DAMAGED, STORAGE_READ_ONLY, …).
  *
- * Cost: about 60 ms once per process for SQLite itself, then 1 ms per 3 MB of snapshot and 10 ms per 1,000 batches of journal.
+ * Cost: about 60 ms once per process for SQLite itself, then 1 ms per MB of log.
  */
 export function openDatabase(options: DatabaseOptions): OpenDatabase {
   const { dir, readOnly = false, calls = disk, room = freeBytes } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
+  const path = join(dir, LOG_FILE);
   const queue = createQueue();
-  /** Snapshots run sequentially. */
-  const snapshotQueue = createQueue();
   const flights = createFlights();
-  let journal: Journal;
-  /** Number of the last batch in the image, and of the last one on disk. */
-  let applied = 0;
-  let durable = 0;
   let generation = 0;
-  let undone = 0;
   let closing: Promise<void> | undefined;
-  /** Of what takes long and may be given up: at once, and a snapshot when it takes too long. */
-  const ending = new AbortController();
   const hurry = new AbortController();
-  /** Held while the image must not change. */
-  const gate = createHold();
-  const commits = createCommits({ append, appended: () => snapshots.look(), failed: undo });
-  let before: Image | undefined;
-  /** The last undo failed: the image holds what is not on disk, and is rebuilt at the next call. */
-  let stale = false;
-  /** What another owner wrote is read, once the directory is no longer ours. */
+  const ending = new AbortController();
+  let opened = open();
+  /** The last that was open. */
+  let now: Opened | undefined;
   const ownership = createOwnership(async () => {
     await options.prove?.();
-    await journal.checkOurs();
+    await now?.log.checkOurs();
   }, notice);
-  const snapshots = createSnapshots({
-    place: () => ({ dir, calls, journal, queue, prove: ownership.prove, signal: hurry.signal }),
-    journalLimit: options.journalLimit ?? JOURNAL_LIMIT,
-    restMs: options.restMs ?? REST_MS,
-    freeze,
-    flush,
-    largeFrom: options.largeFrom ?? LARGE,
-    slowMs: options.slowMs ?? SLOW_MS,
-    notice,
-    onFlushed: options.onFlushed,
+  const checkpoints = opened.then(({ log }) =>
+    createCheckpoints({
+      log,
+      queue,
+      prove: ownership.prove,
+      limit: options.logLimit ?? LOG_LIMIT,
+      signal: hurry.signal,
+      notice,
+    }),
+  );
+  let look = () => {};
+  const commits = createCommits<ChangedPages | undefined>({
+    take: () => now?.file.take(),
+    append,
+    appended: () => look(),
+    failed: undo,
   });
-  let opened = open();
   // Calls reject with the error. Without a call the rejection would be unhandled, and Node would end the process.
-  const ready = opened.then(() => undefined);
-  ready.catch(() => undefined);
+  const ready = checkpoints.then((made) => {
+    if (!readOnly) look = made.look;
+  });
+  ready.catch(() => {});
 
-  async function open(): Promise<Recovered> {
-    const recovered = await recover(dir);
-    if (!readOnly) await makeFolder(dir, 0o700).catch(storageFailed(dir));
-    if (!readOnly && recovered.tornBytes > 0) {
-      const kept = await keepTorn(dir, recovered).catch(storageFailed(dir));
-      notice(`${recovered.tornBytes} bytes at the end of ${JOURNAL_FILE} were cut short by a crash; moved to ${kept}`);
+  async function open(): Promise<Opened> {
+    const loading = loadSqlJs();
+    loading.catch(() => {});
+    const found = await findCatalogue(dir);
+    const log = createLog(dir, calls, found);
+    try {
+      if (!readOnly) await makeFolder(dir, 0o700).catch(storageFailed(dir));
+      const sql = await loading;
+      const file = new CatalogFile(log, found.pageCount);
+      now = { sql, found, log, file, image: createImage(sql, file) };
+      generation++;
+      return now;
+    } catch (error) {
+      await log.close();
+      throw error;
     }
-    adopt(recovered);
-    const { batch: base = 0, checksum = 0 } = snapshots.last ?? {};
-    journal = createJournal({
-      path: join(dir, JOURNAL_FILE),
-      calls,
-      bytes: recovered.journalBytes,
-      head: { base, checksum },
-      sign: recovered.sign,
-    });
-    if (!readOnly) snapshots.opened(recovered);
-    return recovered;
   }
 
-  function adopt(recovered: Recovered): void {
-    before?.close();
-    before = recovered.image;
-    snapshots.last = recovered.snapshot ?? snapshots.last;
-    applied = durable = recovered.batch;
+  /** The directory is another owner's: what that one writes is read, as a reader does. */
+  const isReader = () => readOnly || ownership.lost !== undefined;
+
+  /** Opens what is on disk by now. */
+  function reopen(): void {
+    const before = now;
+    now = undefined;
+    opened = (async () => {
+      before?.image.close();
+      await before?.log.close();
+      const opening = await open().catch((error: unknown) => {
+        throw ownership.lost ?? error;
+      });
+      if (!ownership.lost || opening.log.main !== undefined) return opening;
+      // The directory is another one.
+      opening.image.close();
+      await opening.log.close();
+      throw ownership.lost;
+    })();
+    opened.catch(() => {});
+  }
+
+  /** Another connection on the same pages. */
+  function renew(current: Opened): void {
+    current.image.close();
+    current.image = createImage(current.sql, current.file);
     generation++;
   }
 
-  /** Runs `work` on the open catalogue at a moment when nothing holds it; an `await` in between would release it. */
-  async function settled<T>(work: (image: Image) => T): Promise<T> {
+  /** Runs `work` on what is open; an `await` in between would let it be replaced. */
+  async function settled<T>(work: (current: Opened) => T): Promise<T> {
+    await ready.catch(() => {});
     for (;;) {
-      if (stale) reopen();
-      const current = opened;
-      const { image } = await current;
-      if (gate.held) await gate.held;
-      else if (current === opened) return work(image);
+      const current = await opened.catch((error: unknown) => {
+        if (isReader()) reopen(); // for the next call
+        throw error;
+      });
+      if (current === now) return work(current);
     }
   }
 
@@ -125,136 +151,136 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     return closing ? Promise.reject(new Error("The catalogue is closed")) : flights.add(work());
   }
 
-  async function write(statements: readonly Statement[]): Promise<number> {
+  /** Resolves when all that was read is on disk: no caller sees what is taken back later. */
+  async function read(sql: string, params: readonly SqlValue[], most: number, take: TakeRows): Promise<void> {
+    for (;;) {
+      const parts: Parameters<TakeRows>[] = [];
+      const { last, isCurrent } = await settled(({ image, found }) => {
+        const { last } = commits;
+        const direct = !last && !isReader();
+        try {
+          image.read(sql, params, most, direct ? take : (...part) => void parts.push(part));
+        } catch (error) {
+          if (!isReader() || found.isCurrent()) throw error;
+        }
+        return { last, isCurrent: !isReader() || found.isCurrent() };
+      });
+      const isStored = last === undefined || (await last.then(() => true).catch(() => false));
+      if (!isCurrent) reopen();
+      else if (isStored) {
+        for (const part of parts) take(...part);
+        return;
+      }
+    }
+  }
+
+  async function write(work: (image: Image) => number): Promise<number> {
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
     let written: Promise<void> | undefined;
-    const changes = await settled((image) => {
-      checkWrite(statements);
-      const text = encodeBatch(statements);
-      const changed = image.apply(statements);
-      applied++;
+    const changes = await settled(({ image, log }) => {
+      if (ownership.lost) throw ownership.lost;
+      if (log.broken) throw toStorageError(log.broken, path);
+      const changed = work(image);
       generation++;
-      written = commits.add(text);
+      written = commits.add();
       return changed;
     });
     await written;
     return changes;
   }
 
-  function checkWrite(statements: readonly Statement[]): void {
-    if (ownership.lost) throw ownership.lost;
-    if (journal.broken) throw toStorageError(journal.broken, join(dir, JOURNAL_FILE));
-    for (const [sql, params] of statements) checkParams(sql, params);
-  }
+  const apply = (statements: readonly Statement[]) =>
+    write((image) => {
+      for (const [sql, params] of statements) checkParams(sql, params);
+      return image.apply(statements);
+    });
 
-  async function append(texts: string[]): Promise<void> {
+  async function append(changed: ChangedPages | undefined): Promise<void> {
+    const current = now;
+    if (!current || !changed) return;
     await queue(async () => {
       await ownership.prove();
-      await journal.append(encodeGroup(durable + 1, texts), ownership.prove);
+      if (changed.pages.size > 0) await current.log.append(changed, ownership.prove);
     });
-    durable += texts.length;
+    current.file.taken(changed.pageCount);
   }
 
-  /** Restores the image from the disk. Returns the error for the callers whose batch is not on disk. */
+  /** Takes back what is not on disk. Returns the error for its callers. */
   async function undo(error: unknown): Promise<unknown> {
-    undone++;
-    await reopen().catch(() => {
-      // Every call rejects until one succeeds.
-    });
-    return toStorageError(error, join(dir, JOURNAL_FILE));
-  }
-
-  function reopen(): Promise<Recovered> {
-    stale = false;
-    opened = queue(async () => {
-      const recovered = await recover(dir, ownership.lost ? undefined : durable);
-      if (recovered.batch < (ownership.lost ? Math.min(durable, 1) : durable)) {
-        recovered.image.close();
-        throw ownership.lost ?? new SessarcError("STORAGE_REPLACED", { path: dir });
-      }
-      adopt(recovered);
-      return recovered;
-    });
-    opened.catch(() => {
-      stale = true;
-    });
-    return opened;
-  }
-
-  function flush(): Promise<void> {
-    return snapshotQueue(() => snapshots.write());
-  }
-
-  /** The image as of its last batch, once that is on disk, and where the journal stood then. */
-  function freeze(): Promise<Moment | undefined> {
-    return hold(async (image) => {
-      const { last } = snapshots;
-      if (readOnly || ownership.lost) return undefined;
-      if (last ? last.batch === applied : applied === 0) return undefined;
-      return { frozen: image.freeze(), batch: applied, from: journal.bytes };
-    });
-  }
-
-  /** Runs `work` while nothing changes: all that was applied is on disk, and who calls meanwhile waits. */
-  async function hold<T>(work: (image: Image) => Promise<T>): Promise<T> {
-    await opened;
-    return gate.hold(async () => {
-      await commits.running;
-      return work((await opened).image);
-    });
+    if (ownership.lost) reopen();
+    else if (now) {
+      now.file.undo();
+      renew(now);
+    }
+    return toStorageError(error, path);
   }
 
   async function compact(): Promise<Compacted> {
-    await opened;
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
-    return compactCatalogue({ dir, room, snapshots, take, signal: ending.signal });
+    const made = await checkpoints;
+    const before = (await opened).log.pageCount * PAGE;
+    // The log has all pages once more, and its successor, too.
+    const needed = 2 * before + SPARE - (await room(dir));
+    if (needed > 0) throw new SessarcError("STORAGE_FULL", { needed });
+    ending.signal.throwIfAborted();
+    await alone();
+    await made.shorten();
+    return { before, after: (await opened).log.pageCount * PAGE };
   }
 
-  /** Puts `copy`, which holds all up to batch `have`, in the image's place, with what was written since; closes it when that fails. */
-  async function take(copy: Image, have: number): Promise<void> {
-    let taken = false;
-    try {
-      // The new snapshot has a number of its own: one that a journal names holds the same bytes for ever.
-      await write([]);
-      await hold(async () => {
+  /** VACUUM, at a moment when no batch is on its way: one that fails takes none with it. */
+  async function alone(): Promise<void> {
+    for (;;) {
+      await commits.running;
+      const written = await settled((current) => {
+        if (commits.running) return undefined;
         if (ownership.lost) throw ownership.lost;
-        await catchUp(dir, copy, have, durable);
-        const recovered = { ...(await opened), image: copy, batch: durable, snapshot: snapshots.last };
-        adopt(recovered);
-        taken = true;
-        opened = Promise.resolve(recovered);
+        if (current.log.broken) throw toStorageError(current.log.broken, path);
+        try {
+          current.image.vacuum();
+        } catch (error) {
+          current.file.undo();
+          throw error;
+        } finally {
+          renew(current);
+        }
+        return { stored: commits.add() };
       });
-    } finally {
-      if (!taken) copy.close();
+      if (written) return written.stored;
     }
   }
 
   async function close(): Promise<void> {
     await flights.landed();
-    const recovered = await opened.catch(() => undefined);
-    if (!recovered) {
-      before?.close(); // the image that could not be rebuilt
-      return journal?.close();
+    const current = await opened.catch(() => undefined);
+    if (!current) return now?.log.close();
+    const made = await checkpoints.catch(() => undefined);
+    if (made && !isReader() && !current.log.broken) {
+      await made.finish().catch((error: unknown) => {
+        if (!hurry.signal.aborted)
+          notice(`catalog.db could not be updated; the log has everything: ${messageOf(error)}`);
+      });
     }
-    // One that is being written is waited for in any case.
-    await snapshotQueue(async () => {
-      // A torn end is still in the journal, and would be reported at every start.
-      if (recovered.tornBytes > 0 || snapshots.isWorthIt()) await snapshots.write();
-    }).catch((error: unknown) => {
-      if (!hurry.signal.aborted)
-        notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`);
-    });
-    await journal.close();
-    if (!readOnly && !ownership.lost) await dropBefore(dir);
-    (await opened).image.close();
+    current.image.close();
+    await current.log.close();
   }
 
-  const read: OpenDatabase["read"] = (sql, params, most, take) =>
-    call(() => settled((image) => image.read(sql, params, most, take)));
+  async function hold(): Promise<() => void> {
+    const made = await checkpoints;
+    return made.hold();
+  }
+
+  async function check(signal: AbortSignal | undefined): Promise<string | undefined> {
+    const release = await hold();
+    const copy = openDatabase({ dir, readOnly: true, onNotice() {} });
+    return checkCatalogue(copy, ending.signal, signal).finally(release);
+  }
 
   async function all<T>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
     const objects: object[] = [];
-    await read(sql, params, Number.POSITIVE_INFINITY, (columns, rows) => addObjects(objects, columns, rows));
+    await call(() =>
+      read(sql, params, Number.POSITIVE_INFINITY, (columns, rows) => addObjects(objects, columns, rows)),
+    );
     return objects as T[];
   }
 
@@ -262,16 +288,14 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     ready,
     all,
     get: async <T>(sql: string, params?: readonly SqlValue[]) => (await all<T>(sql, params))[0],
-    read,
-    run: (sql, params) => call(async () => ({ changes: await write([[sql, params]]) })),
-    batch: (statements) => call(async () => void (statements.length > 0 && (await write(statements)))),
-    flush: () => call(flush),
-    compact: () => call(() => snapshotQueue(compact)),
-    check: (signal) =>
-      call(() => checkCatalogue(openDatabase({ dir, readOnly: true, onNotice() {} }), ending.signal, signal)),
+    read: (...args) => call(() => read(...args)),
+    run: (sql, params) => call(async () => ({ changes: await apply([[sql, params]]) })),
+    batch: (statements) => call(async () => void (statements.length > 0 && (await apply(statements)))),
+    compact: () => call(compact),
+    hold: () => call(hold),
+    check: (signal) => call(() => check(signal)),
     close(withinMs) {
       ending.abort(new SessarcError("SHUTTING_DOWN", {}));
-      snapshots.end();
       if (withinMs === 0) hurry.abort();
       if (withinMs) setTimeout(() => hurry.abort(), withinMs).unref();
       closing ??= close().finally(options.onClosed);
@@ -280,11 +304,9 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     get generation() {
       return generation;
     },
-    get undone() {
-      return undone;
-    },
     get stats() {
-      return { snapshotBytes: snapshots.last?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };
+      const { log } = now ?? {};
+      return { fileBytes: (log?.pageCount ?? 0) * PAGE, logBytes: log?.bytes ?? 0 };
     },
   };
 }

@@ -1,9 +1,10 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
+import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
-import { type CatalogFile, type Frozen, PAGE } from "./catalog-file.ts";
+import type { CatalogFile } from "./catalog-file.ts";
 import type { TakeRows } from "./rows.ts";
 import { checkSql } from "./sql-check.ts";
-import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
+import type { SqlJsStatic, SqlStatement } from "./sqljs.ts";
 import type { SqlValue, Statement } from "./types.ts";
 
 export interface Image {
@@ -11,10 +12,8 @@ export interface Image {
   read(sql: string, params: readonly SqlValue[], most: number, take: TakeRows): void;
   /** Runs the statements (parameters checked) in one transaction and returns how many rows changed. Throws the statement's error, everything undone. */
   apply(statements: readonly Statement[]): number;
-  /** Runs batches that were once applied, in one transaction. */
-  replay(batches: readonly (readonly Statement[])[]): void;
-  /** The database file as it is now, whatever is written later. Call `release` on it. */
-  freeze(): Frozen;
+  /** Gives the room of deleted rows back. Whatever comes of it, another image has to take this one's place. */
+  vacuum(): void;
   close(): void;
 }
 
@@ -34,29 +33,19 @@ const KEEP = 400;
 const SETTINGS =
   "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA cache_spill=OFF;";
 
-/**
- * The one page of an empty database, as SQLite writes it with `PRAGMA page_size=16384; PRAGMA user_version=1`: large pages are copied
- * faster, and a file without a page has no bytes to begin with. To have SQLite make it took a connection more at each first start.
- */
-export function emptyDatabase(): Uint8Array {
-  const page = new Uint8Array(PAGE);
-  page.set(Buffer.from("SQLite format 3\0", "latin1"));
-  const view = new DataView(page.buffer);
-  view.setUint16(16, PAGE);
-  // Written and read as of version 1; how much of a page a payload may take.
-  page.set([1, 1, 0, 64, 32, 32], 18);
-  // Changes, pages, the schema's number, `user_version`, and which change the number of pages is of.
-  for (const at of [24, 28, 40, 60, 92]) view.setUint32(at, 1);
-  // The page holds a table's leaf with nothing in it.
-  page[100] = 13;
-  view.setUint16(105, PAGE);
-  return page;
-}
+/** What is written can be dropped from `file`, so SQLite keeps no copy of it in its memory, which never shrinks. */
+const VACUUM = "PRAGMA journal_mode=OFF; PRAGMA cache_spill=ON; PRAGMA temp_store=FILE; VACUUM";
 
-/** Works on `file`, which is closed with it, as `db` is, a connection that has it open already. */
-export function createImage(sql: SqlJsStatic, file: CatalogFile, db: SqlImage = new sql.Database(file)): Image {
+/** What SQLite says about pages that do not fit. */
+const DAMAGED = /disk image is malformed|file is not a database|disk I\/O error/;
+
+/** Works on `file`. Throws CATALOG_DAMAGED when that is not a database. */
+export function createImage(sql: SqlJsStatic, file: CatalogFile): Image {
   const prepared = new Map<string, Prepared>();
-  db.exec(SETTINGS);
+  file.reopen();
+  const db = new sql.Database(file);
+  // The first of them reads the first page.
+  whole(() => db.exec(SETTINGS));
   // SQLite's own LIKE folds ASCII only.
   db.create_function("holds", holds);
 
@@ -148,8 +137,14 @@ export function createImage(sql: SqlJsStatic, file: CatalogFile, db: SqlImage = 
       if (file.damage) throw file.damage;
       return result;
     } catch (error) {
-      throw file.damage ?? error;
+      throw file.damage ?? toDamaged(error);
     }
+  }
+
+  function toDamaged(error: unknown): unknown {
+    const reason = messageOf(error instanceof Error && error.cause ? error.cause : error);
+    if (!DAMAGED.test(reason)) return error;
+    return new SessarcError("CATALOG_DAMAGED", { reason: `${file.path}: ${reason}` }, { cause: error });
   }
 
   function read(text: string, params: readonly SqlValue[], most: number, take: TakeRows): void {
@@ -170,17 +165,12 @@ export function createImage(sql: SqlJsStatic, file: CatalogFile, db: SqlImage = 
     },
     apply: (statements) =>
       whole(() => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0))),
-    replay: (batches) =>
-      whole(() =>
-        transact(() => {
-          for (const batch of batches) for (const [text, params] of batch) runText(text, params);
-        }),
-      ),
-    freeze: () => file.freeze(),
-    close() {
-      db.close();
-      file.close();
-    },
+    vacuum: () =>
+      whole(() => {
+        db.exec(VACUUM);
+        file.resize(Number(db.exec("PRAGMA page_count")[0]?.values[0]?.[0]));
+      }),
+    close: () => db.close(),
   };
 }
 

@@ -17,7 +17,6 @@ export interface StorageOptions {
   driver?: DriverConfig | undefined;
   /** Reads beside a running owner: no lock, no write. */
   readOnly?: boolean | undefined;
-  onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
   onNotice?: ((message: string) => void) | undefined;
   /** Runs the catalogue, so that other requests are answered while SQL runs (`startThread`). Default: the catalogue is in this thread. */
   thread?: Worker | undefined;
@@ -28,13 +27,13 @@ export interface StorageOptions {
  * it. The catalogue opens meanwhile: what is wrong with it shows in `db.ready` and in every call.
  */
 export async function createStorage(options: StorageOptions): Promise<Storage> {
-  const { dataDir, driver, readOnly = false, onFlushed, onNotice, thread } = options;
+  const { dataDir, driver, readOnly = false, onNotice, thread } = options;
   // Callers of the catalogue get the error.
   if (!thread) loadSqlJs().catch(() => {});
   const lock = readOnly ? undefined : await acquireLock(dataDir);
   try {
     if (lock) await sweepLeftovers(dataDir, lock);
-    const common = { dir: dataDir, readOnly, onFlushed, onNotice, onClosed: () => lock?.release() };
+    const common = { dir: dataDir, readOnly, onNotice, onClosed: () => lock?.release() };
     const db = thread
       ? (await import("./thread.ts")).openInThread({ ...common, thread, lock })
       : (await import("./database.ts")).openDatabase({ ...common, prove: lock?.prove });

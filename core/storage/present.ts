@@ -2,11 +2,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-export const SNAPSHOT_FILE = "catalog.db";
-export const JOURNAL_FILE = "catalog.journal";
+export const MAIN_FILE = "catalog.db";
+/** Pages of the last commits, in SQLite's format. */
+export const LOG_FILE = "catalog.db-wal";
 /** Where damaged files are put: `catalog.db.damaged-<time>`. */
 export const DAMAGED = ".damaged-";
 
-/** True from the first write on: who is killed before the first snapshot leaves a journal alone. */
+/** True from the first write on. */
 export const hasArchive = (dataDir: string): boolean =>
-  [SNAPSHOT_FILE, JOURNAL_FILE].some((name) => existsSync(join(dataDir, name)));
+  [MAIN_FILE, LOG_FILE].some((name) => existsSync(join(dataDir, name)));

@@ -5,16 +5,15 @@ import { type DiskCalls, syncFolder, writeFileAtomic } from "../utils/atomic.ts"
 import { ifThere, isGone } from "../utils/gone.ts";
 import { marks } from "../utils/marks.ts";
 import { isNoFile, readRegularBytes } from "../utils/regular.ts";
-import { CatalogFile } from "./catalog-file.ts";
+import { CatalogFile, emptyDatabase, PAGE } from "./catalog-file.ts";
 import { DERIVED } from "./derived.ts";
-import { createImage, emptyDatabase, type Image } from "./image.ts";
-import { findGroups } from "./journal-format.ts";
+import { createImage, type Image } from "./image.ts";
 import { acquireLock } from "./lock.ts";
-import { DAMAGED, JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
-import { checkSnapshot, writeSnapshot } from "./snapshot.ts";
+import { DAMAGED, LOG_FILE, MAIN_FILE } from "./present.ts";
 import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { SqlValue } from "./types.ts";
+import { markWithoutWal, overlayWal, parseWal, WalEncoder } from "./wal.ts";
 
 interface Salvaged {
   /** The damaged files, under the names they have now. */
@@ -25,104 +24,89 @@ interface Salvaged {
   rows: number;
 }
 
-/** The new catalogue until it is whole and in its place. */
-const REBUILT = "catalog.db.rebuilt";
-
 /** The file system calls used; tests hand in ones that fail. */
 export type SalvageCalls = DiskCalls & Pick<typeof disk, "link" | "copyFile">;
 
 /**
- * Takes the lock, reads what snapshot and journal still hold, and puts a new snapshot in their place. Rows are taken table by table as
- * far as they can be read, then the journal's whole records that continue them. The new one is written and checked first, and the damaged
- * files keep their place until it takes it: whatever ends this, on a full disk or killed, it can be repeated and loses nothing. Throws
- * ARCHIVE_LOCKED, STORAGE_FULL, STORAGE_READ_ONLY.
+ * Takes the lock, reads what `catalog.db` under its log still holds, table by table as far as rows can be read, and puts a new log in place that has
+ * all pages of the rebuilt database: one rename. Copies of the damaged files are made first: whatever ends this, on a full disk or killed, it can
+ * be repeated and loses nothing. Throws ARCHIVE_LOCKED, STORAGE_FULL, STORAGE_READ_ONLY.
  */
 export async function salvageCatalogue(dir: string, now = new Date(), calls: SalvageCalls = disk): Promise<Salvaged> {
   const lock = await acquireLock(dir);
-  const target = join(dir, SNAPSHOT_FILE);
-  const rebuilt = join(dir, REBUILT);
+  const [path, logPath] = [join(dir, MAIN_FILE), join(dir, LOG_FILE)];
   try {
-    const [snapshot, journal] = await Promise.all([read(target), read(join(dir, JOURNAL_FILE))]);
-    // An earlier run ended after it moved the old file away: the new one is whole.
-    if (!snapshot && isWhole(rebuilt)) {
-      const kept = await keepAside(dir, [JOURNAL_FILE], now, calls);
-      await putInPlace(dir, calls);
-      return { kept, incomplete: [], rows: 0 };
-    }
+    const [main = new Uint8Array(), log] = await Promise.all([read(path), read(logPath)]);
     const sql = await loadSqlJs();
-    const { image, batch, incomplete, rows } = readSnapshot(sql, snapshot);
-    let last = batch;
-    for (const { first, batches } of journal ? findGroups(journal) : []) {
-      if (first > last + 1) break;
-      try {
-        image.replay(batches.slice(last + 1 - first));
-      } catch {
-        break; // a table it needs is not there
+    const file = new CatalogFile({ path, main: undefined, log: undefined, writes: 0, find: () => undefined }, 1);
+    const image = createImage(sql, file);
+    const { incomplete, rows } = copyAll(sql, overlay(main, log), image);
+    image.close();
+    const { pages, pageCount } = file.take();
+    const kept = await keepAside(dir, now, calls);
+    if (!(await isUsable(path))) await writeFileAtomic(path, emptyDatabase(2), { calls });
+    // Derived from rows that may have changed or moved.
+    await calls.rm(join(dir, DERIVED), { recursive: true, force: true });
+    const write = async (to: disk.FileHandle) => {
+      const encoder = new WalEncoder(PAGE);
+      await to.writeFile(encoder.header);
+      const all = pages.size > 0 ? [...pages] : [[1, emptyDatabase(2)] as const];
+      for (let done = 0; done < all.length; done += AT_ONCE) {
+        const commit = done + AT_ONCE < all.length ? 0 : pageCount;
+        await to.writeFile(encoder.frames(all.slice(done, done + AT_ONCE), commit));
       }
-      last = Math.max(last, first + batches.length - 1);
-    }
-    const write = async (file: disk.FileHandle) => void (await writeSnapshot(file, image.freeze(), last));
-    await writeFileAtomic(rebuilt, write, { calls }).finally(() => image.close());
-    checkSnapshot(rebuilt);
-    const kept = await keepAside(dir, [SNAPSHOT_FILE, JOURNAL_FILE], now, calls);
-    await putInPlace(dir, calls);
+    };
+    await writeFileAtomic(logPath, write, { calls });
     return { kept, incomplete, rows };
   } catch (error) {
-    throw toStorageError(error, rebuilt);
+    throw toStorageError(error, path);
   } finally {
     await lock.release();
   }
 }
 
-/** The same bytes under a second name: a file stays in its place as well. What is no file can only be moved. */
-async function keepAside(dir: string, names: readonly string[], now: Date, calls: SalvageCalls): Promise<string[]> {
+/** Pages written at once. */
+const AT_ONCE = 256;
+
+/** SQLite uses a log only beside a file that is not empty. */
+const isUsable = (path: string) =>
+  disk.lstat(path).then(
+    (found) => found.isFile() && found.size > 0,
+    () => false,
+  );
+
+function overlay(main: Uint8Array, log: Uint8Array | undefined): Uint8Array {
+  const wal = log && parseWal(log);
+  const bytes = wal ? overlayWal(main, log, wal) : main;
+  markWithoutWal(bytes);
+  return bytes;
+}
+
+/** Gives the damaged files a second name. `catalog.db` is written in place later, so of that a copy. What is no file can only be moved. */
+async function keepAside(dir: string, now: Date, calls: SalvageCalls): Promise<string[]> {
   const stamp = now.toISOString().replace(/[:.]/g, "-");
   const kept: string[] = [];
-  for (const name of names) {
+  for (const name of [MAIN_FILE, LOG_FILE]) {
     const path = join(dir, name);
     const aside = `${path}${DAMAGED}${stamp}`;
     const found = await ifThere(disk.lstat(path));
     if (!found) continue;
+    const copy = () => calls.copyFile(path, aside, disk.constants.COPYFILE_EXCL | disk.constants.COPYFILE_FICLONE);
     if (!found.isFile()) await calls.rename(path, aside);
+    else if (name === MAIN_FILE) await copy();
     // Not every file system has a second name for a file.
-    else await calls.link(path, aside).catch(() => calls.copyFile(path, aside, disk.constants.COPYFILE_EXCL));
+    else await calls.link(path, aside).catch(copy);
     kept.push(aside);
   }
   await syncFolder(dir, calls);
   return kept;
 }
 
-async function putInPlace(dir: string, calls: SalvageCalls): Promise<void> {
-  // Derived from rows that may have changed or moved.
-  await calls.rm(join(dir, DERIVED), { recursive: true, force: true });
-  await calls.rename(join(dir, REBUILT), join(dir, SNAPSHOT_FILE));
-  await calls.rm(join(dir, JOURNAL_FILE), { force: true });
-  await syncFolder(dir, calls);
-}
-
-function isWhole(path: string): boolean {
-  try {
-    checkSnapshot(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-interface Contents {
-  image: Image;
-  /** Number of the last batch in it. */
-  batch: number;
-  incomplete: string[];
-  rows: number;
-}
-
-function readSnapshot(sql: SqlJsStatic, bytes: Buffer | undefined): Contents {
-  const image = createImage(sql, new CatalogFile(emptyDatabase()));
+/** Copies what can be read of the damaged database into `image`. */
+function copyAll(sql: SqlJsStatic, bytes: Uint8Array, image: Image): { incomplete: string[]; rows: number } {
   const incomplete: string[] = [];
   let rows = 0;
-  const batch = bytes && bytes.length >= 64 ? bytes.readUInt32BE(60) : 0;
-  if (!bytes) return { image, batch: 0, incomplete, rows };
+  if (bytes.length === 0) return { incomplete, rows };
   let damaged: InstanceType<SqlJsStatic["Database"]> | undefined;
   try {
     damaged = new sql.Database(bytes);
@@ -131,7 +115,7 @@ function readSnapshot(sql: SqlJsStatic, bytes: Buffer | undefined): Contents {
         ?.values ?? [];
     for (const [type, name, text] of schema) {
       if (String(name).startsWith("sqlite_")) continue;
-      image.replay([[[String(text)]]]);
+      image.apply([[String(text)]]);
       if (type !== "table") continue;
       const copied = copyTable(damaged, image, String(name));
       rows += copied.rows;
@@ -141,7 +125,7 @@ function readSnapshot(sql: SqlJsStatic, bytes: Buffer | undefined): Contents {
     incomplete.push("schema");
   }
   damaged?.close();
-  return { image, batch, incomplete, rows };
+  return { incomplete, rows };
 }
 
 function copyTable(
@@ -157,7 +141,7 @@ function copyTable(
       while (all.step()) {
         const values = all.get() as SqlValue[];
         try {
-          to.replay([[[`insert into ${quoted} values (${marks(values)})`, values]]]);
+          to.apply([[`insert into ${quoted} values (${marks(values)})`, values]]);
           rows++;
         } catch {
           // A row that breaks a rule of its table is part of the damage.

@@ -10,11 +10,13 @@ export interface ThreadOptions {
 }
 
 /** How the catalogue is when a call ends. */
-export type State = Pick<Database, "generation" | "undone" | "stats">;
+export type State = Pick<Database, "generation" | "stats">;
 
 /** What the catalogue is asked to do. */
 export type Call =
-  | { call: "ready" | "flush" | "compact" }
+  | { call: "ready" | "hold" | "compact" }
+  /** `hold`: what that call returned. */
+  | { call: "release"; hold: number }
   | { call: "read" | "run"; sql: string; params: readonly SqlValue[] }
   | { call: "batch"; statements: readonly Statement[] }
   | { call: "close"; withinMs: number | undefined };
@@ -31,5 +33,4 @@ export type FromCatalogue =
   | { say: "done"; id: number; result: unknown; state: State }
   | { say: "failed"; id: number; error: unknown; state: State }
   | { say: "prove"; id: number }
-  | { say: "notice"; message: string }
-  | { say: "flushed"; bytes: number; ms: number };
+  | { say: "notice"; message: string };

@@ -44,15 +44,28 @@ function openCatalogue(port: Port, { dir, readOnly, token }: ThreadOptions) {
     readOnly,
     prove,
     onNotice: (message) => post({ say: "notice", message }),
-    onFlushed: (info) => post({ say: "flushed", ...info }),
   });
+
+  const holds = new Map<number, () => void>();
+  let held = 0;
+  async function hold(): Promise<number> {
+    const letGo = await db.hold();
+    holds.set(++held, letGo);
+    return held;
+  }
+  async function release(id: number): Promise<void> {
+    holds.get(id)?.();
+    holds.delete(id);
+  }
 
   function run(call: Call & { id: number }): Promise<unknown> {
     switch (call.call) {
       case "ready":
         return db.ready;
-      case "flush":
-        return db.flush();
+      case "hold":
+        return hold();
+      case "release":
+        return release(call.hold);
       case "compact":
         return db.compact();
       case "read":
@@ -75,7 +88,7 @@ function openCatalogue(port: Port, { dir, readOnly, token }: ThreadOptions) {
       proofs.delete(id);
       return;
     }
-    const state = () => ({ generation: db.generation, undone: db.undone, stats: db.stats });
+    const state = () => ({ generation: db.generation, stats: db.stats });
     run(message).then(
       (result) => post({ say: "done", id, result, state: state() }),
       (error: unknown) => post({ say: "failed", id, error: toCarried(error), state: state() }),

@@ -1,4 +1,4 @@
-/** The catalogue in its own thread (`thread-entry.ts`): long SQL, repeating a long journal and snapshots hold up no request. */
+/** The catalogue in its own thread (`thread-entry.ts`): long SQL and writing hold up no request. */
 import { Worker } from "node:worker_threads";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
@@ -11,7 +11,7 @@ import { prepareEngine } from "./sqljs.ts";
 import type { Call, FromCatalogue, State, ToCatalogue } from "./thread-calls.ts";
 import type { Compacted, Database, SqlValue } from "./types.ts";
 
-type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "onNotice" | "onFlushed" | "onClosed">;
+type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "onNotice" | "onClosed">;
 
 export interface InThreadOptions extends Passed {
   /** The lock that this process holds on `dir`: proved before and after each write. */
@@ -52,7 +52,7 @@ export function openInThread(options: InThreadOptions): Database {
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const waiting = new Map<number, Waiting>();
   let calls = 0;
-  let state: State = { generation: 0, undone: 0, stats: { snapshotBytes: 0, journalBytes: 0 } };
+  let state: State = { generation: 0, stats: { fileBytes: 0, logBytes: 0 } };
   let first = options.thread;
   let worker: Worker | undefined;
   let closing: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export function openInThread(options: InThreadOptions): Database {
     const started = first && first.threadId !== ENDED ? first : startThread(entry);
     first = undefined;
     // Each thread counts from the start.
-    const { generation, undone } = state;
+    const { generation } = state;
     let failure: unknown;
     const post = (message: ToCatalogue) => started.postMessage(message);
     post({ call: "open", dir, readOnly, token: lock?.info.token });
@@ -78,7 +78,7 @@ export function openInThread(options: InThreadOptions): Database {
     }
 
     function settle(id: number, { stats, ...counts }: State, how: (call: Waiting) => void): void {
-      state = { generation: generation + counts.generation, undone: undone + counts.undone, stats };
+      state = { generation: generation + counts.generation, stats };
       const call = waiting.get(id);
       waiting.delete(id);
       if (waiting.size === 0) started.unref();
@@ -97,8 +97,6 @@ export function openInThread(options: InThreadOptions): Database {
           return void answerProof(message.id);
         case "notice":
           return notice(message.message);
-        case "flushed":
-          return options.onFlushed?.({ bytes: message.bytes, ms: message.ms });
       }
     });
     started.on("error", (error) => {
@@ -106,8 +104,7 @@ export function openInThread(options: InThreadOptions): Database {
     });
     started.on("exit", (code) => {
       worker = undefined;
-      // What the thread answered last may not be on disk.
-      state = { ...state, generation: state.generation + 1, undone: state.undone + 1 };
+      state = { ...state, generation: state.generation + 1 };
       const reason = failure === undefined ? `it exited with ${code}` : messageOf(failure);
       const error = new SessarcError("WORKER_ENDED", { reason }, { cause: failure });
       for (const { reject } of waiting.values()) reject(error);
@@ -132,6 +129,13 @@ export function openInThread(options: InThreadOptions): Database {
   const all = <T>(sql: string, params: readonly SqlValue[] = []) =>
     ask<T[]>({ call: "read", sql, params: ownBytes(params) });
 
+  async function hold(): Promise<() => void> {
+    const held = await ask<number>({ call: "hold" });
+    const on = worker;
+    // Another thread holds nothing; nor does one that was closed.
+    return () => void (worker === on && !closing && ask({ call: "release", hold: held }).catch(() => {}));
+  }
+
   async function close(withinMs: number | undefined): Promise<void> {
     // A reader has nothing to write, and its thread may be in a long query.
     if (worker && !(readOnly && withinMs === 0)) await send({ call: "close", withinMs });
@@ -150,12 +154,13 @@ export function openInThread(options: InThreadOptions): Database {
     async batch(statements) {
       await ask({ call: "batch", statements: statements.map(([sql, params = []]) => [sql, ownBytes(params)]) });
     },
-    flush: async () => void (await ask({ call: "flush" })),
+    hold,
     compact: () => ask<Compacted>({ call: "compact" }),
     async check(signal) {
       if (closing) throw new Error("The catalogue is closed");
+      const release = await hold();
       const copy = openInThread({ dir, readOnly: true, entry, onNotice() {} });
-      return checkCatalogue(copy, ending.signal, signal);
+      return checkCatalogue(copy, ending.signal, signal).finally(release);
     },
     close(withinMs) {
       ending.abort(new SessarcError("SHUTTING_DOWN", {}));
@@ -164,9 +169,6 @@ export function openInThread(options: InThreadOptions): Database {
     },
     get generation() {
       return state.generation;
-    },
-    get undone() {
-      return state.undone;
     },
     get stats() {
       return state.stats;

@@ -14,8 +14,8 @@ export interface Compacted {
 }
 
 /**
- * The catalogue: SQLite in memory, durable through a journal and snapshots. Asynchronous on purpose, it may move to a worker.
- * A `batch` or `run` resolves when its effect is on disk (journal, fsync); concurrent ones share one fsync.
+ * The catalogue: SQLite over the pages of a file and its log. Asynchronous on purpose, it may move to a worker.
+ * A `batch` or `run` resolves when its effect is on disk (log, fsync); concurrent ones share one fsync. A read resolves when all that it saw is on disk.
  */
 export interface Database {
   /** Resolves when the catalogue is open; rejects, as every call does, when it cannot be opened. */
@@ -27,12 +27,13 @@ export interface Database {
   batch(statements: readonly Statement[]): Promise<void>;
   /** Counts committed batches; equal numbers mean equal answers. */
   readonly generation: number;
-  /** Grows when batches that were read already turned out not to be stored: what was made of them is of nothing. */
-  readonly undone: number;
-  /** Writes a snapshot now. */
-  flush(): Promise<void>;
   /**
-   * Gives the room of deleted rows back, while reading and writing go on. Takes memory and room on the disk for another catalogue meanwhile.
+   * Resolves when nothing is written into `catalog.db`, and nothing will be until the function it returns is called: for copies. Batches go on, into
+   * the log.
+   */
+  hold(): Promise<() => void>;
+  /**
+   * Gives the room of deleted rows back. Other calls wait for some seconds. Takes memory for another catalogue meanwhile, and room on the disk for two.
    * Throws STORAGE_FULL without that room, STORAGE_READ_ONLY, SHUTTING_DOWN when it is closed meanwhile: then nothing has changed.
    */
   compact(): Promise<Compacted>;
@@ -41,9 +42,10 @@ export interface Database {
    * what cannot be read, the signal's reason once that aborts.
    */
   check(signal?: AbortSignal): Promise<string | undefined>;
-  /** `withinMs`: what a snapshot may take; one that takes longer is given up, since the journal has everything. Default: what it takes. */
+  /** `withinMs`: what updating `catalog.db` may take; if it takes longer it is given up, since the log has everything. Default: what it takes. */
   close(withinMs?: number): Promise<void>;
-  readonly stats: { snapshotBytes: number; journalBytes: number };
+  /** Bytes of the database, and of its log. */
+  readonly stats: { fileBytes: number; logBytes: number };
 }
 
 /** Files by key, `a:b` for b in the folder a; unstorage behind it. Values are JSON, raw ones bytes. */

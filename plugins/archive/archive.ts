@@ -120,7 +120,7 @@ export interface OpenArchive extends Archive {
 export function createArchive(kernel: Kernel): OpenArchive {
   const { db, transcripts } = kernel.storage;
   const costOf = (usage: SessionUsage) => kernel.find("pricing")?.cost(usage) ?? null;
-  const changes = new Changes(db);
+  const changes = new Changes();
   const store = createStore(db, () => kernel.find("pricing"), changes);
   const resolver = createResolver(db, async (path) => (await kernel.find("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));

@@ -18,7 +18,7 @@ export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions 
   const { db, transcripts } = kernel.storage;
   const counter = counterOf({ ...kernel, pool });
   if (!counter) throw new Error("no workers");
-  return new SearchIndex(db, transcripts, readers, new Changes(db), { ...counter, chunks }, () => {}, {
+  return new SearchIndex(db, transcripts, readers, new Changes(), { ...counter, chunks }, () => {}, {
     ...files,
     onError(error) {
       throw error;

@@ -71,7 +71,7 @@ it("filters find what each row says, in every order, whatever changes between tw
     });
   };
   await db.batch(Array.from({ length: SESSIONS }, (_, n) => store(n)));
-  const changes = new Changes(db);
+  const changes = new Changes();
   const pricing = createPricing({ "model-0": { input: 1, output: 1 }, "model-1": { input: 3, output: 1 } });
   const { page, sessionNamed } = createStore(db, () => pricing, changes);
 

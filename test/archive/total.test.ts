@@ -96,7 +96,7 @@ it("a session whose first chunks do not match is on a later page, and in the tot
       },
     },
     kernel.inject("archive/open").readers,
-    new Changes(kernel.storage.db),
+    new Changes(),
     undefined,
     () => {},
     { folder: undefined, readOnly: true, onError: () => {} },
@@ -115,7 +115,7 @@ it("what is found damaged in a text that was replaced meanwhile is not held agai
   await t.send("POST", "/api/import", { all: true });
   const { kernel } = t;
   const { transcripts } = kernel.storage;
-  const changes = new Changes(kernel.storage.db);
+  const changes = new Changes();
   let [asked, open] = [() => {}, () => {}];
   const waiting = new Promise<void>((resolve) => {
     asked = resolve;
@@ -166,7 +166,7 @@ it("a search is answered while an import goes on that changes something all the 
   writeFileSync(logOf(t, 0), row(0, "the needle", "u0"));
   await t.send("POST", "/api/import", { all: true });
   const { db, transcripts } = t.kernel.storage;
-  const changes = new Changes(db);
+  const changes = new Changes();
   let reads = 0;
   const busy: typeof db = {
     ...db,

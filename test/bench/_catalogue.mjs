@@ -8,14 +8,12 @@ import { createHash } from "node:crypto";
 import { copyFileSync, linkSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { CLI, environment, scratch } from "./_service.mjs";
 
 /** Sessions that are really imported. */
 const TEMPLATES = 120;
 const DAYS = 360;
 const PROJECTS = 24;
-const PAGE = 16_384;
 /** Links of one file: file systems take some ten thousand. */
 const LINKS = 20_000;
 const WORDS =
@@ -148,7 +146,6 @@ export async function makeCatalogue(sessions) {
   const file = join(data, "catalog.db");
   const SQL = await init();
   const db = new SQL.Database(readFileSync(file));
-  const batch = db.exec("pragma user_version")[0].values[0][0];
   const rows = (sql) => {
     const [{ columns, values }] = db.exec(sql);
     return values.map((value) => Object.fromEntries(columns.map((column, i) => [column, value[i]])));
@@ -199,16 +196,8 @@ export async function makeCatalogue(sessions) {
   db.exec("commit");
   const bytes = db.export();
   db.close();
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  view.setUint32(60, batch);
-  view.setUint32(68, 0);
-  // Of the checksums of the pages: see core/storage/snapshot.ts.
-  const sums = [];
-  for (let at = 0; at < bytes.length; at += PAGE) sums.push(crc32(bytes.subarray(at, at + PAGE)));
-  view.setUint32(68, crc32(sums.join()));
   writeFileSync(file, bytes);
-  // The journal says which snapshot it continues.
-  rmSync(join(data, "catalog.journal"), { force: true });
+  rmSync(join(data, "catalog.db-wal"), { force: true });
   return { home, data, log: logOf(home, 3), id: `claude-code:${uuid(3)}`, catalogBytes: bytes.length };
 }
 

@@ -158,7 +158,7 @@ async function measure(size) {
   put("sync of one line", size, `${percentile(clock, 50).toFixed(0)} (${(cpu / clock.length).toFixed(0)}) ms`);
   await cost("search after a sync", (i) => `/search?q=${["route", "client", "user", "value", "branch", "review"][i]}`);
   put("memory after all that", size, `${usageOf(pid).rss.toFixed(0)} MiB`);
-  put("journal", size, `${(statSync(join(data, "catalog.journal")).size / 1024).toFixed(0)} KB`);
+  put("log", size, `${(statSync(join(data, "catalog.db-wal")).size / 1024).toFixed(0)} KB`);
   const before = usageOf(pid).cpu;
   const began = performance.now();
   let after = before;

@@ -101,7 +101,6 @@ describe("mcp-hub: registry", () => {
     const first = await startHub();
     const { home } = first;
     const secrets = await plant(first);
-    await first.kernel.storage.db.flush();
     const data = join(home, "data");
     const values = Object.values(secrets).map((value) => Buffer.from(value));
     for await (const file of filesBelow(data)) {

@@ -75,7 +75,6 @@ it("mcp-hub: a planted secret is in no answer, log, error, process list or file 
   const services = (await t.json<{ services: WireService[] }>("/api/mcp/services")).services;
   expect(services.find(({ id }) => id === "local")?.warnings).toEqual([expect.stringMatching(/Argument 5 .* env/)]);
   expect(services.find(({ id }) => id === "remote")?.warnings).toEqual([]);
-  await t.kernel.storage.db.flush();
   const data = join(t.home, "data");
   for (const entry of await readdir(data, { withFileTypes: true, recursive: true }))
     if (entry.isFile()) said.push((await readFile(join(entry.parentPath, entry.name))).toString("latin1"));

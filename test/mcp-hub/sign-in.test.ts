@@ -77,7 +77,6 @@ describe("mcp-hub: signing in", () => {
 
     const two = await start(one.home);
     expect((await two.whoami()).status).toBe(200);
-    await two.kernel.storage.db.flush();
     const files: string[] = [];
     for (const entry of await readdir(join(one.home, "data"), { withFileTypes: true, recursive: true }))
       if (entry.isFile()) files.push((await readFile(join(entry.parentPath, entry.name))).toString("latin1"));

@@ -7,7 +7,6 @@ const [dir = "", nth] = process.argv.slice(2);
 const kill = killBefore(Number(nth));
 const db = openDatabase({ dir, onNotice: () => {} });
 await fill(db);
-await db.flush();
 kill.armed = true;
 await db.compact();
 kill.armed = false;

@@ -1,15 +1,19 @@
 /**
- * The power goes at every file call: from what was written, synced and renamed so far, each disk a cut could leave is made and opened. What
- * was acknowledged is there, nothing comes after a hole, and writing goes on. An eighth of the cuts by default, all with `test:long`.
+ * The power goes at every file call: from what was written, synced and renamed so far, disks that a cut could leave are made, with calls that arrived
+ * whole, in part, or not, down to the sectors of one call. Stock SQLite and sessarc open each of them: it is whole, what was acknowledged is there, both say the same, and writing
+ * goes on. An eighth of the cuts by default, all with `test:long`.
  */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import * as disk from "node:fs/promises";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
-import { rounds } from "../rounds.ts";
+import { LONG, rounds } from "../rounds.ts";
+import { askStock, HAS_STOCK } from "../stock-sqlite.ts";
 
 /** One call that changes the disk, or what the caller was answered. */
 type Call =
@@ -53,7 +57,7 @@ function recorder(dir: string) {
           if (name === "writeFile") note({ call: "write", file, at: 0, data: Buffer.from(args[0] as Uint8Array) });
           if (name === "truncate") note({ call: "cut", file, bytes: (args[0] as number | undefined) ?? 0 });
           if (name === "write") {
-            const [data, from, length, at] = args as [Buffer, number, number, number];
+            const [data, from, length, at] = args as [Uint8Array, number, number, number];
             note({ call: "write", file, at, data: Buffer.from(data.subarray(from, from + length)) });
           }
           return result;
@@ -79,7 +83,13 @@ function recorder(dir: string) {
 }
 
 type Names = Map<string, number>;
-type Bytes = Map<number, Buffer>;
+/** What a file has for sure, and the calls since its last fsync. */
+interface Content {
+  synced: Buffer;
+  since: ({ at: number; data: Buffer } | { bytes: number })[];
+}
+
+const SECTOR = 512;
 
 function put(bytes: Buffer, at: number, data: Buffer): Buffer {
   const out = Buffer.alloc(Math.max(bytes.length, at + data.length));
@@ -88,26 +98,43 @@ function put(bytes: Buffer, at: number, data: Buffer): Buffer {
   return out;
 }
 
-/** What the disk may hold when the power goes after these calls. */
-function disksAfter(calls: readonly Call[]): { disks: Map<string, Buffer>[]; told: number; asked: number } {
+/** The file with those sectors of its unsynced calls that `arrived` takes; where it grew, others are zero. */
+function contentOf(
+  { synced, since }: Content,
+  arrived: (call: number, sector: number, sectors: number) => boolean,
+): Buffer {
+  let bytes = synced;
+  for (const [i, one] of since.entries()) {
+    if ("bytes" in one) {
+      if (arrived(i, 0, 1)) bytes = bytes.subarray(0, one.bytes);
+      continue;
+    }
+    const sectors = Math.ceil(one.data.length / SECTOR);
+    for (let n = 0; n < sectors; n++) {
+      const part = one.data.subarray(n * SECTOR, (n + 1) * SECTOR);
+      if (arrived(i, n, sectors)) bytes = put(bytes, one.at + n * SECTOR, part);
+    }
+  }
+  return bytes;
+}
+
+/** Disks after a power cut at the end of `calls`. */
+function disksAfter(
+  calls: readonly Call[],
+  random: () => number,
+): { disks: Map<string, Buffer>[]; told: number; asked: number } {
   let [now, kept]: [Names, Names] = [new Map(), new Map()];
-  const bytes: Bytes = new Map();
-  const synced: Bytes = new Map();
-  const last = new Map<number, { before: Buffer; at: number; data: Buffer }>();
+  const files = new Map<number, Content>();
   let [told, asked] = [0, 0];
+  const of = (file: number) => files.get(file) ?? { synced: Buffer.alloc(0), since: [] };
   for (const one of calls) {
     if (one.call === "make") {
       now.set(one.name, one.file);
-      bytes.set(one.file, Buffer.alloc(0));
-    } else if (one.call === "write") {
-      const before = bytes.get(one.file) ?? Buffer.alloc(0);
-      last.set(one.file, { before, at: one.at, data: one.data });
-      bytes.set(one.file, put(before, one.at, one.data));
-    } else if (one.call === "cut") bytes.set(one.file, (bytes.get(one.file) ?? Buffer.alloc(0)).subarray(0, one.bytes));
-    else if (one.call === "sync") {
-      synced.set(one.file, bytes.get(one.file) ?? Buffer.alloc(0));
-      last.delete(one.file);
-    } else if (one.call === "rename") {
+      files.set(one.file, { synced: Buffer.alloc(0), since: [] });
+    } else if (one.call === "write") of(one.file).since.push({ at: one.at, data: one.data });
+    else if (one.call === "cut") of(one.file).since.push({ bytes: one.bytes });
+    else if (one.call === "sync") files.set(one.file, { synced: contentOf(of(one.file), () => true), since: [] });
+    else if (one.call === "rename") {
       const file = now.get(one.from);
       now.delete(one.from);
       if (file !== undefined) now.set(one.to, file);
@@ -116,76 +143,125 @@ function disksAfter(calls: readonly Call[]): { disks: Map<string, Buffer>[]; tol
     else if (one.call === "asked") asked = one.n;
     else told = one.n;
   }
-  const torn = (cut: (size: number) => [from: number, to: number]): Bytes => {
-    const out = new Map(bytes);
-    for (const [file, { before, at, data }] of last) {
-      const [from, to] = cut(data.length);
-      // Pages that did not arrive are zero where the file grew.
-      out.set(file, put(put(before, at, Buffer.alloc(to)), at + from, data.subarray(from, to)));
-    }
-    return out;
-  };
-  const half = (size: number) => Math.floor(size / 2);
-  const contents = [bytes, synced, torn((size) => [0, half(size)]), torn((size) => [half(size), size])];
+  const cut = random();
+  const ways: ((call: number, sector: number, sectors: number) => boolean)[] = [
+    () => true,
+    () => false,
+    // The last call in part: its beginning, its end, all but its last byte's sector, some sectors.
+    (_, n, sectors) => n < cut * sectors,
+    (_, n, sectors) => n >= cut * sectors,
+    (_, n, sectors) => n < sectors - 1,
+    () => random() < 0.5,
+    () => random() < 0.9,
+  ];
   const disks: Map<string, Buffer>[] = [];
   for (const names of [now, kept])
-    for (const content of contents)
-      disks.push(
-        new Map([...names].flatMap(([name, file]) => (content.has(file) ? [[name, content.get(file) as Buffer]] : []))),
-      );
+    for (const way of ways) disks.push(new Map([...names].map(([name, file]) => [name, contentOf(of(file), way)])));
   return { disks, told, asked };
 }
 
-async function scenario(largeFrom: number | undefined): Promise<Call[]> {
+async function scenario(logLimit: number): Promise<Call[]> {
   const dir = await mkdtemp(join(tmpdir(), "sessarc-cuts-"));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const { calls, note, disk } = recorder(dir);
   let n = 0;
   for (let life = 0; life < 3; life++) {
-    const db = openDatabase({ dir, calls: disk, journalLimit: 4_000, onNotice: () => {}, largeFrom });
-    if (life === 0) await db.run("create table t (n integer primary key, text text)");
-    for (let i = 0; i < 8; i++) {
+    const db = openDatabase({ dir, calls: disk, logLimit, onNotice: () => {} });
+    if (life === 0)
+      await db.run(
+        "create table t (n integer primary key, text text); create table counter (n integer); insert into counter values (0)",
+      );
+    for (let i = 0; i < 12; i++) {
       const next = ++n;
       note({ call: "asked", n: next });
-      await db.run("insert into t values (?, ?)", [next, "x".repeat(next % 3 === 0 ? 3_000 : 40)]);
+      await db.batch([
+        ["insert into t values (?, ?)", [next, "x".repeat(next % 3 === 0 ? 9_000 : 40)]],
+        ["update counter set n = ?", [next]],
+      ]);
       note({ call: "told", n: next });
-      if (i === 5) await db.flush();
       if (i === 6) await db.run(`create index by_text_${life} on t (text)`);
+      if (i === 9 && life > 0) await db.run("update t set text = 'short'").then(() => db.compact());
     }
-    await db.close();
+    // The one in the middle is killed.
+    await db.close(life === 1 ? 0 : undefined);
   }
   return calls;
 }
 
+const QUERIES = [
+  "pragma integrity_check",
+  "select count(*), min(n), max(n), sum(n) from t",
+  "select n from counter",
+  "select coalesce(sum(length(text)), 0) from t",
+];
+const CREATED = "select count(*) from sqlite_master where name = 'counter'";
+
 it.each([
-  ["a snapshot at each close", undefined],
-  ["a close that leaves a short journal", 0],
-])("what was acknowledged is there after a power cut at any call: %s", async (_, largeFrom) => {
-  const calls = await scenario(largeFrom);
+  ["a log that is never long", 1 << 30],
+  ["catalog.db updated after every few batches", 20_000],
+])("what was acknowledged is there after a power cut at any call: %s", async (_, logLimit) => {
+  const calls = await scenario(logLimit);
   const home = await mkdtemp(join(tmpdir(), "sessarc-cut-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   const step = Math.max(1, Math.round(calls.length / rounds(calls.length)));
+  let seed = logLimit;
+  const random = () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return seed / 2 ** 32;
+  };
   const seen = new Set<string>();
-  let states = 0;
+  const states: { dir: string; where: string; told: number; asked: number }[] = [];
   for (let end = 1; end <= calls.length; end += step) {
-    const { disks, told, asked } = disksAfter(calls.slice(0, end));
+    const { disks, told, asked } = disksAfter(calls.slice(0, end), random);
     for (const files of disks) {
-      const sign = JSON.stringify([told, asked, [...files].map(([name, data]) => [name, data.toString("base64")])]);
+      const hash = createHash("sha256").update(JSON.stringify([told, asked]));
+      for (const [name, data] of files) hash.update(`${name} ${data.length}`).update(data);
+      const sign = hash.digest("hex");
       if (seen.has(sign)) continue;
       seen.add(sign);
-      const dir = join(home, String(states++));
+      const dir = join(home, String(states.length));
       await disk.mkdir(dir);
       for (const [name, data] of files) await writeFile(join(dir, name), data);
-      const where = `cut after call ${end} of ${calls.length}, state ${states}`;
-      const db = openDatabase({ dir, onNotice: () => {}, largeFrom });
-      const there = await db.get("select 1 from sqlite_master where name = 't'");
-      const rows = there ? await db.all<{ n: number }>("select n from t order by n") : [];
-      expect([where, rows.map((row) => row.n)]).toEqual([where, Array.from({ length: rows.length }, (_, i) => i + 1)]);
-      expect([where, rows.length >= told, rows.length <= asked]).toEqual([where, true, true]);
-      await db.run(there ? "insert into t values (1000, '')" : "create table t (n integer primary key, text text)");
-      await db.close();
-      await rm(dir, { recursive: true });
+      states.push({ dir, where: `cut after call ${end} of ${calls.length}, state ${states.length}`, told, asked });
     }
   }
-  expect(states).toBeGreaterThan(20);
+  // Stock SQLite has its copies: it writes what it finds in a log into the file, and removes the log.
+  const isMade = (dir: string) => existsSync(join(dir, "catalog.db"));
+  const made = states.filter(({ dir }) => isMade(dir));
+  for (const { dir } of made) await cp(dir, `${dir}-stock`, { recursive: true });
+  const stock = (dir: string) => join(`${dir}-stock`, "catalog.db");
+  const tables = HAS_STOCK
+    ? await askStock(
+        made.map(({ dir }) => stock(dir)),
+        CREATED,
+      )
+    : [];
+  const filled = made.filter((_, i) => tables[i]?.[0] === "1");
+  const answers = HAS_STOCK
+    ? await askStock(
+        filled.map(({ dir }) => stock(dir)),
+        ...QUERIES,
+      )
+    : [];
+  const said = new Map(filled.map(({ dir }, i) => [dir, answers[i]]));
+  for (const { dir, where, told, asked } of states) {
+    const db = openDatabase({ dir, onNotice: () => {} });
+    const there = (await db.get<Record<string, number>>(CREATED))?.["count(*)"] === 1;
+    const lines: string[] = [];
+    if (there)
+      for (const query of QUERIES)
+        for (const row of await db.all<Record<string, unknown>>(query)) lines.push(Object.values(row).join("|"));
+    if (HAS_STOCK) expect([where, lines]).toEqual([where, said.get(dir) ?? []]);
+    if (there) {
+      const n = Number((await db.get<{ n: number }>("select n from counter"))?.n ?? 0);
+      const sum = n === 0 ? "0||||" : `${n}|1|${n}|${(n * (n + 1)) / 2}`;
+      expect([where, lines[0], `${lines[1]}${n === 0 ? "|" : ""}`]).toEqual([where, "ok", sum]);
+      expect([where, n >= told, n <= asked]).toEqual([where, true, true]);
+    } else expect([where, told]).toEqual([where, 0]);
+    await db.run(there ? "insert into t values (1000, '')" : "create table t (n integer primary key, text text)");
+    await db.close();
+    await rm(dir, { recursive: true });
+  }
+  console.log(`${states.length} states after ${calls.length} calls`);
+  expect(states.length).toBeGreaterThan(LONG ? 300 : 40);
 });

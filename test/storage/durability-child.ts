@@ -9,7 +9,7 @@ import { loadSqlJs } from "../../core/storage/sqljs.ts";
 
 export interface Job {
   dir: string;
-  journalLimit: number;
+  logLimit: number;
   /** Number of the first batch. */
   first: number;
   seed: number;
@@ -20,9 +20,9 @@ const { value } = await createInterface({ input: process.stdin })[Symbol.asyncIt
 const jobs = JSON.parse(value ?? "[]") as Job[];
 await Promise.all(jobs.map(work));
 
-async function work({ dir, journalLimit, first, seed }: Job, job: number): Promise<void> {
+async function work({ dir, logLimit, first, seed }: Job, job: number): Promise<void> {
   const random = createRandom(seed);
-  const open = () => openDatabase({ dir, journalLimit, onNotice: () => {} });
+  const open = () => openDatabase({ dir, logLimit, onNotice: () => {} });
   let db = open();
   let next = first;
   await db.batch([
@@ -46,7 +46,7 @@ async function work({ dir, journalLimit, first, seed }: Job, job: number): Promi
     });
     await Promise.all(writers);
     const dice = random(12);
-    if (dice === 0) await db.flush();
+    if (dice === 0) await db.compact();
     if (dice === 1) {
       await db.close();
       db = open();

@@ -75,14 +75,14 @@ async function check(dir: string, acknowledged: Set<number>): Promise<{ last: nu
 }
 
 const ROUNDS = LONG ? 70 : 9;
-/** A snapshot after almost every batch; after some twenty; long journals, as usual. */
-const LIMITS = [300, 12_000, 8 * 2 ** 20];
+/** A step after almost every batch; after some twenty; a long log, as usual. */
+const LIMITS = [4_000, 200_000, 8 * 2 ** 20];
 
 describe(`a process killed while it writes to three archives, ${ROUNDS} times`, () => {
   it("every acknowledged batch is there, none by half and none twice, and the next start goes on from that", async () => {
-    const archives = LIMITS.map((journalLimit) => ({
-      dir: join(home, `limit-${journalLimit}`),
-      journalLimit,
+    const archives = LIMITS.map((logLimit) => ({
+      dir: join(home, `limit-${logLimit}`),
+      logLimit,
       first: 1,
       acknowledged: new Set<number>(),
     }));
@@ -91,9 +91,9 @@ describe(`a process killed while it writes to three archives, ${ROUNDS} times`, 
       for (let round = 0; round < ROUNDS; round++) {
         const writer = warm;
         warm = new Writer(script);
-        const jobs = archives.map(({ dir, journalLimit, first }, i) => ({
+        const jobs = archives.map(({ dir, logLimit, first }, i) => ({
           dir,
-          journalLimit,
+          logLimit,
           first,
           seed: round * 7919 + i * 31 + 1,
         }));

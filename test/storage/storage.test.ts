@@ -36,7 +36,7 @@ describe("createStorage", () => {
     const again = await createStorage({ dataDir });
     expect(await again.files.getItem("shares:a")).toEqual({ title: "x" });
     await again.db.close();
-    expect((await readdir(dataDir)).sort()).toEqual(["catalog.db", "catalog.journal", "files"]);
+    expect((await readdir(dataDir)).sort()).toEqual(["catalog.db", "files"]);
   });
 
   it("reads beside the owner without the lock, and cannot write", async () => {

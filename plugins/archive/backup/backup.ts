@@ -1,31 +1,45 @@
 /** Everything the archive keeps as one tar, as it was at one moment, while others go on writing. */
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import type { Kernel, Storage } from "sessarc";
-import { isTempName } from "#internal";
+import { copyCatalogue, isTempName } from "#internal";
 import { isGone, openRegular } from "#internal/adapter";
 import { TAR_END, tarHeader, tarPadding } from "./tar.ts";
 
 /** Left out: who has the archive open, tokens of this run, and what can be rebuilt or fetched again. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["lock.json", "access.json", "replay", "guard", "skills/fetch"]);
-const CATALOGUE = ["catalog.journal", "catalog.db"];
 const PIECE = 256 * 1024;
 
 /**
- * Bytes of the tar. The journal is read before the snapshot, as the storage itself opens them, so the catalogue is one that was
- * committed; `begin` keeps every transcript it names until the last byte is out.
+ * Bytes of the tar. The catalogue in it is one file, of the last commit; an empty log beside it replaces one that is in the folder where the
+ * backup is unpacked. `begin` keeps every transcript it names until the last byte is out.
  */
 export async function* backup(kernel: Kernel, begin: () => () => void): AsyncGenerator<Uint8Array> {
   const { dataDir, db, path, readOnly } = kernel.storage;
   const end = begin();
+  let release = () => {};
   try {
-    if (!readOnly) await db.flush();
-    yield* whole("catalog.journal", await readFile(path("catalog.journal")).catch(none));
-    yield* copy(path, "catalog.db");
-    for (const name of (await readdir(dataDir)).sort())
-      if (!CATALOGUE.includes(name) && !name.startsWith("catalog.")) yield* below(path, name);
+    if (!readOnly) release = await db.hold();
+    yield* catalogue(dataDir);
+    release();
+    for (const name of (await readdir(dataDir)).sort()) if (!name.startsWith("catalog.")) yield* below(path, name);
     yield TAR_END;
   } finally {
+    release();
     end();
+  }
+}
+
+async function* catalogue(dataDir: string): AsyncGenerator<Uint8Array> {
+  const copy = await copyCatalogue(dataDir);
+  if (!copy) return;
+  try {
+    const mtime = Date.now();
+    yield tarHeader({ name: "catalog.db-wal", size: 0, mtime });
+    yield tarHeader({ name: "catalog.db", size: copy.size, mtime });
+    yield* copy.read();
+    yield tarPadding(copy.size);
+  } finally {
+    await copy.close();
   }
 }
 
@@ -56,13 +70,6 @@ async function* copy(path: Storage["path"], name: string): AsyncGenerator<Uint8A
   } finally {
     await handle.close();
   }
-}
-
-function* whole(name: string, bytes: Uint8Array | undefined): Generator<Uint8Array> {
-  if (!bytes) return;
-  yield tarHeader({ name, size: bytes.length, mtime: Date.now() });
-  yield bytes;
-  yield tarPadding(bytes.length);
 }
 
 /** For `.catch`: gone since it was listed. */

@@ -1,5 +1,4 @@
 /** What changed in the archive and when, so that caches over all sessions reread only the changed ones. */
-import type { Database } from "sessarc";
 
 /** Sessions remembered; a cache that is further behind rereads all. */
 const REMEMBERED = 2_000;
@@ -10,23 +9,14 @@ export class Changes {
   #remembered = 0;
   /** Changes up to this generation are forgotten. */
   #forgotten = 0;
-  readonly #db: Pick<Database, "undone">;
-  #undone: number;
-
-  constructor(db: Pick<Database, "undone">) {
-    this.#db = db;
-    this.#undone = db.undone;
-  }
 
   /** Grows with every change: equal numbers mean equal answers. */
   get generation(): number {
-    this.#look();
     return this.#generation;
   }
 
   /** Sessions that were stored, changed or removed; undefined: any may have been. */
   mark(ids?: readonly string[]): void {
-    this.#look();
     this.#generation++;
     if (!ids) {
       this.#forget();
@@ -43,7 +33,6 @@ export class Changes {
 
   /** Ids of all sessions that changed after `generation`; undefined when that is no longer known. */
   since(generation: number): ReadonlySet<string> | undefined {
-    this.#look();
     if (generation < this.#forgotten) return undefined;
     const ids = new Set<string>();
     for (let i = this.#log.length - 1; i >= 0; i--) {
@@ -52,13 +41,6 @@ export class Changes {
       for (const id of entry.ids) ids.add(id);
     }
     return ids;
-  }
-  /** A batch that was read and then undone leaves no event: any session may have changed. */
-  #look(): void {
-    if (this.#undone === this.#db.undone) return;
-    this.#undone = this.#db.undone;
-    this.#generation++;
-    this.#forget();
   }
 
   #forget(): void {

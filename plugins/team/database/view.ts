@@ -167,10 +167,8 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     get closed() {
       return closed;
     },
-    // A committed transaction is stored.
-    undone: 0,
-    stats: { snapshotBytes: 0, journalBytes: 0 },
-    flush: async () => {},
+    stats: { fileBytes: 0, logBytes: 0 },
+    hold: async () => () => {},
     async compact() {
       throw new SessarcError("TEAM_NOT_HERE", {
         what: "compacting the catalogue",

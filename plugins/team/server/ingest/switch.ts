@@ -23,15 +23,12 @@ export function createSwitch(): Switch {
       get generation() {
         return now?.generation ?? 0;
       },
-      get undone() {
-        return now?.undone ?? 0;
-      },
-      flush: async () => held().flush(),
+      hold: async () => held().hold(),
       compact: async () => held().compact(),
       check: async (signal) => held().check(signal),
       close: async () => {},
       get stats() {
-        return now?.stats ?? { snapshotBytes: 0, journalBytes: 0 };
+        return now?.stats ?? { fileBytes: 0, logBytes: 0 };
       },
     },
     use(db) {
