@@ -31,5 +31,6 @@ export {
 export { marks, pages } from "../utils/marks.ts";
 export { isInside, movedPath } from "../utils/path.ts";
 export { openRegular, readRegularSync } from "../utils/regular.ts";
+export { renameIds } from "../utils/rename-ids.ts";
 export { alone, nearest } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, widen } from "../utils/time.ts";

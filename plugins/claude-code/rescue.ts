@@ -1,7 +1,7 @@
 /** How Claude Code lists its sessions, and what it needs to have one back: the log alone, in a folder named after the project's path. */
-import { join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, isRecord, toText } from "sessarc/adapter";
-import { bytesAt, isInside, movedPath } from "#internal/adapter";
+import { basename, dirname, join } from "node:path";
+import { type AdapterCapabilities, type AdapterEnv, isRecord, readRows, toText } from "sessarc/adapter";
+import { bytesAt, isInside, movedPath, renameIds } from "#internal/adapter";
 
 type RescueContract = AdapterCapabilities["rescue"];
 
@@ -11,6 +11,9 @@ const HEADLESS = new Set(["sdk-cli", "sdk-ts", "sdk-py"]);
 const BACKGROUND = new Set(["daemon", "daemon-worker"]);
 /** Rows about the folder and the processes of the original. */
 const LEFT_OUT = new Set(["relocated", "worktree-state", "continued-in", "bridge-session", "resume-head-vouch"]);
+
+/** Fields with what was said and done, and with whose rows a fork's are. */
+const SAID = ["message", "toolUseResult", "content", "forkedFrom"];
 
 /** `roots`: its folders of projects. `home`: its configuration folder. */
 export const rescue = (
@@ -35,7 +38,7 @@ export const rescue = (
         if (LEFT_OUT.has(String(row.type))) return undefined;
         const uuid = toText(row.uuid);
         return {
-          ...row,
+          ...renameIds(row, { from: key, to, names: ["sessionId", "session_id"], except: SAID }),
           ...(row.sessionId !== undefined && { sessionId: to }),
           ...(typeof row.cwd === "string" && { cwd: movedPath(row.cwd, from, cwd) }),
           ...(uuid !== undefined && { forkedFrom: row.forkedFrom ?? { sessionId: key, messageUuid: uuid } }),
@@ -43,6 +46,16 @@ export const rescue = (
       },
       index: [],
     };
+  },
+  /** It looks for a file of that name in the folder's, and takes rows of another session for those of a fork. */
+  async finds({ key, path, cwd }) {
+    let [own, other] = [0, 0];
+    await readRows(path, (row) => {
+      if (!isRecord(row) || row.sessionId === undefined) return;
+      if (row.sessionId === key) own++;
+      else other++;
+    });
+    return basename(path) === `${key}.jsonl` && basename(dirname(path)) === folderName(cwd) && own > 0 && other === 0;
   },
   start: (prompt) => ["claude", prompt],
   retention: (days, env) => ({

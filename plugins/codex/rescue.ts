@@ -1,6 +1,6 @@
 /** How Codex lists its threads, and what it needs to have one back: the rollout; its database repairs itself from the files. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, isRecord, toText } from "sessarc/adapter";
+import { type AdapterCapabilities, type AdapterEnv, isRecord, parseRecord, toText } from "sessarc/adapter";
 import { bytesAt, isInside, movedPath } from "#internal/adapter";
 
 type RescueContract = AdapterCapabilities["rescue"];
@@ -54,6 +54,15 @@ export const rescue = (folders: (env: AdapterEnv) => readonly string[]): RescueC
       },
       index: [],
     };
+  },
+  /** It takes the id from the file's name, and the thread's head from the first row. */
+  async finds({ key, path, cwd }) {
+    const [line = ""] = bytesAt(path, 0, 1 << 20)
+      .toString("utf8")
+      .split("\n", 1);
+    const { type, payload } = parseRecord(line) ?? {};
+    const head = isRecord(payload) ? payload : {};
+    return path.endsWith(`${key}.jsonl`) && type === "session_meta" && head.id === key && head.cwd === cwd;
   },
   start: (prompt) => ["codex", prompt],
   lost: "A name that was given to the thread does not come back: Codex stores it in its own database",

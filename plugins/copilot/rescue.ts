@@ -1,9 +1,13 @@
 /** What Copilot CLI needs to have a session back: its folder; the database is rebuilt from it. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, isRecord } from "sessarc/adapter";
-import { movedPath } from "#internal/adapter";
+import { type AdapterCapabilities, type AdapterEnv, isRecord, readRows } from "sessarc/adapter";
+import { movedPath, renameIds } from "#internal/adapter";
+import { readWorkspace } from "./cli/workspace.ts";
 
 type RescueContract = AdapterCapabilities["rescue"];
+
+/** Fields with what was said and done. */
+const SAID = ["content", "transformedContent", "toolRequests", "arguments", "result", "sessarc"];
 
 /** `root`: its folder of sessions. */
 export const rescue = (root: (env: AdapterEnv) => string): RescueContract => ({
@@ -15,11 +19,12 @@ export const rescue = (root: (env: AdapterEnv) => string): RescueContract => ({
     return {
       path: join(folder, "events.jsonl"),
       row(row) {
-        const data = isRecord(row.data) ? row.data : undefined;
-        if (!data || !/^session\.(start|resume)$/.test(String(row.type))) return row;
+        const named = renameIds(row, { from: key, to, names: ["sessionId"], except: SAID });
+        const data = isRecord(named.data) ? named.data : undefined;
+        if (!data || !/^session\.(start|resume)$/.test(String(row.type))) return named;
         const context = isRecord(data.context) ? data.context : undefined;
         return {
-          ...row,
+          ...named,
           data: {
             ...data,
             ...(data.sessionId !== undefined && { sessionId: to, sessarc: data.sessarc ?? { copyOf: key } }),
@@ -36,5 +41,18 @@ export const rescue = (root: (env: AdapterEnv) => string): RescueContract => ({
       },
       index: [],
     };
+  },
+  /** It takes the folder's name for the id, and the log's and the small file's must be the same. */
+  async finds({ key, path }) {
+    const ids = new Set<unknown>([
+      basename(dirname(path)),
+      (await readWorkspace(join(dirname(path), "workspace.yaml"))).get("id"),
+    ]);
+    await readRows(path, (row) => {
+      const data = isRecord(row) && /^session\.(start|resume)$/.test(String(row.type)) ? row.data : undefined;
+      if (isRecord(data) && data.sessionId !== undefined) ids.add(data.sessionId);
+    });
+    ids.delete(undefined);
+    return ids.size === 1 && ids.has(key);
   },
 });

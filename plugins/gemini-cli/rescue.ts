@@ -2,8 +2,17 @@
 import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, readRegular, toRecord, toText } from "sessarc/adapter";
+import {
+  type AdapterCapabilities,
+  type AdapterEnv,
+  isRecord,
+  readRegular,
+  readRows,
+  toRecord,
+  toText,
+} from "sessarc/adapter";
 import { isGone } from "#internal/adapter";
+import { createFold } from "./fold.ts";
 import type { Heads } from "./heads.ts";
 
 type RescueContract = AdapterCapabilities["rescue"];
@@ -37,13 +46,26 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
     const [, start = "session-2026-01-01T00-00"] = /^(session-\d{4}-\d\d-\d\dT\d\d-\d\d)/.exec(basename(path)) ?? [];
     return {
       path: join(folder, "chats", `${start}-${to.slice(0, 8)}.jsonl`),
-      row: (row) => ({
-        ...row,
-        ...(typeof row.sessionId === "string" && { sessionId: to, sessarc: row.sessarc ?? { copyOf: key } }),
-        ...(typeof row.projectHash === "string" && { projectHash: hashOf(cwd) }),
-      }),
+      row: (row) => {
+        // A session that was ever resumed says its id and project again, in a change of the head.
+        const head = (fields: Readonly<Record<string, unknown>>) => ({
+          ...fields,
+          ...(typeof fields.sessionId === "string" && { sessionId: to, sessarc: fields.sessarc ?? { copyOf: key } }),
+          ...(typeof fields.projectHash === "string" && { projectHash: hashOf(cwd) }),
+        });
+        return isRecord(row.$set) ? { ...row, $set: head(row.$set) } : head(row);
+      },
       index: await entriesOf(home, folder, cwd),
     };
+  },
+  /** It reads a chat to its end and takes the id that was said last; the folder's name is in its list of projects. */
+  async finds({ key, path, cwd }, env) {
+    const fold = createFold();
+    await readRows(path, (row) => fold.row(row));
+    const home = toolDir(env);
+    const folder = projectFolder(path);
+    const own = HASH.test(basename(folder)) || (await slugOf(home, cwd)) === basename(folder);
+    return own && fold.result().meta.sessionId === key;
   },
   start: (prompt) => ["gemini", "--prompt-interactive", prompt],
   retention: (days, env) => ({

@@ -1,6 +1,7 @@
 /** pi and the assistants that write the same log: one JSON-lines file per session. */
 import { join } from "node:path";
-import { defineAdapter, folderIn } from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, folderIn } from "sessarc/adapter";
+import { rescue } from "./rescue.ts";
 import { TOOLS, VARIANTS, type Variant } from "./variants.ts";
 
 export interface PiOptions {
@@ -13,10 +14,11 @@ export interface PiOptions {
 export default defineAdapter((options: PiOptions | undefined) => {
   const variant: Variant = VARIANTS[options?.variant ?? "pi"];
   const { name, label, skills, servers, resume } = variant;
+  const rootsOf = (env: AdapterEnv) => (options?.dir ? [folderIn(options.dir, ...variant.places)] : variant.roots(env));
   return {
     name,
     label,
-    roots: (env) => (options?.dir ? [folderIn(options.dir, ...variant.places)] : variant.roots(env)),
+    roots: rootsOf,
     async *scan(root) {
       const { scanSessions } = await import("./scan.ts");
       yield* scanSessions(root, variant.hasDatabase);
@@ -39,6 +41,8 @@ export default defineAdapter((options: PiOptions | undefined) => {
     },
     tools: variant.tools ?? TOOLS,
     ...(resume && { resume }),
+    // The copies of its relatives were tried with none of them.
+    ...(variant.name === "pi" && { rescue: rescue(rootsOf) }),
     skills: {
       dirs: ({ home }) => [
         ...skills.project.map((path) => ({ path, scope: "project" as const })),

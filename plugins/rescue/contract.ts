@@ -56,6 +56,11 @@ export interface RescueContract {
   /** Files that make the assistant delete or overlook a log that is put back, such as an empty second log of the same session. */
   inTheWay?(session: RescuedSession, env: AdapterEnv): Promise<readonly string[]>;
   copy?(session: RescuedSession, to: { key: string; cwd: string }, env: AdapterEnv): Promise<SessionCopy>;
+  /**
+   * Whether the assistant, by its own rules, finds a copy that was written under this id in this folder. Reads what is on the disk.
+   * Required with `copy`.
+   */
+  finds?(copy: { key: string; path: string; cwd: string }, env: AdapterEnv): Promise<boolean>;
   /** The command that starts the assistant with a prompt. */
   start?(prompt: string): readonly string[];
   /** What cannot come back, as a sentence. */

@@ -17,6 +17,7 @@ import { codex } from "./tools/codex.ts";
 import { copilot } from "./tools/copilot.ts";
 import { geminiCli } from "./tools/gemini-cli.ts";
 import { opencode } from "./tools/opencode.ts";
+import { pi } from "./tools/pi.ts";
 import type { Driver } from "./tools/types.ts";
 
 interface Case {
@@ -57,6 +58,7 @@ const CASES: readonly Case[] = [
     },
   },
   { driver: copilot, lose: (tool) => remove(tool, ".copilot/session-state") },
+  { driver: pi, lose: (tool) => remove(tool, ".pi/agent/sessions") },
   {
     driver: opencode,
     noCopy: "OpenCode",
@@ -127,6 +129,8 @@ describe("rescue in the real tools", () => {
 
     let copied = noCopy === undefined ? "" : "no copy";
     if (noCopy === undefined) {
+      // The copy is of the session as it is after a resume.
+      await t.send("POST", "/api/sync?wait=1");
       const folder = join(tool.home, "work", "moved");
       await mkdir(folder, { recursive: true });
       const made = await t.send<{ rescued: Rescued[] }>("POST", "/api/rescue/restore", { sessions: [id], folder });
@@ -138,9 +142,9 @@ describe("rescue in the real tools", () => {
       const args = driver.args({ prompt: "And the stork?", resume: copyKey }, { ...tool, cwd: folder });
       const there = await tool.command(args, {}, folder).ended;
       expect(there.code, there.stderr + there.stdout).toBe(0);
-      expect(asked(from).join("\n")).toContain("What does the heron say?");
-      expect(asked(from).join("\n")).toContain("And the stork?");
-      copied = "copied";
+      for (const turn of ["What does the heron say?", "And the crane?", "And the stork?"])
+        expect(asked(from).join("\n")).toContain(turn);
+      copied = "copied after a resume";
     } else {
       const made = await t.send<{ plans: RescuePlan[] }>("POST", "/api/rescue/plan", {
         sessions: [id],
@@ -156,5 +160,44 @@ describe("rescue in the real tools", () => {
     expect(told.tokens.output).toBe(spent.reduce((sum, { tokens }) => sum + tokens.output, 0));
     expect(told.tokens.input).toBe(spent.reduce((sum, { tokens }) => sum + tokens.input, 0));
     table.push([driver.name, tool.version, "restored, resumed", copied, `${told.sessions} sessions`].join(" | "));
+  });
+});
+
+/** Assistants that fork without a screen. */
+const FORKING = CASES.filter(({ driver, noCopy }) => noCopy === undefined && driver.cannot?.fork === undefined);
+
+describe("a copy of a fork in the real tools", () => {
+  it.each(FORKING.filter(({ driver }) => isPicked(driver)))("$driver.name", async ({ driver }) => {
+    const { model, tool } = await stage(driver);
+    model.play({ main: [{ text: "The owl says hoo." }, { text: "The crane says krr." }] });
+    const first = await tool.run({ prompt: "What does the heron say?" });
+    expect(first.code, first.stderr + first.stdout).toBe(0);
+    const session = (await driver.sessionId(first, tool)) ?? "";
+    const fork = await tool.run({ prompt: "And the crane?", resume: session, fork: true });
+    expect(fork.code, fork.stderr + fork.stdout).toBe(0);
+    const t = await createTestKernel({ home: tool.home, plugins: defaultPlugins(), env: { ...tool.env } });
+    onTestFinished(() => t.close());
+    await t.send("POST", "/api/import", { all: true });
+    const { sessions } = await t.json<{ sessions: { id: string }[] }>("/api/sessions?limit=100");
+    const forked = sessions.find(({ id }) => !id.endsWith(`:${session}`))?.id ?? "";
+    const folder = join(tool.home, "work", "moved");
+    await mkdir(folder, { recursive: true });
+    const made = await t.send<{ rescued: Rescued[] }>("POST", "/api/rescue/restore", { sessions: [forked], folder });
+    expect(made.status, JSON.stringify(made.body)).toBe(200);
+    const copy = made.body.rescued[0]?.copy ?? "";
+    const from = model.ledger.length;
+    model.play({ main: [{ text: "The stork says nothing." }] });
+    const args = driver.args(
+      { prompt: "And the stork?", resume: copy.slice(copy.indexOf(":") + 1) },
+      { ...tool, cwd: folder },
+    );
+    const there = await tool.command(args, {}, folder).ended;
+    expect(there.code, there.stderr + there.stdout).toBe(0);
+    const said = model.ledger
+      .slice(from)
+      .flatMap(({ prompts }) => prompts)
+      .join("\n");
+    for (const turn of ["What does the heron say?", "And the crane?", "And the stork?"]) expect(said).toContain(turn);
+    table.push([driver.name, tool.version, "fork copied, resumed"].join(" | "));
   });
 });

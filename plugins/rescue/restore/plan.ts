@@ -40,6 +40,8 @@ export interface OpenPlan extends RescuePlan {
   /** Logs that the archive reads afterwards. */
   logs: string[];
   folders: readonly string[];
+  /** Whether the assistant finds what was written. */
+  check(): Promise<boolean>;
 }
 
 interface Row {
@@ -76,6 +78,7 @@ export async function planRescue(kernel: Kernel, keeper: Keeper, id: string, cwd
     load: undefined,
     logs: [],
     folders: [],
+    check: async () => true,
   };
   try {
     const contract = adapter?.rescue;
@@ -177,6 +180,7 @@ async function planCopy(
   }
   plan.logs.push(copy.path);
   await addIndex(plan, copy.index);
+  plan.check = async () => contract.finds?.({ key, path: copy.path, cwd }, kernel.env) ?? true;
 }
 const SMALL = 1 << 20;
 

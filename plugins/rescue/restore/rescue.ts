@@ -78,7 +78,8 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
     await keeper.run(read);
   }
 
-  async function write(plan: OpenPlan): Promise<Written> {
+  /** `row`: of what was written, for an undo; none where there was nothing to do. */
+  async function write(plan: OpenPlan): Promise<{ row?: number; done: Written }> {
     const files = plan.files.filter(({ there }) => !there);
     const intended: Written = {
       ...nothingWritten(),
@@ -88,7 +89,7 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
       imported: plan.load ? [{ tool: plan.load.tool, key: plan.load.key }] : [],
     };
     const done = nothingWritten();
-    if (files.length + plan.moves.length + intended.values.length === 0 && !plan.load) return done;
+    if (files.length + plan.moves.length + intended.values.length === 0 && !plan.load) return { done };
     // First the intention: what a kill leaves half done can be undone, too.
     const row = await begin(plan.session, intended);
     try {
@@ -105,7 +106,25 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
     } finally {
       await note(row, done);
     }
-    return done;
+    return { row, done };
+  }
+
+  /** Removes what one rescue wrote; answers the paths that it was about. */
+  async function takeBack(row: number, written: Written, undone: Undone): Promise<string[]> {
+    const paths: string[] = [];
+    for (const { tool, key } of written.imported) await unload(kernel, tool, key);
+    for (const file of written.files) {
+      const outcome = await removeWritten(file);
+      if (outcome === "removed") undone.removed.push(file.path);
+      if (outcome === "changed") undone.left.push(file.path);
+      paths.push(file.path);
+    }
+    // An index entry of a session that went on is still needed.
+    if (undone.left.length === 0) for (const value of written.values) await removeValue(value);
+    await removeFolders(written.folders);
+    for (const { path, to } of written.moved) if (await moveTo(to, path)) paths.push(path);
+    await db.run("delete from rescue_written where id = ?", [row]);
+    return paths;
   }
 
   return {
@@ -114,9 +133,15 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
       inTurn(async () => {
         const plan = await planRescue(kernel, keeper, id, cwd);
         if (plan.reason !== null) throw new SessarcError("RESCUE_IMPOSSIBLE", { id, reason: plan.reason });
-        const { files } = await write(plan);
+        const { row, done } = await write(plan);
+        const isFound = await plan.check().catch(() => false);
+        if (!isFound) {
+          if (row !== undefined) await takeBack(row, done, { session: id, removed: [], left: [] });
+          const reason = `${plan.label} would not find the copy at ${plan.logs[0]} by its id`;
+          throw new SessarcError("RESCUE_IMPOSSIBLE", { id, reason });
+        }
         await readAgain(plan.logs);
-        return { ...toPlan(plan), written: files.map(({ path }) => path) };
+        return { ...toPlan(plan), written: done.files.map(({ path }) => path) };
       }),
     undo: (id) =>
       inTurn(async () => {
@@ -128,19 +153,7 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
         const undone: Undone = { session: id, removed: [], left: [] };
         const paths: string[] = [];
         for (const { id: row, written: text } of rows) {
-          const written = JSON.parse(text) as Written;
-          for (const { tool, key } of written.imported) await unload(kernel, tool, key);
-          for (const file of written.files) {
-            const outcome = await removeWritten(file);
-            if (outcome === "removed") undone.removed.push(file.path);
-            if (outcome === "changed") undone.left.push(file.path);
-            paths.push(file.path);
-          }
-          // An index entry of a session that went on is still needed.
-          if (undone.left.length === 0) for (const value of written.values) await removeValue(value);
-          await removeFolders(written.folders);
-          for (const { path, to } of written.moved) if (await moveTo(to, path)) paths.push(path);
-          await db.run("delete from rescue_written where id = ?", [row]);
+          paths.push(...(await takeBack(row, JSON.parse(text) as Written, undone)));
         }
         const source = await db.get<{ path: string }>("select source_path as path from session where id = ?", [id]);
         await readAgain(source ? [...paths, source.path] : paths);
