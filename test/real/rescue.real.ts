@@ -164,10 +164,12 @@ describe("rescue in the real tools", () => {
 });
 
 /** Assistants that fork without a screen. */
-const FORKING = CASES.filter(({ driver, noCopy }) => noCopy === undefined && driver.cannot?.fork === undefined);
+const FORKING = CASES.filter(
+  ({ driver, noCopy }) => noCopy === undefined && driver.cannot?.fork === undefined && isPicked(driver),
+);
 
-describe("a copy of a fork in the real tools", () => {
-  it.each(FORKING.filter(({ driver }) => isPicked(driver)))("$driver.name", async ({ driver }) => {
+describe.skipIf(FORKING.length === 0)("a copy of a fork in the real tools", () => {
+  it.each(FORKING)("$driver.name", async ({ driver }) => {
     const { model, tool } = await stage(driver);
     model.play({ main: [{ text: "The owl says hoo." }, { text: "The crane says krr." }] });
     const first = await tool.run({ prompt: "What does the heron say?" });

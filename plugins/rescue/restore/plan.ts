@@ -164,6 +164,8 @@ async function planCopy(
   if (!contract.copy) throw new Impossible(`a session of ${plan.label} cannot be moved into another folder`);
   const key = copyKey(row.id, cwd);
   const session: RescuedSession = { key: row.key, path: row.source_path, cwd: row.cwd };
+  // A service stores a log when it rests; the copy is of the session as it is now.
+  if (row.missing === 0) await keeper.run([row.id]);
   const [log, ...others] = await stored(keeper, row);
   if (!log || log.path === "") throw new Impossible(`a session of ${plan.label} cannot be moved into another folder`);
   const copy = await contract.copy(session, { key, cwd }, kernel.env);
