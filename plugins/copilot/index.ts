@@ -10,6 +10,7 @@ import {
   toTitle,
   wholeFile,
 } from "sessarc/adapter";
+import { createOutputs } from "./cli/outputs.ts";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { createRequestStore } from "./cli/store.ts";
@@ -45,9 +46,9 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     },
     peek: (ref) => (isCli(ref) ? peekCli(ref) : peekChat(ref)),
     appends: isCli,
-    async parse(ref, _env, state) {
+    async parse(ref, env, state) {
       const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
-      return createCliParser(ref, { workspace, requests }, state);
+      return createCliParser(ref, { workspace, requests, outputs: createOutputs(env) }, state);
     },
     open: wholeFile(readChat),
 

@@ -16,8 +16,9 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
   const places = (env: AdapterEnv) => placesOf(member, options?.dir, env);
   const { list } = sqliteSessions({
     list: async (db) => (await import("./database.ts")).listSessions(db),
-    async *read(db, { key }, onBytes) {
-      return yield* (await import("./read.ts")).readSession([db], key, onBytes, member);
+    async *read(db, { key, path }, onBytes) {
+      const [{ readSession }, { createOutputs }] = await Promise.all([import("./read.ts"), import("./outputs.ts")]);
+      return yield* readSession([db], key, onBytes, member, createOutputs([path]));
     },
   });
   // One for the adapter's life: it remembers the files it parsed.

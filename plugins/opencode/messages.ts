@@ -14,6 +14,7 @@ import {
   toText,
 } from "sessarc/adapter";
 import { msToIso } from "#internal/adapter";
+import type { Outputs } from "./outputs.ts";
 import { errorText } from "./parse.ts";
 import type { SessionRow } from "./types.ts";
 
@@ -33,7 +34,7 @@ interface MessageParser {
 }
 
 /** Content never makes it throw. */
-export function createMessageParser(session: SessionRow): MessageParser {
+export function createMessageParser(session: SessionRow, outputs: Outputs): MessageParser {
   const draft = createDraft();
   const paid: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
 
@@ -61,7 +62,9 @@ export function createMessageParser(session: SessionRow): MessageParser {
     if (!done) return;
     const failed = state.status === "error";
     const exit = toNumber(toRecord(state.metadata).exit) ?? 0;
-    draft.result(part.id, failed ? errorText(state.error) : contentText(state.content), {
+    const { text, ...cut } = failed ? { text: errorText(state.error) } : outputs(contentText(state.content), state);
+    draft.result(part.id, text, {
+      ...cut,
       at: msToIso(time.completed) ?? started,
       is_error: failed || exit !== 0,
     });

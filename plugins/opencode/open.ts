@@ -2,6 +2,7 @@
 import { type OpenLog, openSqliteFile, type SessionRef, type SqliteFile } from "sessarc/adapter";
 import { listSession, withCopy } from "./database.ts";
 import type { Member } from "./family.ts";
+import { createOutputs } from "./outputs.ts";
 import { readSession } from "./read.ts";
 
 /** What a database holds, by key. */
@@ -12,6 +13,7 @@ export interface Held {
 
 /** `held`: all databases in the order in which they win. Others are opened when one of their sessions is asked for. */
 export async function openCopies(path: string, held: readonly Held[], member: Member): Promise<OpenLog> {
+  const outputs = createOutputs([path, ...held.map((one) => one.path)]);
   const opened = new Map<string, SqliteFile>([[path, await openSqliteFile(path)]]);
   async function copiesOf(key: string): Promise<SqliteFile[]> {
     const found: SqliteFile[] = [];
@@ -29,7 +31,7 @@ export async function openCopies(path: string, held: readonly Held[], member: Me
       return first && others.reduce(withCopy, first).version;
     },
     async *read({ key }, onBytes) {
-      return yield* readSession(await copiesOf(key), key, onBytes, member);
+      return yield* readSession(await copiesOf(key), key, onBytes, member, outputs);
     },
     close() {
       for (const db of opened.values()) db.close();

@@ -11,6 +11,7 @@ import {
   toText,
 } from "sessarc/adapter";
 import { msToIso } from "#internal/adapter";
+import type { Outputs } from "./outputs.ts";
 import type { Row, SessionRow } from "./types.ts";
 
 interface Parser {
@@ -25,7 +26,7 @@ interface Parser {
 const SILENT = new Set(["step-start", "step-finish", "snapshot", "patch"]);
 
 /** Content never makes it throw. */
-export function createParser(session: SessionRow): Parser {
+export function createParser(session: SessionRow, outputs: Outputs): Parser {
   const ledger = createLedger();
   const unknown: Record<string, number> = Object.create(null);
   let lines = 0;
@@ -126,10 +127,10 @@ export function createParser(session: SessionRow): Parser {
     yield !done && context.growing ? { ...use, open: true } : use;
     if (!done) return;
     const failed = state.status === "error";
-    const text = failed ? errorText(state.error) : outputText(state.output);
+    const output = failed ? { text: errorText(state.error) } : outputs(outputText(state.output), state);
     const exit = toNumber(toRecord(state.metadata).exit);
     const is_error = failed || name === "invalid" || (exit !== undefined && exit !== 0);
-    yield { kind: "tool_result", ...call, at: ended ?? started, text, is_error };
+    yield { kind: "tool_result", ...call, at: ended ?? started, ...output, is_error };
   }
 
   return {

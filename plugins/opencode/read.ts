@@ -21,6 +21,7 @@ import { mergeCopies, type Said } from "./copies.ts";
 import { columnsOf, sessionRows, type Tables, tablesOf, toSession, VERSION_2 } from "./database.ts";
 import type { Member } from "./family.ts";
 import { createMessageParser, type MessageRow, rest, tokensOf } from "./messages.ts";
+import type { Outputs } from "./outputs.ts";
 import { createParser, toUsage } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";
 
@@ -60,12 +61,13 @@ export function* readSession(
   id: string,
   onBytes: (bytes: number) => void,
   { isEarly }: Pick<Member, "isEarly">,
+  outputs: Outputs,
 ): Events {
   const copies = dbs.flatMap((db) => copiesIn(db, id, isEarly));
   if (copies.length === 0) return undefined;
   const whole = copies.length === 1 ? copies[0] : wholeCopy(copies);
-  if (!whole) return yield* readMerged(copies, onBytes);
-  const reader = createReader(whole);
+  if (!whole) return yield* readMerged(copies, onBytes, outputs);
+  const reader = createReader(whole, outputs);
   for (const [message, last] of withLast(reader.messages(onBytes))) yield* message.emit(last);
   return reader.finish(whole.row);
 }
@@ -142,8 +144,8 @@ const hasMessages = (db: SqliteFile, { rows: [table = "message"] }: Tables, id: 
   columnsOf(db, table).has("session_id") &&
   db.all<Raw>(`select 1 from ${table} where session_id = ? limit 1`, [id]).length > 0;
 
-function* readMerged(copies: readonly Copy[], onBytes: (bytes: number) => void): Events {
-  const readers = copies.map(createReader);
+function* readMerged(copies: readonly Copy[], onBytes: (bytes: number) => void, outputs: Outputs): Events {
+  const readers = copies.map((copy) => createReader(copy, outputs));
   const merged = mergeCopies(readers.map((reader) => [...reader.messages(onBytes)]));
   for (const [message, last] of withLast(merged)) yield* message.emit(last);
   // The copy that changed last has the title and the folder of now.
@@ -192,10 +194,11 @@ function total(usages: readonly TokenUsage[]): TokenUsage {
 }
 const USAGE = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h"] as const;
 
-const createReader = (copy: Copy): Reader => (copy.tables === VERSION_2 ? readerOf2(copy) : readerOf1(copy));
+const createReader = (copy: Copy, outputs: Outputs): Reader =>
+  copy.tables === VERSION_2 ? readerOf2(copy, outputs) : readerOf1(copy, outputs);
 
-function readerOf2({ db, session }: Copy): Reader {
-  const parser = createMessageParser(session);
+function readerOf2({ db, session }: Copy, outputs: Outputs): Reader {
+  const parser = createMessageParser(session, outputs);
   const columns = presentColumns(db, "session_message", ["id", "type", "data", "time_created"]).join(", ");
   return {
     *messages(onBytes) {
@@ -217,8 +220,8 @@ function readerOf2({ db, session }: Copy): Reader {
 }
 
 /** One message's parts in memory at a time. */
-function readerOf1({ db, session }: Copy): Reader {
-  const parser = createParser(session);
+function readerOf1({ db, session }: Copy, outputs: Outputs): Reader {
+  const parser = createParser(session, outputs);
   const columns = columnsOf(db, "message");
   const order = columns.has("time_created") ? "time_created, id" : "id";
   const partColumns = columnsOf(db, "part");

@@ -18,6 +18,7 @@ import {
   toText,
 } from "sessarc/adapter";
 import { isGone, readRegularSync } from "#internal/adapter";
+import { createOutputs } from "./outputs.ts";
 import { createParser } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";
 
@@ -81,7 +82,7 @@ export function createJsonStore(): JsonStore {
       if (!source.exists) return undefined;
       onBytes(source.bytes);
       const session = toSession(ref.key, source.fields ?? {});
-      const parser = createParser(session);
+      const parser = createParser(session, createOutputs([root]));
       if (!source.fields) parser.bad();
       const messages: Row[] = [];
       for (const name of list(join(root, "message", ref.key), "json")) {

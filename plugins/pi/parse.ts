@@ -15,6 +15,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { wholeOutput } from "./outputs.ts";
 
 /** Entries without anything to show: settings, bookmarks, bookkeeping of omp and Prime. */
 const SKIPPED = new Set([
@@ -87,10 +88,15 @@ export function createParser(state?: Json): LineParser {
       case "toolResult": {
         count(row, said, at, toText(said.model) ?? facts.model);
         const failed = typeof said.isError === "boolean" ? said.isError : undefined;
-        return [log.result(said.toolCallId, partsText(said.content), { ...fields, failed, name: said.toolName })];
+        const { text, ...cut } = wholeOutput(partsText(said.content), said.details);
+        return [{ ...log.result(said.toolCallId, text, { ...fields, failed, name: said.toolName }), ...cut }];
       }
       case "bashExecution":
-        return log.say("note", `! ${toText(said.command) ?? ""}\n${toText(said.output) ?? ""}`, fields);
+        return log.say(
+          "note",
+          `! ${toText(said.command) ?? ""}\n${wholeOutput(toText(said.output) ?? "", said).text}`,
+          fields,
+        );
       case "branchSummary":
       case "compactionSummary":
         return log.say("note", said.summary, fields);

@@ -18,6 +18,7 @@ import {
 } from "sessarc/adapter";
 import { earliest, isBefore } from "#internal/adapter";
 import { isKnown, noteOf, resultText } from "./notes.ts";
+import type { Outputs } from "./outputs.ts";
 import type { PaidRequests } from "./store.ts";
 import { createCliUsage } from "./usage.ts";
 
@@ -53,14 +54,15 @@ interface State {
   bad: number;
 }
 
-/** What lies beside the log: the values of `workspace.yaml`, and the requests of the database. */
+/** What lies beside the log: the values of `workspace.yaml`, the requests of the database, and outputs in files of their own. */
 export interface Beside {
   workspace: ReadonlyMap<string, string>;
   requests: PaidRequests;
+  outputs: Outputs;
 }
 
 /** `past` is a former snapshot. */
-export function createCliParser(ref: SessionRef, { workspace, requests }: Beside, past?: Json): LineParser {
+export function createCliParser(ref: SessionRef, { workspace, requests, outputs }: Beside, past?: Json): LineParser {
   const saved = isSnapshot(past) ? past : undefined;
   const state: State = saved ? structuredClone(saved.state) : { waiting: [], seen: [], unknown: {}, bad: 0 };
   const seen = new Set(state.seen);
@@ -161,7 +163,7 @@ export function createCliParser(ref: SessionRef, { workspace, requests }: Beside
         const result: NewEvent = {
           ...base,
           kind: "tool_result",
-          text: resultText(data),
+          ...outputs(resultText(data)),
           tool_use_id: call,
           is_error,
         };
