@@ -1,4 +1,4 @@
-/** Copilot's tokens: totals that begin anew or go on, and the database of requests. */
+/** Copilot's tokens: totals that start from zero or go on, and the database of requests. */
 import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionUsage } from "sessarc";
@@ -34,13 +34,13 @@ const of = (output: number, more = 0) => tokens(output * 9, output + more, outpu
 describe("totals of Copilot CLI", () => {
   it.each<[what: string, rows: object[], usage: SessionUsage]>([
     [
-      "begin anew with each run, larger than before",
+      "start from zero with each run, larger than before",
       [said(1, 100), total(2, 100), resume(3), said(4, 250), total(5, 250)],
       { m: of(350) },
     ],
     ["go on over resumes", [said(1, 100), total(2, 100), resume(3), said(4, 250), total(5, 350)], { m: of(350) }],
     [
-      "begin anew three times",
+      "start from zero three times",
       [said(1, 24), total(2, 24), resume(3), said(4, 6), total(5, 6), resume(6), said(7, 174), total(8, 174)],
       { m: of(204) },
     ],
@@ -64,7 +64,7 @@ describe("totals of Copilot CLI", () => {
     ],
     ["do not fall at a compaction", [said(1, 100), compacted(2), said(3, 40), total(4, 140)], { m: of(140) }],
     [
-      "begin anew without messages that name their output",
+      "start from zero without messages that name their output",
       [said(1), total(2, 100), resume(3), said(4), total(5, 50)],
       { m: of(150) },
     ],

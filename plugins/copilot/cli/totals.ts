@@ -1,5 +1,5 @@
 /**
- * Totals of a shutdown: which part of a session they count. Versions of Copilot differ: a total goes on over resumes, begins anew with
+ * Totals of a shutdown: which part of a session they count. Versions of Copilot differ: a total goes on over resumes, starts from zero with
  * each run, or falls back at a compaction. The output tokens that messages name decide between these.
  */
 
