@@ -114,14 +114,14 @@ function password(candidate: Candidate): Verdict {
     )
   )
     return false;
-  if (/^\w+\(|\w\.\w+\(|\)$|\|.*\|/.test(value)) return false;
+  if (/^\w+\(|\w\.\w+\(|\)$|\|.*\||^[a-z]\w*\[\w*$/i.test(value)) return false;
   if (hasEverydayWord(value)) {
     const chosen = /[^\w\s]/.test(value) || (quoted(candidate) && /[a-z]/.test(value) && /[A-Z]/.test(value));
     return /\d/.test(value) && chosen ? "weak" : false;
   }
-  // A sentence is a label more often than a passphrase.
-  if (/\s\S+\s/.test(value)) return "weak";
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9\s]/].filter((test) => test.test(value)).length;
+  // A sentence is a label more often than a passphrase; in a list of texts it is one.
+  if (/\s\S+\s/.test(value)) return /,\W*$/.test(identifier) ? false : "weak";
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\p{L}\p{M}\d\s]/u].filter((test) => test.test(value)).length;
   if (/\d/.test(value)) return kinds >= 2 ? true : "weak";
   const random = kinds >= 2 && value.length >= 10 && !/[a-z]{7}|[A-Z]{7}/.test(value) && entropyOf(value) > 3;
   return random ? "weak" : false;
@@ -135,7 +135,8 @@ function opaque(candidate: Candidate): Verdict {
 
 /** After `=` or `:`, not beside it in a list of names. */
 function opaqueAssigned(candidate: Candidate): Verdict {
-  return /[=:>]/.test(identifierOf(candidate)) && opaque(candidate);
+  const defined = /define\(\s*["'][\w.]*$/.test(lineBefore(candidate));
+  return (defined || /[=:>]/.test(identifierOf(candidate))) && opaque(candidate);
 }
 
 /** `NAME=value` among secrets: unless the name is that of a setting. */
