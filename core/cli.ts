@@ -34,7 +34,16 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
   });
 
+let isDone = false;
+process.on("exit", (code) => {
+  // Nothing is left that could wake the process, and the command has not ended: Node would say nothing.
+  if (isDone || code !== 13) return;
+  process.stderr.write("error The command waits for something that never comes, and was ended\n");
+  process.stderr.write("      `sessarc plugins` names plugins that fail; --debug shows stacks.\n");
+  process.exitCode = 1;
+});
 process.exitCode = await main(processIo(stop.signal));
+isDone = true;
 // The command is done. A timer or a socket that a plugin left open does not keep the process: output is written, then it ends.
 for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write("", resolve));
 setTimeout(() => process.exit(), 1_000).unref();

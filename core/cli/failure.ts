@@ -9,7 +9,7 @@ import type { CliIo } from "./io.ts";
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
 
-/** Prints the error and returns the exit code. Only an unexpected error shows its stack. */
+/** Prints the error and returns the exit code. Stacks are shown by `--debug` alone. */
 export function reportFailure(error: unknown, io: CliIo): number {
   if (io.argv.includes("--json")) {
     io.stderr.write(`${JSON.stringify(bodyOf(error))}\n`);
@@ -23,9 +23,8 @@ export function reportFailure(error: unknown, io: CliIo): number {
   if (error instanceof UsageError) {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
   } else if (fixOf(error) !== undefined) say(`      ${printable(fixOf(error) ?? "")}`);
-  else if (!isExpected(error) && error instanceof Error && error.stack)
-    // Most likely a bug: the stack helps in a report.
-    say(style.dim(error.stack.split("\n").slice(1, 6).join("\n")));
+  else if (!isExpected(error))
+    say(style.dim("      Most likely a bug: the same command with --debug shows where, for a report."));
   return codeOf(error);
 }
 

@@ -21,14 +21,24 @@ import { runQuick } from "./quick.ts";
 /** Runs one command and answers its exit code; never throws. */
 export async function main(given: CliIo): Promise<number> {
   const io = throughDoor(given);
+  // An error outside of what the command awaits, such as one that a plugin left behind: it is reported, and the command goes on.
+  let left = false;
+  const stop = io.onStray?.((error) => {
+    left = true;
+    reportFailure(error, io);
+  });
   try {
-    return await runCommand(io);
+    const code = await runCommand(io, () => stop?.());
+    return code === EXIT.ok && left ? EXIT.failed : code;
   } catch (error) {
     return reportFailure(error, io);
+  } finally {
+    stop?.();
   }
 }
 
-async function runCommand(io: CliIo): Promise<number> {
+/** `taken`: the command takes errors outside of what it awaits itself. */
+async function runCommand(io: CliIo, taken: () => void): Promise<number> {
   const { name, rest } = splitCommand(io.argv, serveCommand.options);
   if (rest.includes("--debug")) enableDebug();
   if (name === undefined && rest.some((word) => word === "--version" || word === "-v")) {
@@ -88,6 +98,7 @@ async function runCommand(io: CliIo): Promise<number> {
       }
     }
     const { run } = await command.load();
+    if (command === serveCommand) taken();
     const context = createContext(io, { flags, args, config, problems, client, plugins: all, freshness });
     return (await run(context)) ?? EXIT.ok;
   } finally {

@@ -12,6 +12,8 @@ export type ErrorCatalogue<C extends keyof ErrorParams = keyof ErrorParams> = { 
 
 const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
+const from = (file: string | undefined) => (file === undefined ? "" : ` (${file})`);
+
 export const CORE_ERRORS = {
   INVALID_INPUT: { status: 400, why: (p) => p.reason },
   INVALID_JSON: {
@@ -96,7 +98,7 @@ export const CORE_ERRORS = {
   },
   ADAPTER_INVALID: {
     status: 422,
-    why: (p) => `Adapter "${p.adapter}": \`${p.member}\` ${p.reason}`,
+    why: (p) => `Adapter "${p.adapter}"${from(p.file)}: \`${p.member}\` ${p.reason}`,
     fix: (p) => p.remedy,
   },
   ADAPTER_FAILED: {
@@ -106,7 +108,8 @@ export const CORE_ERRORS = {
   },
   ADAPTER_SILENT: {
     status: 504,
-    why: (p) => `Adapter "${p.adapter}": \`${p.member}\` did not answer for ${Math.round(p.ms / 1000)} s (${p.path})`,
+    why: (p) =>
+      `Adapter "${p.adapter}"${from(p.file)}: \`${p.member}\` did not answer for ${Math.round(p.ms / 1000)} s (${p.path})`,
     fix: (p) =>
       `Check that ${p.path} can be read (a disconnected network drive?). Otherwise the adapter waits for a promise that never resolves.`,
   },
@@ -122,13 +125,19 @@ export const CORE_ERRORS = {
   },
   PLUGIN_TIMEOUT: {
     status: 500,
-    why: (p) => `Plugin "${p.plugin}" did not finish ${p.step} within ${p.ms} ms`,
+    why: (p) => `Plugin "${p.plugin}"${from(p.file)} did not finish ${p.step} within ${p.ms} ms`,
     fix: () => "Start long work in setup without awaiting it, and stop it in onClose.",
   },
   PLUGIN_FAILED: {
     status: 500,
-    why: (p) => `Plugin "${p.plugin}" failed in ${p.step}: ${p.reason}`,
+    why: (p) => `Plugin "${p.plugin}"${from(p.file)} failed in ${p.step}: ${p.reason}`,
     fix: (p) => p.remedy,
+  },
+  PLUGIN_BLOCKED: {
+    status: 500,
+    why: (p) => `Plugin "${p.plugin}"${from(p.file)} blocked the process for ${Math.round(p.ms / 1000)} s in ${p.step}`,
+    fix: (p) =>
+      `Its code must not run that long without an await. A start after the file was changed takes it again; else delete ${p.record}.`,
   },
   PLUGIN_LEFT_ERROR: {
     status: 500,
@@ -312,6 +321,7 @@ type CoreCode =
   | "ADAPTER_INVALID"
   | "ADAPTER_FAILED"
   | "ADAPTER_SILENT"
+  | "PLUGIN_BLOCKED"
   | "PLUGIN_MISSING"
   | "PLUGIN_CYCLE"
   | "PLUGIN_TIMEOUT"

@@ -24,13 +24,20 @@ export interface ErrorParams {
     remedy?: string | undefined;
   };
   PLUGIN_INCOMPATIBLE: { plugin: string; specifier: string; needs: string; has: string };
-  ADAPTER_INVALID: { adapter: string; member: string; reason: string; remedy: string };
-  ADAPTER_SILENT: { adapter: string; member: string; path: string; ms: number };
+  ADAPTER_INVALID: { adapter: string; file?: string | undefined; member: string; reason: string; remedy: string };
+  ADAPTER_SILENT: { adapter: string; file?: string | undefined; member: string; path: string; ms: number };
   ADAPTER_FAILED: { path: string; place: string; reason: string };
   PLUGIN_MISSING: { name: string; chain: readonly string[] };
   PLUGIN_CYCLE: { chain: readonly string[] };
-  PLUGIN_TIMEOUT: { plugin: string; step: string; ms: number };
-  PLUGIN_FAILED: { plugin: string; step: string; reason: string; remedy?: string | undefined };
+  PLUGIN_TIMEOUT: { plugin: string; file?: string | undefined; step: string; ms: number };
+  PLUGIN_BLOCKED: { plugin: string; file?: string | undefined; step: string; ms: number; record: string };
+  PLUGIN_FAILED: {
+    plugin: string;
+    file?: string | undefined;
+    step: string;
+    reason: string;
+    remedy?: string | undefined;
+  };
   PLUGIN_LEFT_ERROR: { plugin: string; reason: string };
   WORKER_ENDED: { reason: string };
   CLOSE_FAILED: { count: number; reason: string };

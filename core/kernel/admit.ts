@@ -7,7 +7,11 @@ import type { WritableRegistry } from "./registry.ts";
 
 export interface Door {
   /** Loads, checks and sorts the plugins and puts them into the registry, in the order they start. */
-  admit(list: readonly (Plugin | PluginEntry)[], limitMs: number): Promise<LoadedPlugin[]>;
+  admit(
+    list: readonly (Plugin | PluginEntry)[],
+    limitMs: number,
+    refuse?: (entry: PluginEntry) => Error | undefined,
+  ): Promise<LoadedPlugin[]>;
   /** Runs one plugin's start, or `undo` when it fails. True when it has started; what needs a plugin that was left out is left out too. */
   start(it: LoadedPlugin, run: () => Promise<void>, undo: () => void): Promise<boolean>;
 }
@@ -50,8 +54,8 @@ export function createDoor(registry: WritableRegistry, report?: (plugin: string,
   }
 
   return {
-    async admit(list, limitMs) {
-      const sorted = sort(await loadPlugins(list, report, limitMs));
+    async admit(list, limitMs, refuse) {
+      const sorted = sort(await loadPlugins(list, report, limitMs, refuse));
       const added = new Map<string, LoadedPlugin>();
       for (const it of sorted) add(it, added);
       // One that only had another's name is there all the same.

@@ -2,6 +2,7 @@
 import { isSessarcError, SessarcError } from "../errors/error.ts";
 import { messageOf, withLimit } from "../utils/async.ts";
 import type { LoadedPlugin } from "./load.ts";
+import type { Owner } from "./stray.ts";
 
 /**
  * Every plugin after those it depends on, otherwise in the given order. PLUGIN_MISSING and PLUGIN_CYCLE name the chain
@@ -30,10 +31,10 @@ export function sortPlugins(list: readonly LoadedPlugin[]): LoadedPlugin[] {
 }
 
 /** One step of a plugin's start. What it throws is PLUGIN_FAILED with the cause; when it takes longer than `ms`, PLUGIN_TIMEOUT. */
-export async function runStep(plugin: string, step: string, ms: number | undefined, run: () => unknown): Promise<void> {
+export async function runStep(owner: Owner, step: string, ms: number | undefined, run: () => unknown): Promise<void> {
   let late: SessarcError | undefined;
   const tooLate = (limit: number) => {
-    late = new SessarcError("PLUGIN_TIMEOUT", { plugin, step, ms: limit });
+    late = new SessarcError("PLUGIN_TIMEOUT", { ...owner, step, ms: limit });
     return late;
   };
   try {
@@ -41,6 +42,6 @@ export async function runStep(plugin: string, step: string, ms: number | undefin
   } catch (cause) {
     if (late && cause === late) throw late;
     const remedy = isSessarcError(cause) ? cause.fix : undefined;
-    throw new SessarcError("PLUGIN_FAILED", { plugin, step, reason: messageOf(cause), remedy }, { cause });
+    throw new SessarcError("PLUGIN_FAILED", { ...owner, step, reason: messageOf(cause), remedy }, { cause });
   }
 }

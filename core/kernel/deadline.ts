@@ -13,13 +13,13 @@ const RETRY = 10;
  * Synchronous work is not measured. While a scan that failed this way is still waiting, another one of the same root throws at once: a command
  * scans twice, and calls into a dead mount must not pile up. Cost: a timer for each call, restarted with each step.
  */
-export function withDeadlines(adapter: Adapter, ms = SILENCE_MS, waiting: Waiting = new Map()): Adapter {
+export function withDeadlines(adapter: Adapter, ms = SILENCE_MS, waiting: Waiting = new Map(), file?: string): Adapter {
   const late = (member: string, path: string) =>
-    new SessarcError("ADAPTER_SILENT", { adapter: adapter.name, member, path, ms });
+    new SessarcError("ADAPTER_SILENT", { adapter: adapter.name, file, member, path, ms });
   const { peek, usage, retention, at } = adapter;
   return {
     ...adapter,
-    at: (dir) => withDeadlines(at(dir), ms, waiting),
+    at: (dir) => withDeadlines(at(dir), ms, waiting, file),
     async *scan(root, env) {
       if (performance.now() < (waiting.get(root) ?? 0)) throw late("scan", root);
       waiting.delete(root);

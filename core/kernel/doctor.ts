@@ -34,6 +34,23 @@ export async function checkKernel(kernel: Kernel, report: DoctorReport, archived
   if (archived) await kernel.hooks.callHook("doctor:check", report);
 }
 
+/** A listener of `doctor:check`; one that throws, or takes too long, is a line of the report. */
+export function asLine(
+  listener: (report: DoctorReport) => unknown,
+  plugin: string | undefined,
+): (report: DoctorReport) => Promise<void> {
+  return async (report) => {
+    try {
+      await listener(report);
+    } catch (error) {
+      report.signal?.throwIfAborted();
+      const name = plugin === undefined ? "check" : `plugin ${plugin}`;
+      const fix = isSessarcError(error) ? error.fix : undefined;
+      report.checks.push({ name, status: "fail", detail: messageOf(error), fix });
+    }
+  };
+}
+
 function checkRuntime(): DoctorCheck {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const detail = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;

@@ -27,9 +27,10 @@ import { runStep } from "./boot.ts";
 import { builtin } from "./builtin.ts";
 import { type Closer, createCloser } from "./close.ts";
 import { createHooks, type Hooks, type Notify } from "./hooks.ts";
-import { adapterOf, isBuiltIn, type LoadedPlugin } from "./load.ts";
+import { adapterOf, isBuiltIn, type LoadedPlugin, ownerOf } from "./load.ts";
 import { createRegistry, type WritableRegistry } from "./registry.ts";
 import { owned, strayProblem } from "./stray.ts";
+import { type Blocked, blockedBefore, blockedFile, type Patience, startWatchdog } from "./watchdog.ts";
 
 export interface KernelOptions {
   /** Plugins and plugin entries, in any order. The configuration's plugins are not added automatically. */
@@ -51,6 +52,8 @@ export interface KernelOptions {
    * `leave-out` continues without it and reports it (`registry.problems`, the log). Built-in plugins are never left out. Default: throw.
    */
   onBroken?: "throw" | "leave-out" | undefined;
+  /** How long a plugin may block the thread, with `leave-out`. Default: it is reported after 10 s, the process is ended after 30 s. */
+  patience?: Patience | undefined;
   /** Gets one line for each failed request and listener. Default: stderr. */
   log?: ((line: string) => void) | undefined;
 }
@@ -84,14 +87,19 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
   const door = createDoor(registry, options.onBroken === "leave-out" ? report : undefined);
   const { env = machineEnv(), config: core = resolveConfig({}, {}, env) } = options;
   const closer = createCloser(timeoutMs);
-  const events = createHooks();
+  const events = createHooks({ startMs: timeoutMs, otherMs: options.silenceMs ?? 60_000 });
+  const refuse = watchPlugins(options, core.dataDir, closer, registry);
   const open = async () => options.storage ?? openStorage(core, closer, log, thread);
   // The catalogue's thread opens the catalogue while this thread loads the plugins. An error of the plugins is reported before one of the catalogue.
   const opening = thread && open();
   opening?.catch(() => {});
   try {
     let settings: readonly Setting[] = [];
-    const plugins = await door.admit([builtin(registry, () => settings), ...(options.plugins ?? [])], timeoutMs);
+    const plugins = await door.admit(
+      [builtin(registry, () => settings), ...(options.plugins ?? [])],
+      timeoutMs,
+      refuse,
+    );
     const partial = options.partial === true || registry.problems.length > 0;
     const settled = await settle(core, registry.configKeys, partial).catch((error: unknown) => {
       if (!options.onConfigError || !isSessarcError(error)) throw error;
@@ -114,6 +122,28 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
     await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
     throw error;
   }
+}
+
+/** Starts the watchdog where a plugin is loaded that is not built in. Answers what is left out, since it blocked an earlier process. */
+function watchPlugins(
+  { plugins = [], onBroken, patience }: KernelOptions,
+  dataDir: string,
+  closer: Closer,
+  registry: WritableRegistry,
+): (entry: PluginEntry) => Error | undefined {
+  if (plugins.every((it) => !("specifier" in it) || isBuiltIn(it))) return () => undefined;
+  const toError = ({ plugin, file, member, ms }: Blocked) =>
+    new SessarcError("PLUGIN_BLOCKED", { plugin, file, step: member, ms, record: blockedFile(dataDir) });
+  if (onBroken === "leave-out") {
+    const onBlocked = (blocked: Blocked) =>
+      registry.report({ ...toProblem(blocked.plugin, toError(blocked)), count: 1 });
+    const watchdog = startWatchdog(dataDir, onBlocked, patience);
+    closer.add("the watchdog", () => watchdog.stop());
+  }
+  return ({ specifier }) => {
+    const blocked = blockedBefore(dataDir, specifier);
+    return blocked && toError(blocked);
+  };
 }
 
 /** Folders of the configuration, and those the user added. */
@@ -207,7 +237,11 @@ function assemble(
     log(`${errorId} ${method} ${path}: ${reasonOf(error)}`);
     debugError("http", `${method} ${path} failed`, error);
   });
-  hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${reasonOf(error)}`));
+  hooks.hook("listener:failed", (error, { hook }) => {
+    log(`A listener of ${hook} failed: ${reasonOf(error)}`);
+    const plugin = failedPlugin(error);
+    if (plugin !== undefined) registry.report({ ...toProblem(plugin, error), count: 1 });
+  });
   const traffic = createTraffic();
   let address: ServedAddress | undefined;
   let app: Promise<HttpApp> | undefined;
@@ -309,23 +343,30 @@ async function migrateBuiltIn(plugins: readonly LoadedPlugin[], { storage }: Ker
 }
 
 async function start(
-  { plugin, source }: LoadedPlugin,
+  it: LoadedPlugin,
   kernel: Kernel,
   ms: number,
   hooked: (remove: () => void) => void,
 ): Promise<void> {
+  const { plugin, source } = it;
   const { name, migrations, hooks } = plugin;
+  const owner = ownerOf(it);
   // Reported now, not by the first caller.
   kernel.registry.adapters.get(adapterOf(plugin)?.name ?? "")?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");
     // No time limit: the time migrations take grows with the archive.
-    await runStep(name, "its migrations", undefined, () => migrate(kernel.storage.db, name, migrations));
+    await runStep(owner, "its migrations", undefined, () => migrate(kernel.storage.db, name, migrations));
   }
-  if (hooks) hooked(kernel.hooks.addHooks(hooks));
+  const listen = () => hooks && hooked(kernel.hooks.addHooks(hooks));
   const setup = () => plugin.setup?.(kernel);
-  if (isBuiltIn(source)) await runStep(name, "setup", undefined, setup);
-  else await runStep(name, "setup", ms, owned(name, setup));
+  if (isBuiltIn(source) || name === "kernel") {
+    listen();
+    await runStep(owner, "setup", undefined, setup);
+  } else {
+    owned(owner, "its hooks", listen)();
+    await runStep(owner, "setup", ms, owned(owner, "setup", setup));
+  }
 }
 
 function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {
@@ -337,6 +378,12 @@ function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>
 /** `provide` takes each name with its own type. */
 const find = <K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K) =>
   services.get(name) as Services[K] | undefined;
+
+/** The plugin whose hook threw or took too long; undefined for anything else. */
+function failedPlugin(error: unknown): string | undefined {
+  if (!isSessarcError(error) || (error.code !== "PLUGIN_TIMEOUT" && error.code !== "PLUGIN_FAILED")) return undefined;
+  return (error as SessarcError<"PLUGIN_TIMEOUT" | "PLUGIN_FAILED">).params.plugin;
+}
 
 function toProblem(plugin: string, error: unknown): PluginProblem {
   const known = isSessarcError(error) ? error : undefined;

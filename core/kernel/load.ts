@@ -1,14 +1,15 @@
 /** From what a configuration names to plugins and adapters, in this thread and in pool workers. */
-import { fileURLToPath } from "node:url";
 import { importModule } from "../config/module.ts";
 import type { Adapter } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf, withLimit } from "../utils/async.ts";
 import { codeOf, isGone } from "../utils/gone.ts";
-import { heedAdapter } from "./adapter-door.ts";
+import { heedAdapter, watchAdapter } from "./adapter-door.ts";
 import { checkPlugin } from "./check.ts";
 import { withDeadlines } from "./deadline.ts";
+import type { Owner } from "./stray.ts";
+import { inSection, placeOf as pathOf } from "./watchdog.ts";
 
 export interface LoadedPlugin {
   plugin: Plugin;
@@ -27,10 +28,13 @@ export async function loadPlugins(
   list: readonly (Plugin | PluginEntry)[],
   onBroken?: OnBroken,
   limitMs = LOAD_MS,
+  refuse: (entry: PluginEntry) => Error | undefined = () => undefined,
 ): Promise<LoadedPlugin[]> {
   const loaded = list.map(async (it): Promise<LoadedPlugin | undefined> => {
     const source = isEntry(it) ? it : undefined;
     try {
+      const refused = source && onBroken && !isBuiltIn(source) ? refuse(source) : undefined;
+      if (refused) throw refused;
       return { plugin: source ? await loadPlugin(source, limitMs) : inPlace(it as Plugin), source };
     } catch (error) {
       if (!onBroken || isBuiltIn(source)) throw error;
@@ -48,8 +52,13 @@ export const isBuiltIn = (source: PluginEntry | undefined): boolean =>
 const isEntry = (it: Plugin | PluginEntry): it is PluginEntry => "specifier" in it;
 
 /** As people write it: a path, or the name of a package. */
-const placeOf = ({ specifier }: PluginEntry): string =>
-  specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
+const placeOf = ({ specifier }: PluginEntry): string => pathOf(specifier);
+
+/** Who a plugin's code belongs to: its name, and its file. */
+export const ownerOf = ({ plugin, source }: LoadedPlugin): Owner => ({
+  plugin: plugin.name,
+  file: source && placeOf(source),
+});
 
 const inPlace = (plugin: Plugin): Plugin => withChecks(checkPlugin(plugin, "a plugin of the list"));
 
@@ -66,18 +75,23 @@ export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise
   try {
     let module: { default?: unknown } = {};
     const take = async () => {
-      module = await load();
+      module = await (isBuiltIn(entry)
+        ? load()
+        : inSection({ plugin: place, file: place, member: "its import" }, load));
     };
     // No limit for built-in plugins: they end even on a slow machine.
     await (isBuiltIn(entry) ? take() : withLimit(limitMs, () => late, take));
     if (typeof module.default !== "function") throw new TypeError("it has no default export that is a function");
-    plugin = module.default(options);
+    const make = module.default;
+    plugin = isBuiltIn(entry)
+      ? make(options)
+      : inSection({ plugin: place, file: place, member: "its default export" }, () => make(options));
   } catch (cause) {
     if (cause === late) throw late;
     throw new SessarcError("PLUGIN_INVALID", { specifier: place, ...whyBroken(specifier, cause) }, { cause });
   }
   const checked = checkPlugin(plugin, place);
-  return isBuiltIn(entry) ? checked : withChecks(checked);
+  return isBuiltIn(entry) ? checked : withChecks(checked, place);
 }
 
 /** The adapter of an entry's plugin: what a pool worker makes again from its source. */
@@ -91,10 +105,11 @@ export function adapterOf(plugin: Plugin): Adapter | undefined {
   return "adapter" in plugin ? (plugin as Plugin & { adapter: Adapter }).adapter : undefined;
 }
 
-/** A plugin with checks around its adapter. */
-function withChecks(plugin: Plugin): Plugin {
+/** A plugin with checks around its adapter. `file`: where it was loaded from. */
+function withChecks(plugin: Plugin, file?: string): Plugin {
   const adapter = adapterOf(plugin);
-  return adapter ? ({ ...plugin, adapter: heedAdapter(adapter) } as Plugin) : plugin;
+  if (!adapter) return plugin;
+  return { ...plugin, adapter: heedAdapter(watchAdapter(adapter, { plugin: plugin.name, file }), file) } as Plugin;
 }
 
 function whyBroken(specifier: string, cause: unknown): { reason: string; remedy?: string } {

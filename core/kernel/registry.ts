@@ -13,6 +13,7 @@ import { keepRoots } from "./adapter-door.ts";
 import { withDeadlines } from "./deadline.ts";
 import { adapterOf, isBuiltIn } from "./load.ts";
 import { owned } from "./stray.ts";
+import { placeOf } from "./watchdog.ts";
 
 /** The registry as the kernel itself uses it. */
 export interface WritableRegistry extends Registry {
@@ -76,10 +77,13 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
     add(plugin, source) {
       const adapter = adapterOf(plugin);
       const builtIn = plugin.name === "kernel" || isBuiltIn(source);
+      const file = source && placeOf(source.specifier);
       const added = (plugin.routes ?? []).map((route) => ({
         plugin: plugin.name,
         fullPath: fullPath(route),
-        route: builtIn ? route : { ...route, handler: owned(plugin.name, route.handler) },
+        route: builtIn
+          ? route
+          : { ...route, handler: owned({ plugin: plugin.name, file }, `${route.method} ${route.path}`, route.handler) },
       }));
       claim(
         [
@@ -97,7 +101,7 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
       indexers.push(...(plugin.indexers ?? []).map((indexer) => ({ ...indexer, plugin: plugin.name })));
       for (const [key, declared] of Object.entries(plugin.config ?? {})) configKeys.set(key, declared);
       if (!adapter) return;
-      const kept = keepRoots(withDeadlines(adapter, silenceMs), (reason) => {
+      const kept = keepRoots(withDeadlines(adapter, silenceMs, undefined, builtIn ? undefined : file), (reason) => {
         if (reason === undefined) unreadable.delete(adapter.name);
         else unreadable.set(adapter.name, reason);
       });

@@ -59,7 +59,7 @@ describe("a plugin that is not valid", () => {
     [
       "answers roots that are a text",
       adapter('roots: () => "/tea"'),
-      /Adapter "tea": `roots` answered "\/tea"/,
+      /Adapter "tea" \(.*tea\.mjs\): `roots` answered "\/tea"/,
       /roots: \(\) => \[folder\]/,
     ],
     [
@@ -101,7 +101,12 @@ describe("a plugin that is not valid", () => {
       /factory/,
     ],
     ["throws while it is imported", 'throw new Error("no pot")', /no pot/, /factory/],
-    ["throws in setup", plugin('setup() { throw new Error("too hot") }'), /"tea" failed in setup: too hot/, /^$/],
+    [
+      "throws in setup",
+      plugin('setup() { throw new Error("too hot") }'),
+      /"tea" \(.*tea\.mjs\) failed in setup: too hot/,
+      /^$/,
+    ],
     ["hangs in setup", plugin("setup: () => new Promise(() => {})"), /did not finish setup within 3000 ms/, /onClose/],
     [
       "hangs while it is imported",
