@@ -27,7 +27,7 @@ export function quoteValues(lines: readonly string[], isValid: (entry: string) =
       changed = true;
       const parts = [value, ...more].map((part) => part.trim());
       const text = parts.filter((part) => part !== "").join(" ");
-      // A quote that never ends may take in what is no part of the value.
+      // A quote that never ends may take in more than the value.
       if (/^(?:"[^"]*|'[^']*)$/.test(text)) return undefined;
       out.push(head + JSON.stringify(unquoted(text)), ...more.map(() => ""));
     }
