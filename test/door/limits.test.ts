@@ -60,13 +60,13 @@ describe("a hook of a plugin", () => {
   it("that throws is named, too; an error of the catalogue stays what it is", async () => {
     const home = await homeWith(
       plugin(
-        'hooks: { "kernel:ready": () => { throw new Error("cold") }, "share:create": () => { throw new Error("no") } }',
+        'hooks: { "kernel:ready": () => { throw new Error("cold") }, "kernel:close": () => { throw new Error("no") } }',
       ),
     );
     const { problems, kernel } = await boot(home);
     expect(problems[0]?.message).toMatch(/Plugin "tea" \(\/.*tea\.mjs\) failed in hook kernel:ready: cold/);
-    await expect(Promise.resolve(kernel.hooks.callHook("share:create" as never, {} as never))).rejects.toThrow(
-      /failed in hook share:create: no/,
+    await expect(Promise.resolve(kernel.hooks.callHook("kernel:close", kernel))).rejects.toThrow(
+      /failed in hook kernel:close: no/,
     );
   });
 
