@@ -48,7 +48,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     appends: isCli,
     async parse(ref, env, state) {
       const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
-      return createCliParser(ref, { workspace, requests, outputs: createOutputs(env) }, state);
+      return createCliParser(ref, { workspace, requests, outputs: createOutputs(ref.path, env) }, state);
     },
     open: wholeFile(readChat),
 

@@ -1,7 +1,7 @@
-/** Folders of Kimi Code's sessions that their own files do not name: the index of sessions, and other sessions of the workspace. */
+/** Folders of Kimi Code's sessions that their own files do not name: the indexes of sessions and workspaces, and other sessions. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseRecord, readRecord, rememberByFile, textBeside, toText } from "sessarc/adapter";
+import { parseRecord, readRecord, rememberByFile, textBeside, toRecord, toText } from "sessarc/adapter";
 import { readFolder } from "#internal/adapter";
 
 /** Sessions of a workspace that are asked for its folder. */
@@ -26,6 +26,10 @@ export function folderOfSession(session: string): string | undefined {
   const named =
     found?.isFile() && indexed({ path: index, size: found.size, mtime: found.mtimeMs }).get(basename(session));
   if (named) return named;
+  const registered = readRecord(join(dirname(dirname(workspace)), "workspaces.json")) ?? {};
+  const entry = toRecord(toRecord(registered.workspaces ?? registered)[basename(workspace)]);
+  const root = toText(entry.root) ?? toText(entry.path);
+  if (root !== undefined) return root;
   for (const { name } of readFolder(workspace).slice(0, SIBLINGS)) {
     const cwd = toText(readRecord(join(workspace, name, "state.json"))?.cwd);
     if (cwd !== undefined) return cwd;

@@ -30,9 +30,9 @@ export default defineAdapter((options: PiOptions | undefined) => {
         return openDatabase(path);
       },
     }),
-    async parse(_ref, _env, state) {
+    async parse({ path }, _env, state) {
       const { createParser } = await import("./parse.ts");
-      return createParser(state);
+      return createParser(state, path);
     },
     async peek(ref) {
       if (!ref.path.endsWith(".jsonl")) return {};

@@ -15,7 +15,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
-import { wholeOutput } from "./outputs.ts";
+import { createOutputs } from "./outputs.ts";
 
 /** Entries without anything to show: settings, bookmarks, bookkeeping of omp and Prime. */
 const SKIPPED = new Set([
@@ -33,8 +33,9 @@ const SKIPPED = new Set([
   "thinking_level_change",
 ]);
 
-/** `state` is a former `snapshot()`. */
-export function createParser(state?: Json): LineParser {
+/** `state` is a former `snapshot()`; `path` of the log where it is a file. */
+export function createParser(state?: Json, path?: string): LineParser {
+  const wholeOutput = createOutputs(path);
   const log = createSessionLog(state, { id: "", created: "" });
   const { facts, own } = log;
 

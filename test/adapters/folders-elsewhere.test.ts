@@ -90,6 +90,10 @@ describe("Kimi", () => {
     await wire("wd_web_3", "session_c");
     await wire("wd_web_3", "session_d");
     await wire("wd_none_4", "session_e");
+    await wire("wd_site_5", "session_f");
+    await writeDocument(join(home, ".kimi-code/workspaces.json"), {
+      workspaces: { wd_site_5: { root: "/w/site", name: "site" }, wd_app_1: { root: "/w/other" } },
+    });
     await writeDocument(join(home, ".kimi-code/sessions/wd_web_3/session_c/state.json"), { cwd: "/w/web" });
     await writeDocument(
       join(home, ".kimi-code/session_index.jsonl"),
@@ -107,6 +111,7 @@ describe("Kimi", () => {
       session_c: "/w/web",
       session_d: "/w/web",
       session_e: undefined,
+      session_f: "/w/site",
     });
   });
 

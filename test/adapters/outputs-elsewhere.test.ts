@@ -7,7 +7,7 @@ import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { importAll, startIn } from "../rescue/_logs.ts";
 import { cli, create, find, put, read, row } from "./_copilot.ts";
-import { home, readAll, useHome } from "./_home.ts";
+import { env, home, readAll, useHome } from "./_home.ts";
 import { type Rows, writeDocument, writeTables } from "./_store.ts";
 
 useHome("outputs-elsewhere");
@@ -172,6 +172,32 @@ describe("pi", () => {
     expect(await result(bash(file))).toBe(whole);
     const command = { role: "bashExecution", command: "make", output: "tail", truncated: true, fullOutputPath: file };
     expect(await result(command)).toBe(`! make\n${whole}`);
+  });
+
+  it("is not looked for where the rows are those of another machine", async () => {
+    const file = await put0(join(home, "tmp/pi-bash-0a1b2c.log"), whole);
+    const rows = [
+      { type: "session", version: 3, id: "s1", timestamp: "2026-11-20T09:00:00.000Z", cwd: "/w" },
+      { type: "message", id: "e1", timestamp: "2026-11-20T09:00:01.000Z", message: bash(file) },
+    ];
+    const { adapter } = pi({ dir: home });
+    async function* lines() {
+      yield rows.map((one, offset) => ({ offset, text: JSON.stringify(one) }));
+    }
+    const batches = adapter.parseLines?.({ tool: "pi", key: "s1", path: join(home, "no/s1.jsonl") }, lines(), env);
+    const first = await batches?.next();
+    expect(first?.value).toMatchObject([{ text: "tail of it" }]);
+    const data = {
+      toolCallId: "t1",
+      result: { content: `Output too large to read at once (1 KB). Saved to: ${home}/tmp/copilot-tool-output-1.txt\n` },
+    };
+    await put0(join(home, "tmp/copilot-tool-output-1.txt"), whole);
+    async function* copilotLines() {
+      yield [{ offset: 0, text: JSON.stringify(row("tool.execution_complete", data)) }];
+    }
+    const ref = { tool: "copilot", key: "s1", path: join(home, "no/s1/events.jsonl") };
+    const other = await create().parseLines?.(ref, copilotLines(), env).next();
+    expect(other?.value).toMatchObject([{ text: data.result.content }]);
   });
 
   it("is named where it is gone, and is never a file of another name", async () => {

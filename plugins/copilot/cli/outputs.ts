@@ -1,4 +1,5 @@
 /** Outputs over some 20 KB: Copilot stores them in the folder for temporary files, and the log has the first 500 characters. */
+import { existsSync } from "node:fs";
 import { isAbsolute, win32 } from "node:path";
 import { type AdapterEnv, type NewEvent, storedOutput } from "sessarc/adapter";
 
@@ -8,8 +9,12 @@ const FILE = /^(?:\d{10,}-)?copilot-tool-output-[\w-]{1,100}\.txt$/;
 
 export type Outputs = (shown: string) => Pick<NewEvent, "text" | "truncated">;
 
-/** `env`: whose folder for temporary files counts beside the one that the log names. */
-export function createOutputs({ env }: Pick<AdapterEnv, "env">): Outputs {
+/**
+ * `path`: of the log. Where it is not there, the rows are another machine's, which have nothing to say of the files of this one. `env`:
+ * whose folder for temporary files counts beside the one that the log names.
+ */
+export function createOutputs(path: string, { env }: Pick<AdapterEnv, "env">): Outputs {
+  if (!existsSync(path)) return (text) => ({ text });
   const temporary = [env.TMPDIR, env.TEMP, "/tmp"].flatMap((folder) => (folder ? [folder] : []));
   return (shown) => {
     const named = shown.startsWith("Output too large") ? NAMED.exec(shown)?.[1]?.trim() : undefined;
