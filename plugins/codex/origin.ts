@@ -44,7 +44,7 @@ export async function originOf(path: string): Promise<Origin | undefined> {
   return { turns, rows, ...(await repeatsIn(path, turns, rows)) };
 }
 
-/** The same of an item or a token count in every rollout that has it: times are outside of the payload. Undefined for what each thread has anew. */
+/** The same of an item or a token count in every rollout that has it: times are outside of the payload. Undefined for what each thread writes for itself. */
 export function rowHash(row: unknown): number | undefined {
   if (!isRecord(row) || !isRecord(row.payload)) return undefined;
   const { payload } = row;

@@ -6,8 +6,12 @@ import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;
 type SessionKind = (typeof SESSION_KINDS)[number];
+/** A sub-agent whose parent is not archived: nothing else leads to it. */
+export const ORPHAN = "not exists (select 1 from session up where up.id = session.parent_id)";
+/** A copy that an assistant made in the background and that did not go on: all of its messages count elsewhere. */
+export const COPY = "(copied > 0 and message_count = 0)";
 /** Most sessions have no parent, so they are read in their order: an expression keeps the index of parents out of it. */
-export const TOP_LEVEL = "coalesce(parent_id, '') = ''";
+export const TOP_LEVEL = `(coalesce(parent_id, '') = '' or ${ORPHAN}) and not ${COPY}`;
 const OF_KIND: Record<SessionKind, string> = {
   main: `${TOP_LEVEL} and forked_from is null`,
   subagent: "parent_id is not null",

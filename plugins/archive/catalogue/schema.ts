@@ -111,4 +111,6 @@ export const migrations: readonly string[] = [
    create index indexed_failed on indexed (indexer) where error is not null;`,
   `alter table session add column left_out integer;
    create index session_left_out on session (id) where left_out is not null;`,
+  // What a count of the sessions of a list reads.
+  "create index session_top on session (parent_id, message_count, copied);",
 ];

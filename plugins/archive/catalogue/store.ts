@@ -6,7 +6,7 @@ import { BoundedMap } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
-import { type SessionFilter, where } from "./filter.ts";
+import { ORPHAN, type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
 import { behind, behindIn, cursorOf, orderOf, partsFrom, placeOf, readCursor, type SessionSort } from "./pages.ts";
@@ -24,9 +24,11 @@ import {
   type StoredSession,
 } from "./types.ts";
 
-/** Projects with what their sessions add up to, from the index `session_counts` alone. */
-const COUNTED = `select project.*, count(project_id) - count(parent_id) as sessions, coalesce(sum(message_count), 0) as messages,
-  count(parent_id) as subagents, max(ended_at) as last, max(sort_at) as newest, group_concat(distinct tool) as tools
+/** Sub-agents, but those whose parent is not archived. */
+const SUBAGENTS = `count(case when parent_id is null or ${ORPHAN} then null else 1 end)`;
+/** Projects with what their sessions add up to, from the index `session_counts` and the keys of parents. */
+const COUNTED = `select project.*, count(project_id) - ${SUBAGENTS} as sessions, coalesce(sum(message_count), 0) as messages,
+  ${SUBAGENTS} as subagents, max(ended_at) as last, max(sort_at) as newest, group_concat(distinct tool) as tools
   from project left join session on project_id = project.id`;
 
 /** Counts of filtered lists that are cached until something changes. */

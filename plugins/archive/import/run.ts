@@ -17,6 +17,7 @@ import type { ImportFrame, ImportReport } from "./report.ts";
 import { COUNTED } from "./rows.ts";
 import { Stage, type StageOptions } from "./stage.ts";
 import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
+import { settleWorktrees } from "./worktrees.ts";
 
 interface RunOptions extends StageOptions {
   found: readonly FoundLog[];
@@ -112,10 +113,11 @@ const moveTo = ({ id, ref }: FoundLog): Statement => [
   [ref.path, id],
 ];
 
-/** Where sessions came from, and what they copied there. Two look-ups where nothing is open. */
-async function settleAll({ kernel, settler, onCommit }: RunOptions): Promise<void> {
+/** Where sessions came from, what they copied there, and the projects of work trees that are gone. Three look-ups where nothing is open. */
+async function settleAll({ kernel, resolver, settler, onCommit }: RunOptions): Promise<void> {
   await settleLinks(kernel, settler, onCommit);
   await settleCopies(kernel, onCommit);
+  await settleWorktrees(kernel, resolver, onCommit);
 }
 
 /** A session that was already found unchanged is not read again, unless the user named it. */

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, sep } from "node:path";
 import type { Database, SessionSummary, Statement } from "sessarc";
 import type { ProjectRow } from "../catalogue/types.ts";
+import { isWindowsPath, spellingKey } from "./spelling.ts";
 
 /** What the git plugin tells about a folder; without it every folder stands for itself. */
 interface FolderIdentity {
@@ -24,6 +25,12 @@ interface Identity {
 
 /** Folders that tools put work trees in: the part before them is the repository, even if the folder is gone. */
 const WORKTREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
+/** Folders of work trees beside a repository, named after it: `app.worktrees/x`, `app__worktrees/x`. */
+const BESIDE = /^(.+?)(?:\.|__?|--?)worktrees?[\\/].+$/;
+/** One folder for the work trees of all repositories beside it: `worktrees/app/x`. */
+const SHARED = /^(.+)[\\/]worktrees?[\\/]([^\\/]+)[\\/].+$/;
+/** Those of an assistant below its own folder, `~/.cursor/worktrees/app/x` or `~/.codex/worktrees/x/app`: one of the two names is the repository's. */
+const OF_TOOL = /[\\/]\.[^\\/]+[\\/]worktrees[\\/]([^\\/]+)[\\/]([^\\/]+)/;
 
 export interface ProjectResolver {
   /** The project of a session; asks the file system once per folder. */
@@ -37,6 +44,8 @@ export interface ProjectResolver {
   ensure(identity: Identity): Promise<{ id: string; write: Statement }>;
   /** Id of the project for `identity`, known or not; nothing is to be written. */
   idOf(identity: Identity): Promise<string>;
+  /** Id of another project that a folder of work trees belongs to, as far as it is known by now. */
+  projectOfWorktree(path: string): Promise<string | undefined>;
   /** Forgets what was looked up: folders come and go. */
   reset(): void;
 }
@@ -44,6 +53,8 @@ export interface ProjectResolver {
 export function createResolver(db: Database, identify: Identify | undefined): ProjectResolver {
   const folders = new Map<string, Promise<Identity>>();
   const repositories = new Set<string>();
+  /** Repositories and folders by the last part of their path. */
+  const byName = new Map<string, { kind: string; path: string }[]>();
   /** Ids of keys that the archive does not know: asked for with each log of a scan. */
   const fresh = new Map<string, string>();
   let known: Map<string, string> | undefined;
@@ -52,17 +63,43 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     if (known) return known;
     const map = new Map<string, string>();
     repositories.clear();
-    for (const row of await db.all<{ key: string; id: string; kind: string }>("select key, id, kind from project")) {
+    byName.clear();
+    type Row = Pick<ProjectRow, "key" | "id" | "kind" | "path">;
+    for (const row of await db.all<Row>("select key, id, kind, path from project order by created_at")) {
       map.set(row.key, row.id);
+      // A project of an earlier version is known by its first spelling.
+      if (row.path !== null && !map.has(keyOf(row.path))) map.set(keyOf(row.path), row.id);
       if (row.kind === "repository") repositories.add(row.key);
+      remember(row);
     }
     for (const row of await db.all<{ path: string; project_id: string }>(
       "select path, project_id from project_alias",
     )) {
-      if (!map.has(`path:${row.path}`)) map.set(`path:${row.path}`, row.project_id);
+      if (!map.has(keyOf(row.path))) map.set(keyOf(row.path), row.project_id);
     }
     known = map;
     return map;
+  }
+
+  function remember({ kind, path }: Pick<ProjectRow, "kind" | "path">): void {
+    if (path === null || path.includes("worktrees")) return;
+    const name = nameOf(path);
+    byName.set(name, [...(byName.get(name) ?? []), { kind, path }]);
+  }
+
+  /** The repository of a work tree that is gone: beside its folder, else the one project of its name. */
+  async function repositoryOf(cwd: string): Promise<string | undefined> {
+    if (existsSync(cwd)) return undefined;
+    const [, beside] = BESIDE.exec(cwd) ?? [];
+    const [, parent, name] = SHARED.exec(cwd) ?? [];
+    await load();
+    for (const path of [beside, parent && name && `${parent}${cwd.includes("\\") ? "\\" : "/"}${name}`])
+      if (path && (repositories.has(keyOf(path)) || (await identify?.(path))?.kind === "repository")) return path;
+    const names = OF_TOOL.exec(cwd)?.slice(1) ?? [];
+    const named = names.flatMap((one) => byName.get(one) ?? []);
+    const known = named.filter(({ kind }) => kind === "repository");
+    const [only, ...others] = known.length > 0 ? known : named;
+    return others.length === 0 ? only?.path : undefined;
   }
 
   async function identifyFolder(cwd: string): Promise<Identity> {
@@ -70,7 +107,7 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     if (found?.kind === "repository" && found.root) {
       return {
         kind: "repository",
-        key: `path:${found.root}`,
+        key: keyOf(found.root),
         path: found.root,
         rootCommit: found.rootCommits?.[0] ?? null,
         name: nameOf(found.root),
@@ -78,14 +115,16 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     }
     const folded = WORKTREE.exec(cwd)?.[1];
     if (folded) return identifyFolder(folded);
+    const repository = await repositoryOf(cwd);
+    if (repository !== undefined) return identifyFolder(repository);
     await load();
     const path = knownParent(cwd, repositories) ?? cwd;
-    return { kind: "folder", key: `path:${path}`, path, rootCommit: null, name: nameOf(path) };
+    return { kind: "folder", key: keyOf(path), path, rootCommit: null, name: nameOf(path) };
   }
 
   return {
     identify(tool, { cwd, virtualProject }) {
-      if (cwd === undefined || cwd === "" || !(isAbsolute(cwd) || /^[A-Za-z]:[\\/]/.test(cwd))) {
+      if (cwd === undefined || cwd === "" || !(isAbsolute(cwd) || isWindowsPath(cwd))) {
         const scope = virtualProject?.shared ? "shared" : `virtual:${tool.name}`;
         const key = virtualProject ? `${scope}:${virtualProject.key}` : scope;
         return Promise.resolve({
@@ -97,12 +136,18 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
         });
       }
       const path = trimSlash(cwd);
-      let identity = folders.get(path);
+      const key = spellingKey(path);
+      let identity = folders.get(key);
       if (!identity) {
         identity = identifyFolder(path);
-        folders.set(path, identity);
+        folders.set(key, identity);
       }
       return identity;
+    },
+
+    async projectOfWorktree(path) {
+      const folded = WORKTREE.exec(path)?.[1] ?? (await repositoryOf(path));
+      return folded === undefined ? undefined : (await load()).get((await identifyFolder(folded)).key);
     },
 
     async resolve(identity) {
@@ -124,6 +169,7 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
       const fresh = projectId(identity.key);
       map.set(identity.key, fresh);
       if (identity.kind === "repository") repositories.add(identity.key);
+      remember(identity);
       return { id: fresh, write: [insertion(fresh, identity)] };
     },
 
@@ -173,10 +219,14 @@ async function findMoved(db: Database, identity: Identity): Promise<{ id: string
 /** A folder that is gone belongs to the repository it was in. */
 function knownParent(cwd: string, known: ReadonlySet<string>): string | undefined {
   if (existsSync(cwd)) return undefined;
-  for (let path = dirname(cwd); path !== dirname(path); path = dirname(path))
-    if (known.has(`path:${path}`)) return path;
+  for (let path = dirname(cwd); path !== dirname(path); path = dirname(path)) if (known.has(keyOf(path))) return path;
   return undefined;
 }
 
-const trimSlash = (path: string) => (path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path);
+/** Names a project by its folder. */
+const keyOf = (path: string) => `path:${spellingKey(path)}`;
+const trimSlash = (path: string) =>
+  path.length > 1 && (path.endsWith(sep) || (isWindowsPath(path) && /[^:][\\/]$/.test(path)))
+    ? path.slice(0, -1)
+    : path;
 const nameOf = (path: string) => basename(path.replaceAll("\\", "/")) || path;

@@ -5,6 +5,7 @@ import { Slices, type Transcripts } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
+import { COPY } from "../catalogue/filter.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 import type { TextPart } from "./candidate.ts";
 import type { ColumnFile } from "./columns.ts";
@@ -36,7 +37,7 @@ export class Entries {
   }
 
   /**
-   * All sessions as of this call, newest first. Reads only those that changed since the last call, once for concurrent callers. Changes
+   * All sessions as of this call, newest first, without copies whose messages all count elsewhere. Reads only those that changed since the last call, once for concurrent callers. Changes
    * during the read are left to the next call: an import changes something all the time.
    */
   async list(): Promise<readonly Entry[]> {
@@ -158,7 +159,7 @@ export class Entries {
 
   #allRows(): Promise<[Row[], EarlierRow[]]> {
     return Promise.all([
-      this.#db.all<Row>(`select ${ROW} from session`),
+      this.#db.all<Row>(`select ${ROW} from session where not ${COPY}`),
       this.#db.all<EarlierRow>("select * from earlier order by version desc"),
     ]);
   }
@@ -168,7 +169,7 @@ export class Entries {
     const texts: EarlierRow[] = [];
     for (const page of pages(ids)) {
       const here = marks(page);
-      rows.push(...(await this.#db.all<Row>(`select ${ROW} from session where id in (${here})`, page)));
+      rows.push(...(await this.#db.all<Row>(`select ${ROW} from session where id in (${here}) and not ${COPY}`, page)));
       texts.push(
         ...(await this.#db.all<EarlierRow>(
           `select * from earlier where session_id in (${here}) order by version desc`,

@@ -128,17 +128,28 @@ async function openRepository(gitDir: string, worktree: string | null): Promise<
   if (gitDir !== commonDir) {
     return { ...place, root: await mainRoot(commonDir, config), worktree, bare: worktree === null };
   }
-  const around = worktree ?? (basename(gitDir) === ".git" ? dirname(gitDir) : null);
+  const around = worktree ?? (await folderAround(gitDir, bare));
   // A bare repository kept in `project/.git` beside its worktrees has the project folder as its root, too.
   const tree = bare ? null : around;
   return { ...place, root: around ?? gitDir, worktree: tree, bare: tree === null };
 }
 
+/** The project's folder around a git folder: `.git`, one that a `.git` file beside it names, or a bare one that is hidden beside its work trees. */
+async function folderAround(gitDir: string, bare: boolean): Promise<string | null> {
+  const folder = dirname(gitDir);
+  if (basename(gitDir) === ".git" || (bare && basename(gitDir).startsWith("."))) return folder;
+  const target = await readLink(join(folder, ".git"));
+  const named = target && (await fs.realpath(resolve(folder, target)).catch(() => undefined));
+  return named === gitDir ? folder : null;
+}
+
 /** The main work tree of a linked one: the folder around .git, or, of a submodule, the one that its configuration names. */
 async function mainRoot(commonDir: string, config: readonly ConfigEntry[]): Promise<string> {
-  if (basename(commonDir) === ".git") return dirname(commonDir);
   const named = configValue(config, "core.worktree");
-  if (named === undefined) return commonDir;
+  if (named === undefined || basename(commonDir) === ".git") {
+    const bare = /^(true|yes|on|1)$/i.test(configValue(config, "core.bare") ?? "false");
+    return (await folderAround(commonDir, bare)) ?? commonDir;
+  }
   const root = resolve(commonDir, named);
   // A configuration may name any folder: believed only when that folder says the same.
   const back = await readLink(join(root, ".git"));

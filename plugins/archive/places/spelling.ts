@@ -1,0 +1,24 @@
+/** Paths of Windows folders, which logs spell in several ways: one key for each folder, on every system. */
+
+/** A drive, or a folder of the network; `\\?\` and `\\.\` precede either. */
+const WINDOWS = /^(?:[A-Za-z]:[\\/]|[\\/]{2}[^\\/])/;
+
+export const isWindowsPath = (path: string): boolean => WINDOWS.test(withoutPrefix(path));
+
+/** Equal for all spellings of one folder: drive letter, slashes, case, a slash at the end, both names of WSL's file system. Other paths are unchanged. */
+export function spellingKey(path: string): string {
+  if (!isWindowsPath(path)) return path;
+  const plain = withoutPrefix(path)
+    .replaceAll("/", "\\")
+    .replace(/(?!^)\\{2,}/g, "\\")
+    .toLowerCase();
+  const key = plain.replace(/^\\\\wsl\$(?=\\|$)/, "\\\\wsl.localhost");
+  return /^[a-z]:\\$/.test(key) ? key : key.replace(/\\+$/, "");
+}
+
+/** `\\?\C:\x` is `C:\x`, `\\?\UNC\server\share` is `\\server\share`. */
+function withoutPrefix(path: string): string {
+  const [, rest] = /^[\\/]{2}[?.][\\/](.*)$/s.exec(path) ?? [];
+  if (rest === undefined) return path;
+  return rest.replace(/^UNC[\\/]/i, "\\\\");
+}
