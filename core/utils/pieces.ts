@@ -45,21 +45,30 @@ export function createPieces(): PieceCutter {
 
 const toPiece = (bytes: Buffer): Piece => ({ sha256: createHash("sha256").update(bytes).digest("hex"), bytes });
 
-/** The lines of pieces, a piece's at a time. Bytes after the last newline are not a line. */
+/** Bytes of a line at most: a text of 16 Mi characters and its frame. */
+const LINE_BYTES = 24 << 20;
+
+/** The lines of pieces, a piece's at a time. Bytes after the last newline are not a line. A line that is longer than 24 MiB is empty. */
 export async function* linesOfPieces(
   names: readonly string[],
   load: (sha256: string) => Promise<Uint8Array>,
 ): AsyncGenerator<string[]> {
   let begun: Buffer[] = [];
+  let size = 0;
   for (const name of names) {
     const bytes = Buffer.from(await load(name));
     const end = bytes.lastIndexOf(10);
     if (end < 0) {
-      begun.push(bytes);
+      size += bytes.length;
+      if (size <= LINE_BYTES) begun.push(bytes);
+      else begun = [];
       continue;
     }
-    const text = Buffer.concat([...begun, bytes.subarray(0, end)]).toString("utf8");
+    // Of a line that is too long only the end of its last piece is there, which is left out.
+    const from = size > LINE_BYTES ? bytes.indexOf(10) : 0;
+    const text = Buffer.concat([...begun, bytes.subarray(from, end)]).toString("utf8");
     begun = end + 1 < bytes.length ? [bytes.subarray(end + 1)] : [];
+    size = bytes.length - end - 1;
     yield text.split("\n");
   }
 }

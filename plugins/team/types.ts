@@ -15,6 +15,8 @@ export interface TeamDatabase {
   readonly owner: Database;
   /** Queries as `sessarc_member`, each under row-level security. Closing it ends nothing but this view. */
   member(principal: Principal): Database;
+  /** Queries as `sessarc_writer`, of all spaces of a tenant. What is written without `write` races with other nodes. */
+  reader(tenant: number): Database;
   /**
    * Takes the tenant's write lock and holds it until `release`; `db` writes as `sessarc_writer` on the connection that holds the lock.
    * Throws TEAM_BUSY if another node still holds the lock after `waitMs` milliseconds.

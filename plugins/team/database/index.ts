@@ -80,6 +80,7 @@ export async function openTeamDatabase({ database }: TeamDatabaseOptions): Promi
         viewer: { role: "sessarc_member", tenant, spaces },
         generation: () => generations.get(tenant) ?? 0,
       }),
+    reader: (tenant) => createView(source, { viewer: { role: "sessarc_writer", tenant } }),
     generation,
     async changesSince(tenant, since) {
       const rows = await owner.all<{ session: string }>(

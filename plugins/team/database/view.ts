@@ -130,7 +130,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     const run = async () => {
       const changes = await transact(writing, async (connection) => {
         let sum = 0;
-        for (const { sql, params } of prepared) {
+        for (const { sql, params } of joined(prepared)) {
           const found = translated(sql, params);
           const { sql: text, verb } = found;
           if (READING.has(verb))
@@ -202,6 +202,35 @@ function identity({ role, tenant, spaces }: Viewer): string[] {
     `set local sessarc.spaces = '{${(spaces ?? []).map(whole).join()}}'`,
   ];
   return [...settings, `set local role ${role}`];
+}
+
+interface Prepared {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+/** A row of values alone: two such statements change the same rows as one with both rows. */
+const ROW = /^(insert into \w+(?: \([\w, ]+\))? values )(\(\?(?:, \?)*\))( on conflict do nothing)?$/;
+/** Rows of one statement. Few different numbers, so that few statements are translated. */
+const ROWS = [128, 8];
+
+/** Equal inserts that follow each other, many rows together: a session may have ten thousands of them. */
+function* joined(statements: readonly Prepared[]): Generator<Prepared> {
+  for (let at = 0; at < statements.length; ) {
+    const first = statements[at] as Prepared;
+    const [, head, row, tail = ""] = ROW.exec(first.sql) ?? [];
+    const types = typesOf(first.params);
+    let end = at + 1;
+    while (head !== undefined && statements[end]?.sql === first.sql && typesOf(statements[end]?.params ?? []) === types)
+      end++;
+    for (const most of ROWS)
+      for (; end - at >= most; at += most)
+        yield {
+          sql: `${head}${Array.from({ length: most }, () => row).join(", ")}${tail}`,
+          params: statements.slice(at, at + most).flatMap(({ params }) => params),
+        };
+    for (; at < end; at++) yield statements[at] as Prepared;
+  }
 }
 
 function toObjects<T>(columns: readonly string[], rows: readonly (readonly Cell[])[], hides: boolean): T[] {

@@ -5,9 +5,16 @@ import { gunzip, gzip } from "node:zlib";
 import { type Database, SessarcError, type Storage } from "sessarc";
 import { marks, pages } from "#internal/adapter";
 
-/** Bytes of a body, and of what is in it. */
-export const MOST_PACKED = 4 * 2 ** 20;
-const MOST_INFLATED = 16 * 2 ** 20;
+/** Bytes of what is in a chunk: a machine cuts its pieces at one MiB. */
+const MOST_INFLATED = 2 * 2 ** 20;
+/** Bytes of a body: what does not compress becomes a little longer. */
+export const MOST_PACKED = MOST_INFLATED + 2 ** 16;
+
+/** What is in a chunk. */
+export interface ChunkSize {
+  bytes: number;
+  lines: number;
+}
 
 const inflate = promisify(gunzip);
 const deflate = promisify(gzip);
@@ -19,29 +26,39 @@ const TOGETHER = 500;
 export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(db: Database, tenant: number, files: Storage["files"]) {
-  const store = async (person: string, sha256: string, packed: Buffer) => {
+  const store = async (person: string, sha256: string, packed: Buffer, { bytes, lines }: ChunkSize) => {
     await files.setItemRaw(keyOf(sha256), packed);
     await db.run(
-      "insert into team_blob (tenant, person, sha256, bytes, at) values (?, ?, ?, ?, ?) on conflict do nothing",
-      [tenant, person, sha256, packed.length, Date.now()],
+      "insert into team_blob (tenant, person, sha256, bytes, at, inflated, lines) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+      [tenant, person, sha256, packed.length, Date.now(), bytes, lines],
     );
   };
+  /** Of a chunk that an earlier version stored without its size. */
+  async function measure(sha256: string): Promise<ChunkSize> {
+    const size = sizeOf(await self.load(sha256));
+    await db.run("update team_blob set inflated = ?, lines = ? where tenant = ? and sha256 = ?", [
+      ...[size.bytes, size.lines],
+      ...[tenant, sha256],
+    ]);
+    return size;
+  }
+
   const self = {
     /** Stores a chunk for `person`. Throws TEAM_BLOB_WRONG for other content than the name says, and for what is too large when inflated. */
     async put(person: string, sha256: string, packed: Buffer): Promise<void> {
       const wrong = (reason: string, cause?: unknown) =>
         new SessarcError("TEAM_BLOB_WRONG", { sha256, reason }, { cause });
       const bytes = await inflate(packed, { maxOutputLength: MOST_INFLATED }).catch((cause: unknown) => {
-        throw wrong("its body is no gzip data of at most 16 MiB", cause);
+        throw wrong("its body is not gzip data of at most 2 MiB", cause);
       });
       if (createHash("sha256").update(bytes).digest("hex") !== sha256) throw wrong("its SHA-256 is another one");
-      await store(person, sha256, packed);
+      await store(person, sha256, packed, sizeOf(bytes));
     },
 
     /** Stores a chunk that this server made. */
     async add(person: string, sha256: string, bytes: Buffer): Promise<void> {
       const [missing] = await self.missing(person, [sha256]);
-      if (missing !== undefined) await store(person, sha256, await deflate(bytes));
+      if (missing !== undefined) await store(person, sha256, await deflate(bytes), sizeOf(bytes));
     },
 
     /** Those of `hashes` that `person` has not sent. */
@@ -55,6 +72,20 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
         for (const { sha256 } of rows) wanted.delete(sha256);
       }
       return [...wanted];
+    },
+
+    /** Of those of `hashes` that `person` has sent. */
+    async sizes(person: string, hashes: readonly string[]): Promise<Map<string, ChunkSize>> {
+      const sizes = new Map<string, ChunkSize>();
+      for (const page of pages([...new Set(hashes)], TOGETHER)) {
+        const rows = await db.all<{ sha256: string; inflated: number | null; lines: number | null }>(
+          `select sha256, inflated, lines from team_blob where tenant = ? and person = ? and sha256 in (${marks(page)})`,
+          [tenant, person, ...page],
+        );
+        for (const { sha256, inflated, lines } of rows)
+          sizes.set(sha256, inflated === null || lines === null ? await measure(sha256) : { bytes: inflated, lines });
+      }
+      return sizes;
     },
 
     /** The inflated bytes. Throws TEAM_BLOBS_MISSING, and forgets the chunk, where its file is gone or holds something else. */
@@ -134,4 +165,10 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
     },
   };
   return self;
+}
+
+function sizeOf(bytes: Uint8Array): ChunkSize {
+  let lines = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines++;
+  return { bytes: bytes.length, lines };
 }

@@ -17,6 +17,7 @@ declare module "sessarc" {
     TEAM_BLOB_WRONG: { sha256: string; reason: string };
     TEAM_BLOBS_MISSING: { missing: string };
     TEAM_MANIFEST_INVALID: { reason: string };
+    TEAM_SESSION_TOO_LARGE: { id: string; what: string; has: number; most: number };
     TEAM_PUSH_FAILED: { id: string; reason: string };
     TEAM_WITHDRAWN: { id: string };
     TEAM_FULL: { what: string };
@@ -86,7 +87,7 @@ defineErrors({
   TEAM_BLOB_WRONG: {
     status: 422,
     why: ({ sha256, reason }) => `The chunk ${sha256} was refused: ${reason}`,
-    fix: () => "Send the bytes that have this SHA-256, compressed by gzip, at most 4 MiB, at most 16 MiB inflated.",
+    fix: () => "Send the bytes that have this SHA-256, compressed by gzip, at most 2 MiB inflated.",
   },
   TEAM_BLOBS_MISSING: {
     status: 409,
@@ -97,6 +98,11 @@ defineErrors({
     status: 422,
     why: ({ reason }) => `The session was refused: ${reason}`,
     fix: () => "Update sessarc on the machine that pushes, then push again.",
+  },
+  TEAM_SESSION_TOO_LARGE: {
+    status: 422,
+    why: ({ id, what, has, most }) => `${id} has ${has} ${what}; this server takes at most ${most} of one session`,
+    fix: () => "Leave this session on its machine. The other sessions of the push are not affected.",
   },
   TEAM_PUSH_FAILED: {
     status: 422,

@@ -52,6 +52,11 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
     const seen: Seen = { caller: undefined };
     let code: string | null = null;
     const refuse = (thrown: unknown): Response => {
+      // The client is gone and reads no answer; the access log has it.
+      if (request.signal.aborted) {
+        code = "CLIENT_GONE";
+        return new Response(null, { status: 499 });
+      }
       const error = toFull(thrown);
       const errorId = randomBytes(4).toString("hex");
       const body = toErrorBody(error, errorId);
@@ -105,15 +110,23 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
         // A read token reads sessions. Accounts are for machines and for people in a browser.
         if (caller?.proof === "token") needMachine(caller);
         if (caller && route.scope !== "signed-in" && route.scope !== "open") need(caller, route.scope);
-        const value = await route.handler({
-          services,
-          caller,
-          params: decoded(event.context.params ?? {}),
-          query: event.url.searchParams,
-          body: await bodyOf(route, event),
-          remote: remoteOf(services.gate(), event.req, messageOfEvent(event)),
-        });
-        return json(value, 200);
+        const { signal } = event.req;
+        const leave =
+          route.places && caller ? await services.places[route.places].enter(caller.person.id, signal) : () => {};
+        try {
+          const value = await route.handler({
+            services,
+            caller,
+            params: decoded(event.context.params ?? {}),
+            query: event.url.searchParams,
+            body: await bodyOf(route, event),
+            remote: remoteOf(services.gate(), event.req, messageOfEvent(event)),
+            signal,
+          });
+          return json(value, 200);
+        } finally {
+          leave();
+        }
       }),
     );
   }
@@ -140,8 +153,12 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
           what: `${event.req.method} ${path}`,
           instead: "Use the sessarc of your own machine for that",
         });
-      const kernel = await parts.kernel(caller);
-      return passOn(kernel, event);
+      const leave = isApi(path) ? await services.places.questions.enter(caller.person.id, event.req.signal) : () => {};
+      try {
+        return await passOn(await parts.kernel(caller), event);
+      } finally {
+        leave();
+      }
     }),
   );
   return app;

@@ -23,6 +23,7 @@ import { createRereading, type Rereading } from "./ingest/reread.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPersonKernels } from "./people/kernels.ts";
 import { openRepositories } from "./people/repositories.ts";
+import { createPlaces } from "./places.ts";
 import { serverPlugins } from "./plugins.ts";
 import { createReplaced } from "./replaced.ts";
 import { openBodies } from "./storage.ts";
@@ -65,6 +66,15 @@ export interface TeamNode {
 
 /** Whose server it is: the schema has room for several. */
 const TENANT = 1;
+/** Bodies of some MiB that are read at once. */
+const BODIES = 16;
+const BODIES_EACH = 4;
+/** Manifests in memory: a machine sends three sessions at once. */
+const PUSHES = 48;
+const PUSHES_EACH = 8;
+/** Questions that are answered at once: each may read many sessions. */
+const QUESTIONS = 8;
+const QUESTIONS_EACH = 4;
 const ACCESS_DAYS = 90;
 const UNUSED_DAYS = 7;
 const HOUR_MS = 3_600_000;
@@ -121,6 +131,11 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       metrics: createMetrics(),
       signing: toSigningKey(await signingKey(database)),
       limits: { join: createRateLimit(10, 60_000), token: createRateLimit(240, 60_000) },
+      places: {
+        bodies: createPlaces(BODIES, BODIES_EACH),
+        pushes: createPlaces(PUSHES, PUSHES_EACH),
+        questions: createPlaces(QUESTIONS, QUESTIONS_EACH),
+      },
       gate: () => gate,
     };
     const isReady = () => owner.get("select 1 from team_space limit 1").then(Boolean);
@@ -146,6 +161,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
             kernels: kernels.size,
             pushes_waiting: ingest.waiting,
             access_waiting: services.access.waiting,
+            questions_waiting: services.places.questions.waiting,
             generation: await database.generation(TENANT),
             logs_to_parse: logs.waiting,
             logs_unparsed: logs.failed,

@@ -57,4 +57,6 @@ export const ACCOUNTS: readonly string[] = [
     "alter table team_token add column name text",
     "alter table team_token add column used_at bigint",
   ].join(";\n"),
+  // What is in a chunk; null where an earlier version stored it.
+  ["alter table team_blob add column inflated bigint", "alter table team_blob add column lines bigint"].join(";\n"),
 ];

@@ -6,6 +6,7 @@ import { marks, pages } from "#internal/adapter";
 import { digestOf } from "../../manifest.ts";
 import { MOST_PACKED } from "../blobs.ts";
 import { idHere } from "../ingest/adapters.ts";
+import { checkManifest } from "../ingest/limits.ts";
 import { manifestSchema, sessionId, sha256 } from "../ingest/manifest-schema.ts";
 import { type ApiRoute, route } from "./route.ts";
 import { addressOf } from "./services.ts";
@@ -22,6 +23,7 @@ export const pushRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/have",
     scope: "push",
+    places: "bodies",
     bytes: 2 ** 20,
     body: v.object({
       sessions: v.pipe(
@@ -50,6 +52,7 @@ export const pushRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/blobs/have",
     scope: "push",
+    places: "bodies",
     bytes: 2 ** 20,
     body: v.object({ sha256: v.pipe(v.array(sha256), v.maxLength(10_000)) }),
     handler: async ({ services, caller, body }) => ({
@@ -60,6 +63,7 @@ export const pushRoutes: readonly ApiRoute[] = [
     method: "PUT",
     path: "/blobs/:sha256",
     scope: "push",
+    places: "bodies",
     raw: true,
     bytes: MOST_PACKED,
     handler: async ({ services, caller, params, body }) => {
@@ -73,16 +77,18 @@ export const pushRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/sessions",
     scope: "push",
+    places: "pushes",
     bytes: MANIFEST_BYTES,
     body: v.object({ space, manifest: v.looseObject({}), again: v.optional(v.boolean(), false) }),
-    handler: async ({ services, caller, body }) => {
+    handler: async ({ services, caller, body, signal }) => {
       if (!caller.spaces.some(({ id }) => id === body.space))
         throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: String(body.space) });
       const manifest = await validate(manifestSchema, body.manifest, "manifest");
+      checkManifest(manifest);
       // Of what was sent: the machine compares it with its own.
       const digest = digestOf(body.manifest);
       const push = { person: caller.person.id, machine: caller.machine, space: body.space, manifest, digest };
-      const { id: _, ...outcome } = await services.ingest.push(push, body.again);
+      const { id: _, ...outcome } = await services.ingest.push(push, body.again, signal);
       services.metrics.pushes[outcome.outcome]++;
       if (outcome.outcome === "imported" && services.rereading.isOutdated(manifest.tool, manifest))
         services.rereading.wake();
@@ -102,6 +108,7 @@ export const pushRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/withdraw",
     scope: "push",
+    places: "bodies",
     bytes: 2 ** 20,
     body: v.object({
       ids: v.pipe(v.array(sessionId), v.minLength(1), v.maxLength(MOST)),

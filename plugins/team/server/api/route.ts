@@ -17,6 +17,8 @@ interface ApiContext<Body = unknown, C = Caller> {
   body: Body;
   /** Address of the client. */
   remote: string;
+  /** Aborted when the client is gone. */
+  signal: AbortSignal;
 }
 
 export interface ApiRoute {
@@ -28,6 +30,8 @@ export interface ApiRoute {
   body?: Schema | undefined;
   /** Bytes of a JSON body. Default 64 KiB. */
   bytes?: number | undefined;
+  /** Holds one of these places from before its body is read until it is answered. */
+  places?: keyof Services["places"] | undefined;
   /** The body is not JSON: the handler gets a Buffer of at most `bytes`. */
   raw?: boolean | undefined;
   handler(context: ApiContext<unknown, Caller | undefined>): Promise<unknown>;

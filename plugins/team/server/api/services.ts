@@ -12,6 +12,7 @@ import type { Gate } from "../gate.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { Rereading } from "../ingest/reread.ts";
 import type { Metrics } from "../metrics.ts";
+import type { Places } from "../places.ts";
 
 export interface Services {
   tenant: number;
@@ -27,6 +28,8 @@ export interface Services {
   signing: SigningKey;
   /** Throw TEAM_RATE_LIMITED. */
   limits: { join: RateLimit; token: RateLimit };
+  /** Large bodies, sessions that are imported or wait for it, and questions of people. */
+  places: { bodies: Places; pushes: Places; questions: Places };
   /** Known once the node listens. */
   gate(): Gate;
 }

@@ -9,7 +9,8 @@ import {
   type SessionSummary,
   type Statement,
 } from "sessarc";
-import { readText } from "../../portable/read.ts";
+import { type LoadChunk, readText } from "../../portable/read.ts";
+import { limit } from "./limits.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
 
 /** A session that is being imported: one of its texts. */
@@ -23,6 +24,12 @@ export interface Pushed {
   reader: string;
   /** Stored together with it. */
   write?: readonly Statement[];
+  /** Aborted when the machine that pushes is gone. */
+  signal?: AbortSignal | undefined;
+  /** Called when all of it was read. */
+  whole?: () => Promise<void>;
+  /** Why it could not be read. */
+  problem?: unknown;
 }
 
 /** What an assistant's real adapter says of it, without its logs. */
@@ -49,21 +56,53 @@ export function pushedAdapter(
       async *read({ tool, key }): AsyncGenerator<NewEvent, SessionSummary | undefined> {
         const session = pushed?.find(`${tool}:${key}`);
         if (!pushed || !session) return undefined;
-        const { manifest, machine, text } = session;
-        const events = readText(manifest, text, pushed.load, { key: (other) => keyHere(machine, other) });
-        for (;;) {
-          const step = await events.next();
-          if (!step.done) {
-            for (const event of step.value) yield withShortNames(event);
-            continue;
-          }
-          const { project } = manifest;
-          return { ...step.value, virtualProject: { key: project.key, name: project.name, shared: true } };
+        try {
+          return yield* readPushed(session, pushed.load);
+        } catch (error) {
+          session.problem = error;
+          throw error;
         }
       },
     }),
   }))();
 }
+
+async function* readPushed(session: Pushed, load: LoadChunk): AsyncGenerator<NewEvent, SessionSummary> {
+  const { manifest, machine, text, signal } = session;
+  const events = readText(
+    manifest,
+    text,
+    async (sha256) => {
+      signal?.throwIfAborted();
+      return load(sha256);
+    },
+    { key: (other) => keyHere(machine, other) },
+  );
+  // Each of them is a row, or a part of one, in tables of the database.
+  const tools = new Set<string>();
+  const models = new Set<string>();
+  const quarters = new Set<number>();
+  for (;;) {
+    const step = await events.next();
+    if (step.done) {
+      await session.whole?.();
+      const { project } = manifest;
+      return { ...step.value, virtualProject: { key: project.key, name: project.name, shared: true } };
+    }
+    for (const event of step.value) {
+      const { at, tool_name, model } = event;
+      if (tool_name !== undefined) tools.add(tool_name);
+      if (model !== undefined) models.add(model);
+      if (at !== undefined) quarters.add(Math.floor(Date.parse(at) / QUARTER_MS));
+      yield withShortNames(event);
+    }
+    limit(manifest.id, "names of tools", tools.size);
+    limit(manifest.id, "models", models.size);
+    limit(manifest.id, "quarter-hours", quarters.size);
+  }
+}
+
+const QUARTER_MS = 900_000;
 
 /** A row of an index holds 2,700 bytes, and plugins index tools and models by name. */
 const LONGEST_NAME = 300;

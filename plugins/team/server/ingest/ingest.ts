@@ -1,7 +1,16 @@
 /** Imports pushed sessions and removes withdrawn ones: one at a time over all nodes, several together where they wait. */
-import { createKernel, type Kernel, type Plugin, SessarcError, type Statement } from "sessarc";
+import {
+  createKernel,
+  type Database,
+  isSessarcError,
+  type Kernel,
+  type Plugin,
+  SessarcError,
+  type Statement,
+} from "sessarc";
 import { canonicalJson, messageOf } from "#internal";
 import { marks, pages } from "#internal/adapter";
+import { createTurns } from "../../database/turns.ts";
 import { textsOf, textsToImport } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
@@ -9,8 +18,10 @@ import { type KernelParts, kernelConfig, NOBODY } from "../people/kernels.ts";
 import type { Replaced } from "../replaced.ts";
 import { toStorage } from "../storage.ts";
 import { type Facts, idHere, type Pushed, pushedAdapter } from "./adapters.ts";
+import { checkWeight, type Weight, weightOf } from "./limits.ts";
 import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
-import { createSwitch } from "./switch.ts";
+import { createQueue } from "./queue.ts";
+import { createSwitch, reading } from "./switch.ts";
 
 interface Push {
   person: string;
@@ -56,16 +67,41 @@ interface Reread {
 }
 
 interface Job {
+  /** Empty: the server's own. */
+  person: string;
   run(writer: TeamWriter): Promise<void>;
   /** A push that may be imported together with others. */
-  push?: { push: Push; done(outcome: PushOutcome): void };
+  push?: WaitingPush;
   fail(error: unknown): void;
+}
+
+interface WaitingPush {
+  push: Push;
+  done(outcome: PushOutcome): void;
+  weight: Weight;
+  /** Aborted when the machine that pushes is gone. */
+  signal?: AbortSignal;
+}
+
+/** A session that is imported: which of its texts, and who waits for it. */
+interface Open {
+  id: string;
+  push: Push;
+  texts: number[];
+  done(outcome: PushOutcome): void;
+  fail(error: unknown): void;
+  signal?: AbortSignal | undefined;
 }
 
 /** Characters of a problem. */
 const MOST_PROBLEM = 500;
-/** Pushes imported under one lock. */
+/** Pushes imported under one lock, and what they weigh: the others wait for a second. */
 const TOGETHER = 24;
+const WEIGHT_TOGETHER = 8 * 2 ** 20;
+/** What weighs more is read beside the others, which do not wait for it. */
+const LARGE = 4 * 2 ** 20;
+/** Large sessions that are read at once, of different people. */
+const LARGE_AT_ONCE = 2;
 /** How long another node may hold the tenant's lock. */
 const LOCK_MS = 60_000;
 
@@ -79,18 +115,22 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   const current = new Map<string, Pushed>();
   /** Assistants that this version does not know, by name. */
   const unknown = new Map<string, Facts>();
-  const waiting: Job[] = [];
+  const queue = createQueue<Job>();
+  /** Who writes next, on this node. */
+  const turns = createTurns();
   let working: Promise<void> | undefined;
+  const beside = new Set<Promise<void>>();
   let kernel: Kernel | undefined;
   let generation = -1;
   let withdrawing = false;
   const transcripts = replaced.transcripts(() => withdrawing);
 
-  const hooks: Plugin = {
+  /** `find`: what is being imported, by id on the server. */
+  const hooksOf = (find: (id: string) => Pushed | undefined): Plugin => ({
     name: "team-ingest",
     hooks: {
       "session:write": ({ session, write }) => {
-        const pushed = current.get(session.id);
+        const pushed = find(session.id);
         if (!pushed || pushed.text < textsOf(pushed.manifest).length - 1) return;
         const { project } = pushed.manifest;
         // With the session's row: a digest that is stored says that all of it is.
@@ -115,17 +155,17 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         ]);
       },
     },
-  };
+  });
 
-  async function openKernel(): Promise<Kernel> {
-    const pushed = { find: (id: string) => current.get(id), load: blobs.load };
+  async function openKernel(db: Database, find: (id: string) => Pushed | undefined): Promise<Kernel> {
+    const pushed = { find, load: blobs.load };
     return createKernel({
       config: kernelConfig(config, bodies),
-      storage: toStorage(connection.db, { ...bodies, transcripts }, false),
+      storage: toStorage(db, { ...bodies, transcripts }, false),
       plugins: [
         ...[...plugins.assistants, ...unknown.values()].map((facts) => pushedAdapter(facts, pushed)),
         ...plugins.ingest,
-        hooks,
+        hooksOf(find),
       ],
       partial: true,
       env: NOBODY,
@@ -133,14 +173,18 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     });
   }
 
-  async function closeKernel(): Promise<void> {
-    const old = kernel;
-    kernel = undefined;
+  async function close(old: Kernel | undefined): Promise<void> {
     await old?.close().catch((error: unknown) => log(`The importing kernel did not close: ${messageOf(error)}`));
   }
 
-  /** The importing kernel. It caches who owns which reply: after another node wrote, it is opened again. */
-  async function kernelFor(tools: Iterable<Facts>): Promise<Kernel> {
+  async function closeKernel(): Promise<void> {
+    const old = kernel;
+    kernel = undefined;
+    await close(old);
+  }
+
+  /** True: some of these assistants were unknown, so a kernel that is open lacks them. */
+  function learn(tools: Iterable<Facts>): boolean {
     const known = new Set([...plugins.assistants, ...unknown.values()].map(({ name }) => name));
     let isNew = false;
     for (const facts of tools) {
@@ -148,17 +192,36 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       unknown.set(facts.name, facts);
       isNew = true;
     }
-    if (isNew || generation !== (await database.generation(tenant))) await closeKernel();
-    kernel ??= await openKernel();
+    return isNew;
+  }
+
+  /** The importing kernel. It caches who owns which reply: after another one wrote, it is opened again. */
+  async function kernelFor(tools: Iterable<Facts>): Promise<Kernel> {
+    if (learn(tools)) await closeKernel();
+    kernel ??= await openKernel(connection.db, (id) => current.get(id));
     return kernel;
   }
 
-  async function locked(work: (writer: TeamWriter) => Promise<void>): Promise<void> {
-    const writer = await database.write(tenant, LOCK_MS);
+  /** The tenant's lock, in the order of the calls on this node. */
+  async function lock(): Promise<TeamWriter> {
+    const free = await turns.take(tenant, LOCK_MS);
+    try {
+      const { db, release } = await database.write(tenant, LOCK_MS);
+      return { db, release: () => release().finally(free) };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  async function locked<T>(work: (writer: TeamWriter) => Promise<T>): Promise<T> {
+    const writer = await lock();
     connection.use(writer.db);
     try {
-      await work(writer);
+      if (kernel && generation !== (await database.generation(tenant))) await closeKernel();
+      const answer = await work(writer);
       generation = await database.generation(tenant);
+      return answer;
     } catch (error) {
       // What its caches hold may not be stored.
       generation = -1;
@@ -170,34 +233,61 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     }
   }
 
+  const canStart = ({ push }: Job) => !push || !isLarge(push) || beside.size < LARGE_AT_ONCE;
+
   async function work(): Promise<void> {
     for (;;) {
-      const first = waiting.shift();
+      const first = queue.take(canStart);
       if (!first) return;
+      if (first.push && isLarge(first.push)) {
+        goBeside(first, first.push);
+        continue;
+      }
       const jobs = [first];
       // The same session twice is two imports.
       const ids = new Set(first.push ? [idOf(first.push.push)] : []);
+      let weight = first.push?.weight.sum ?? 0;
+      const fits = ({ push }: Job) =>
+        push !== undefined && !ids.has(idOf(push.push)) && weight + push.weight.sum <= WEIGHT_TOGETHER;
       while (first.push && jobs.length < TOGETHER) {
-        const [next] = waiting;
-        if (!next?.push || ids.has(idOf(next.push.push))) break;
+        const next = queue.take(fits);
+        if (!next?.push) break;
         ids.add(idOf(next.push.push));
+        weight += next.push.weight.sum;
         jobs.push(next);
-        waiting.shift();
       }
-      const pushes = jobs.flatMap(({ push }) => push ?? []);
       try {
-        await locked((writer) => (pushes.length > 0 ? importAll(writer, jobs) : first.run(writer)));
+        await locked((writer) => (first.push ? importAll(writer, jobs) : first.run(writer)));
       } catch (error) {
         for (const job of jobs) job.fail(error);
       }
     }
   }
 
-  function enqueue(job: Job): void {
-    waiting.push(job);
+  function wake(): void {
     working ??= work().finally(() => {
       working = undefined;
+      // What was added since the queue was found empty.
+      if (queue.size > 0 && beside.size === 0) wake();
     });
+  }
+
+  function enqueue(job: Job): void {
+    queue.add(job);
+    wake();
+  }
+
+  /** The person's next jobs wait for it, the others' do not. */
+  function goBeside(job: Job, push: WaitingPush): void {
+    queue.hold(job.person);
+    const running = importLarge(job, push)
+      .catch((error: unknown) => job.fail(error))
+      .finally(() => {
+        beside.delete(running);
+        queue.free(job.person);
+        wake();
+      });
+    beside.add(running);
   }
 
   async function stored(ids: readonly string[]): Promise<Map<string, StoredSession>> {
@@ -208,13 +298,14 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     return new Map(rows.map((row) => [row.session, row]));
   }
 
-  async function importAll({ db }: TeamWriter, jobs: readonly Job[]): Promise<void> {
+  /** What of the pushes is to be imported, with its rows in `team_session`. Rows of another space are removed. */
+  async function begin({ db }: TeamWriter, jobs: readonly Job[]): Promise<Open[]> {
     const before = await stored(jobs.flatMap(({ push }) => (push ? idOf(push.push) : [])));
-    const open: { job: Job; id: string; push: Push; done(outcome: PushOutcome): void; texts: number[] }[] = [];
+    const open: Open[] = [];
     const moved: string[] = [];
-    for (const job of jobs) {
-      if (!job.push) continue;
-      const { push, done } = job.push;
+    for (const { push: waits, fail } of jobs) {
+      if (!waits) continue;
+      const { push, done, signal } = waits;
       const id = idOf(push);
       const known = before.get(id);
       if (known?.digest === push.digest && known.space === push.space) {
@@ -226,9 +317,9 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         known && known.space === push.space && known.manifest
           ? (JSON.parse(known.manifest) as PushedManifest)
           : undefined;
-      open.push({ job, id, push, done, texts: textsToImport(past, push.manifest) });
+      open.push({ id, push, done, fail, signal, texts: textsToImport(past, push.manifest) });
     }
-    if (open.length === 0) return;
+    if (open.length === 0) return open;
     // Rows of another space are removed, and written again in this one. Sub-agents go with them, and are written again where they were.
     if (moved.length > 0)
       await erase(await kernelFor([]), moved, async (_, erased) => {
@@ -238,13 +329,13 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
           if (pushed || row.manifest === "") continue;
           const push = { ...row, manifest: JSON.parse(row.manifest) as PushedManifest };
           const fail = (error: unknown) => log(`${row.session} comes back with the next push: ${messageOf(error)}`);
-          const texts = textsToImport(undefined, push.manifest);
-          open.push({ job: { run: async () => {}, fail }, id: row.session, push, done: () => {}, texts });
+          const weight = await weigh(push);
+          const waits = { push, done: () => {}, weight };
+          if (isLarge(waits)) enqueue({ person: row.person, push: waits, fail, run: async () => {} });
+          else
+            open.push({ id: row.session, push, done: () => {}, fail, texts: textsToImport(undefined, push.manifest) });
         }
       });
-    const used = await kernelFor(
-      open.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })),
-    );
     await db.batch(
       open.map(
         ({ id, push }): Statement => [
@@ -255,39 +346,120 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       ),
     );
     for (const { id, push } of open) await blobs.use(id, chunksOf(push.manifest));
-    const failed = new Map<string, string>();
+    return open;
+  }
+
+  const toPushed = ({ push, signal }: Pick<Open, "push" | "signal">, text: number): Pushed => ({
+    machine: push.machine,
+    manifest: push.manifest,
+    digest: push.digest,
+    text,
+    reader: push.manifest.log?.version ?? "",
+    signal,
+  });
+
+  async function importAll(writer: TeamWriter, jobs: readonly Job[]): Promise<void> {
+    const open = await begin(writer, jobs);
+    if (open.length === 0) return;
+    const used = await kernelFor(open.map(factsOf));
+    const failed = new Map<string, unknown>();
     for (let round = 0; open.some(({ texts }) => round < texts.length); round++) {
       const turn = open.filter(({ id, texts }) => round < texts.length && !failed.has(id));
-      for (const { id, push, texts } of turn)
-        current.set(id, {
-          machine: push.machine,
-          manifest: push.manifest,
-          digest: push.digest,
-          text: texts[round] ?? 0,
-          reader: push.manifest.log?.version ?? "",
-        });
+      for (const one of turn) current.set(one.id, toPushed(one, one.texts[round] ?? 0));
       try {
         const report = await used.inject("importer").runFound(
           turn.flatMap(({ id, push, texts }) => found(used, id, push, texts[round] ?? 0)),
           new Set(turn.map(({ id }) => id)),
         );
-        for (const { id, code, message } of report.failed)
-          failed.set(id, code === "TEAM_BLOBS_MISSING" ? code : message);
+        for (const { id, message } of report.failed) failed.set(id, current.get(id)?.problem ?? message);
       } finally {
         for (const { id } of turn) current.delete(id);
       }
     }
-    for (const { job, id, push, done } of open) {
-      const reason = failed.get(id);
-      if (reason === undefined) {
-        await blobs.release(push.person, id, chunksOf(push.manifest));
-        await owner.run("delete from team_withdrawn where tenant = ? and session = ?", [tenant, id]);
-        done({ id, digest: push.digest, outcome: "imported" });
-      } else if (reason === "TEAM_BLOBS_MISSING") {
-        const missing = await blobs.missing(push.person, chunksOf(push.manifest));
-        job.fail(new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") }));
-      } else job.fail(new SessarcError("TEAM_PUSH_FAILED", { id: push.manifest.id, reason }));
+    for (const one of open) await end(one, failed.get(one.id));
+  }
+
+  /** Reports what became of it. */
+  async function end({ id, push, done, fail }: Open, problem: unknown): Promise<void> {
+    if (problem === undefined) {
+      await blobs.release(push.person, id, chunksOf(push.manifest));
+      await owner.run("delete from team_withdrawn where tenant = ? and session = ?", [tenant, id]);
+      done({ id, digest: push.digest, outcome: "imported" });
+    } else if (typeof problem === "string")
+      fail(new SessarcError("TEAM_PUSH_FAILED", { id: push.manifest.id, reason: problem }));
+    else if (isSessarcError(problem) && problem.code === "TEAM_BLOBS_MISSING") {
+      const missing = await blobs.missing(push.person, chunksOf(push.manifest));
+      fail(new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") }));
+    } else fail(problem);
+  }
+
+  /** A large session is read without the tenant's lock, by a kernel that knows nothing yet, and stored under it. */
+  async function importLarge(job: Job, waits: WaitingPush): Promise<void> {
+    const open = await locked((writer) => begin(writer, [job]));
+    for (const one of open) {
+      learn([factsOf(one)]);
+      let problem: unknown;
+      for (const text of one.texts) {
+        waits.signal?.throwIfAborted();
+        problem = await readBeside(one, text);
+        if (problem !== undefined) break;
+      }
+      await locked(() => end(one, problem));
     }
+  }
+
+  /** Imports one text. Answers why it could not. */
+  async function readBeside({ id, push, signal }: Open, text: number): Promise<unknown> {
+    const change = createSwitch();
+    const began = performance.now();
+    /** What may not change until it is stored. */
+    const stateOf = async () => {
+      const [row, session] = [
+        (await stored([id])).get(id),
+        await owner.get<{ generation: number }>("select generation from session where tenant = ? and id = ?", [
+          tenant,
+          id,
+        ]),
+      ];
+      return JSON.stringify([row?.space, row?.digest, row?.reader, session?.generation]);
+    };
+    let writer: TeamWriter | undefined;
+    let before = "";
+    const pushed: Pushed = {
+      ...toPushed({ push, signal }, text),
+      whole: async () => {
+        writer = await lock();
+        change.use(writer.db);
+        if ((await stateOf()) !== before)
+          throw new SessarcError("TEAM_BUSY", { ms: Math.round(performance.now() - began) });
+      },
+    };
+    const used = await locked(async ({ db }) => {
+      change.use(db);
+      before = await stateOf();
+      return openKernel(change.db, (one) => (one === id ? pushed : undefined));
+    });
+    change.use(reading(database.reader(tenant)));
+    try {
+      const report = await used.inject("importer").runFound(found(used, id, push, text), new Set([id]));
+      const [failed] = report.failed;
+      return failed && (pushed.problem ?? failed.message);
+    } catch (error) {
+      return pushed.problem ?? error;
+    } finally {
+      await close(used);
+      change.use(undefined);
+      await writer?.release();
+    }
+  }
+
+  /** What a push weighs: more than a machine sends is refused by TEAM_SESSION_TOO_LARGE, what is missing by TEAM_BLOBS_MISSING. */
+  async function weigh({ person, manifest }: Push): Promise<Weight> {
+    const chunks = chunksOf(manifest);
+    const sizes = await blobs.sizes(person, chunks);
+    const missing = chunks.filter((sha256) => !sizes.has(sha256));
+    if (missing.length > 0) throw new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") });
+    return weightOf(manifest, sizes);
   }
 
   function found(used: Kernel, id: string, { manifest, digest }: Push, text: number) {
@@ -417,7 +589,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
 
   return {
     /** Imports a session; resolves after the commit. All its chunks must be there: TEAM_BLOBS_MISSING names the others. */
-    async push(push: Push, again: boolean): Promise<PushOutcome> {
+    async push(push: Push, again: boolean, signal: AbortSignal): Promise<PushOutcome> {
       const id = idOf(push);
       const [withdrawn, known] = await Promise.all([
         owner.get("select 1 from team_withdrawn where tenant = ? and session = ?", [tenant, id]),
@@ -427,9 +599,24 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       const now = known.get(id);
       if (now && now.digest === push.digest && now.space === push.space)
         return { id, digest: push.digest, outcome: "unchanged" };
-      const missing = await blobs.missing(push.person, chunksOf(push.manifest));
-      if (missing.length > 0) throw new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") });
-      return new Promise((done, fail) => enqueue({ push: { push, done }, fail, run: async () => {} }));
+      const weight = await weigh(push);
+      checkWeight(push.manifest.id, weight);
+      signal.throwIfAborted();
+      return new Promise((resolve, reject) => {
+        const give = () => void (queue.drop(job) && job.fail(signal.reason));
+        const settle = () => signal.removeEventListener("abort", give);
+        const done = (outcome: PushOutcome) => {
+          settle();
+          resolve(outcome);
+        };
+        const fail = (error: unknown) => {
+          settle();
+          reject(error);
+        };
+        const job: Job = { person: push.person, push: { push, done, weight, signal }, fail, run: async () => {} };
+        signal.addEventListener("abort", give, { once: true });
+        enqueue(job);
+      });
     },
 
     /**
@@ -439,6 +626,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     withdraw(person: string, machine: string, ids: readonly string[]): Promise<Removed[]> {
       return new Promise((done, fail) =>
         enqueue({
+          person,
           fail,
           run: async () => {
             const wanted = ids.map((id) => idHere(machine, id));
@@ -481,13 +669,16 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
 
     /** Stores a session that was parsed again, or only that it says the same (`manifest` is the stored one). False: it changed meanwhile. */
     reread(reread: Reread): Promise<boolean> {
-      return new Promise((done, fail) => enqueue({ fail, run: async () => done(await storeReread(reread)) }));
+      return new Promise((done, fail) =>
+        enqueue({ person: "", fail, run: async () => done(await storeReread(reread)) }),
+      );
     },
 
     /** Notes that a log could not be parsed again. */
     noteProblem(id: string, digest: string, version: string, problem: string): Promise<void> {
       return new Promise((done, fail) =>
         enqueue({
+          person: "",
           fail,
           run: async ({ db }) => {
             await db.run(
@@ -502,7 +693,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
 
     /** Does `work` while no import is under way on any node. */
     alone(work: () => Promise<void>): Promise<void> {
-      return new Promise((done, fail) => enqueue({ fail, run: () => work().then(done) }));
+      return new Promise((done, fail) => enqueue({ person: "", fail, run: () => work().then(done) }));
     },
 
     /** Removes imports that began before `until` (ms) and never ended, and what names chunks for sessions that are gone. */
@@ -534,15 +725,15 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     /** Finishes the counting that a kill interrupted. */
     async settle(): Promise<void> {
       const open = await owner.get("select 1 from team_session where tenant = ? and recount = 1 limit 1", [tenant]);
-      if (open) await new Promise<void>((done, fail) => enqueue({ fail, run: () => recount().then(done) }));
+      if (open) await new Promise<void>((done, fail) => enqueue({ person: "", fail, run: () => recount().then(done) }));
     },
 
     get waiting(): number {
-      return waiting.length;
+      return queue.size;
     },
 
     async close(): Promise<void> {
-      await working;
+      while (working || beside.size > 0) await Promise.all([working, ...beside]);
       await closeKernel();
     },
   };
@@ -553,5 +744,11 @@ const unclaim = (ids: readonly string[]): Statement[] => [
   [`delete from reply where book in (select n from session_replies where session_id in (${marks(ids)}))`, [...ids]],
   [`delete from session_replies where session_id in (${marks(ids)})`, [...ids]],
 ];
+
+const isLarge = ({ weight }: Pick<WaitingPush, "weight">): boolean => weight.sum > LARGE;
+const factsOf = ({ push: { manifest } }: Pick<Open, "push">): Facts => ({
+  name: manifest.tool,
+  label: manifest.toolLabel,
+});
 
 const idOf = ({ machine, manifest }: Push): string => idHere(machine, manifest.id);

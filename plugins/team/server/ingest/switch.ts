@@ -36,3 +36,17 @@ export function createSwitch(): Switch {
     },
   };
 }
+
+/** The same database, in which a write is refused. */
+export const reading = (db: Database): Database => ({
+  ...db,
+  get generation() {
+    return db.generation;
+  },
+  run: refuse,
+  batch: refuse,
+});
+
+const refuse = async (): Promise<never> => {
+  throw new Error("The team's database is written under its lock alone");
+};
