@@ -70,8 +70,8 @@ const TENANT = 1;
 const BODIES = 16;
 const BODIES_EACH = 4;
 /** Manifests in memory: a machine sends three sessions at once. */
-const PUSHES = 48;
-const PUSHES_EACH = 8;
+const PUSHES = 24;
+const PUSHES_EACH = 3;
 /** Questions that are answered at once: each may read many sessions. */
 const QUESTIONS = 8;
 const QUESTIONS_EACH = 4;

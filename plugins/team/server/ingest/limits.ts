@@ -1,20 +1,19 @@
 /** How much one session may hold. More than any session that a person and an assistant wrote; all of it is checked before a chunk is read. */
-import { SessarcError } from "sessarc";
+import { SessarcError, toList, toRecord } from "sessarc";
 import { textsOf } from "../../portable/read.ts";
 import type { ChunkSize } from "../blobs.ts";
-import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
+import { MOST_CHUNKS, type PushedManifest } from "./manifest-schema.ts";
 
 export const LIMITS = {
-  /** A machine's chunks hold about a MiB each. */
-  "different chunks": 4_096,
-  /** As read: a chunk that is named twice counts twice. */
+  /** Each as often as it is named. A machine's chunks hold about a MiB. */
+  chunks: MOST_CHUNKS,
   "MiB of messages and replies": 512,
   messages: 500_000,
-  replies: 100_000,
+  /** Rows of the database, which is not written for other people meanwhile. */
+  replies: 30_000,
   models: 100,
-  /** A year around the clock has 35,040. */
-  "quarter-hours": 40_000,
-  /** In messages. */
+  /** Rows as well: 2,000 hours in which something was said. */
+  "quarter-hours": 8_000,
   "names of tools": 2_000,
 } as const;
 
@@ -26,16 +25,25 @@ export function limit(id: string, what: Limited, has: number): void {
   if (has > most) throw new SessarcError("TEAM_SESSION_TOO_LARGE", { id, what, has: Math.ceil(has), most });
 }
 
-/** What the manifest alone says. */
-export function checkManifest(manifest: PushedManifest): void {
-  const { id, summary } = manifest;
-  limit(id, "different chunks", chunksOf(manifest).length);
-  const slots = Object.values(summary.slots ?? {});
-  limit(id, "quarter-hours", slots.length);
+/** Counts what a manifest names, before its fields are checked: that takes long where they are many. */
+export function checkManifest(manifest: Readonly<Record<string, unknown>>): void {
+  const id = typeof manifest.id === "string" ? manifest.id.slice(0, 464).replaceAll(/\p{Cc}/gu, "") : "The session";
+  const { replies, events, earlier, raw } = manifest;
+  const lists = [replies, events, raw, ...toList(earlier)];
+  limit(
+    id,
+    "chunks",
+    lists.reduce<number>((sum, list) => sum + toList(list).length, 0),
+  );
+  const summary = toRecord(manifest.summary);
+  const slots = toRecord(summary.slots);
+  limit(id, "quarter-hours", Object.keys(slots).length);
   const models = new Set<string>();
-  for (const usage of [summary.usage, summary.inheritedUsage ?? {}, ...Object.values(summary.classes ?? {}), ...slots])
-    for (const model of Object.keys(usage)) models.add(model);
-  limit(id, "models", models.size);
+  const classes = Object.values(toRecord(summary.classes));
+  for (const usage of [summary.usage, summary.inheritedUsage, ...classes, ...Object.values(slots)]) {
+    for (const model of Object.keys(toRecord(usage))) models.add(model);
+    limit(id, "models", models.size);
+  }
 }
 
 /** What its chunks hold, as they are read. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { HEAD } from "../../portable/log.ts";
 
 /** A hundred thousand messages are some hundred chunks. */
-const MOST_CHUNKS = 20_000;
+export const MOST_CHUNKS = 4_096;
 const MOST_TEXTS = 100;
 
 const isPlain = (text: string) => !/[\p{Cc}]/u.test(text);
