@@ -195,6 +195,19 @@ describe.each(engines())("floods of a member on $name", (engine) => {
     expect(await count()).toBe(before + 70);
   });
 
+  it("the replies of a large session are counted beside the others when a session that has them, too, is withdrawn", async () => {
+    const count = async () =>
+      (await mika.ask<{ totals: { tokens: { output: number } } }>("GET", "/api/usage?by=model")).body.totals.tokens
+        .output;
+    const before = await count();
+    await mika.push(makeSession({ id: "codex:older", texts: ["x"], replies: [[9_101, 30]], born: 1_000 }));
+    await eve.push(ofLines("codex:younger", messages(MANY, "crane"), { replies: [[9_101, 30]] }));
+    expect(await count()).toBe(before + 30);
+    await mika.ask("POST", "/team/api/withdraw", { ids: ["codex:older"] });
+    await expect.poll(count).toBe(before + 30);
+    expect(await server.rows("select session from team_session where recount = 1")).toEqual([]);
+  });
+
   it("a push whose machine is gone ends its reading, stores nothing, and comes with the next one", async () => {
     const session = ofLines("codex:aborted", messages(2 * MANY, "stilt"));
     for (const [sha256, bytes] of session.chunks) await put(sha256, bytes);

@@ -72,6 +72,8 @@ interface Job {
   run(writer: TeamWriter): Promise<void>;
   /** A push that may be imported together with others. */
   push?: WaitingPush;
+  /** Runs beside the others instead, and takes the lock itself. */
+  beside?: (() => Promise<void>) | undefined;
   fail(error: unknown): void;
 }
 
@@ -91,6 +93,8 @@ interface Open {
   done(outcome: PushOutcome): void;
   fail(error: unknown): void;
   signal?: AbortSignal | undefined;
+  /** Version of the adapter that made its messages, where it is not the manifest's. */
+  reader?: string;
 }
 
 /** Characters of a problem. */
@@ -233,22 +237,22 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     }
   }
 
-  const canStart = ({ push }: Job) => !push || !isLarge(push) || beside.size < LARGE_AT_ONCE;
+  const canStart = (job: Job) => !job.beside || beside.size < LARGE_AT_ONCE;
 
   async function work(): Promise<void> {
     for (;;) {
       const first = queue.take(canStart);
       if (!first) return;
-      if (first.push && isLarge(first.push)) {
-        goBeside(first, first.push);
+      if (first.beside) {
+        goBeside(first, first.beside);
         continue;
       }
       const jobs = [first];
       // The same session twice is two imports.
       const ids = new Set(first.push ? [idOf(first.push.push)] : []);
       let weight = first.push?.weight.sum ?? 0;
-      const fits = ({ push }: Job) =>
-        push !== undefined && !ids.has(idOf(push.push)) && weight + push.weight.sum <= WEIGHT_TOGETHER;
+      const fits = ({ push, beside }: Job) =>
+        push !== undefined && !beside && !ids.has(idOf(push.push)) && weight + push.weight.sum <= WEIGHT_TOGETHER;
       while (first.push && jobs.length < TOGETHER) {
         const next = queue.take(fits);
         if (!next?.push) break;
@@ -278,9 +282,9 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   }
 
   /** The person's next jobs wait for it, the others' do not. */
-  function goBeside(job: Job, push: WaitingPush): void {
+  function goBeside(job: Job, run: () => Promise<void>): void {
     queue.hold(job.person);
-    const running = importLarge(job, push)
+    const running = run()
       .catch((error: unknown) => job.fail(error))
       .finally(() => {
         beside.delete(running);
@@ -331,7 +335,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
           const fail = (error: unknown) => log(`${row.session} comes back with the next push: ${messageOf(error)}`);
           const weight = await weigh(push);
           const waits = { push, done: () => {}, weight };
-          if (isLarge(waits)) enqueue({ person: row.person, push: waits, fail, run: async () => {} });
+          if (isLarge(waits)) enqueue(jobOf(waits, fail));
           else
             open.push({ id: row.session, push, done: () => {}, fail, texts: textsToImport(undefined, push.manifest) });
         }
@@ -349,12 +353,17 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     return open;
   }
 
-  const toPushed = ({ push, signal }: Pick<Open, "push" | "signal">, text: number): Pushed => ({
+  const jobOf = (push: WaitingPush, fail: (error: unknown) => void): Job => {
+    const job: Job = { person: push.push.person, push, fail, run: async () => {} };
+    return isLarge(push) ? { ...job, beside: () => importLarge(job, push) } : job;
+  };
+
+  const toPushed = ({ push, signal, reader }: Pick<Open, "push" | "signal" | "reader">, text: number): Pushed => ({
     machine: push.machine,
     manifest: push.manifest,
     digest: push.digest,
     text,
-    reader: push.manifest.log?.version ?? "",
+    reader: reader ?? push.manifest.log?.version ?? "",
     signal,
   });
 
@@ -409,7 +418,10 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   }
 
   /** Imports one text. Answers why it could not. */
-  async function readBeside({ id, push, signal }: Open, text: number): Promise<unknown> {
+  async function readBeside(
+    { id, push, signal, reader }: Pick<Open, "id" | "push" | "signal" | "reader">,
+    text: number,
+  ): Promise<unknown> {
     const change = createSwitch();
     const began = performance.now();
     /** What may not change until it is stored. */
@@ -426,7 +438,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     let writer: TeamWriter | undefined;
     let before = "";
     const pushed: Pushed = {
-      ...toPushed({ push, signal }, text),
+      ...toPushed({ push, signal, reader }, text),
       whole: async () => {
         writer = await lock();
         change.use(writer.db);
@@ -530,15 +542,16 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
 
   async function recountSome(ids: readonly string[]): Promise<void> {
     const rows = [...(await stored(ids)).values()];
-    const pushes = rows.map(({ session, ...row }) => {
-      const manifest = JSON.parse(row.manifest) as PushedManifest;
-      return { id: session, push: { ...row, manifest } };
-    });
-    const used = await kernelFor(
-      pushes.map(({ push: { manifest } }) => ({ name: manifest.tool, label: manifest.toolLabel })),
-    );
+    const pushes: { id: string; push: Push & Pick<StoredSession, "reader"> }[] = [];
+    for (const { session, ...row } of rows) {
+      const push = { ...row, manifest: JSON.parse(row.manifest) as PushedManifest };
+      if (isLarge({ weight: await weigh(push) })) enqueue(recountJob(session, push));
+      else pushes.push({ id: session, push });
+    }
+    if (pushes.length === 0) return;
+    const used = await kernelFor(pushes.map(factsOf));
     await used.storage.db.batch(
-      rows.map(({ session }): Statement => ["update session set format = 0 where id = ?", [session]]),
+      pushes.map(({ id }): Statement => ["update session set format = 0 where id = ?", [id]]),
     );
     for (const { id, push } of pushes) current.set(id, { ...push, text: textsOf(push.manifest).length - 1 });
     try {
@@ -549,6 +562,18 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     } finally {
       for (const { id } of pushes) current.delete(id);
     }
+  }
+
+  /** Of a large session. Its mark stays until it is counted. */
+  function recountJob(id: string, push: Push & Pick<StoredSession, "reader">): Job {
+    const fail = (error: unknown) => log(`The replies of ${id} are counted later: ${messageOf(error)}`);
+    const count = async () => {
+      await locked(({ db }) => db.batch([["update session set format = 0 where id = ?", [id]]]));
+      const last = textsOf(push.manifest).length - 1;
+      const problem = await readBeside({ id, push, reader: push.reader }, last);
+      if (problem !== undefined) throw problem;
+    };
+    return { person: push.person, fail, run: async () => {}, beside: count };
   }
 
   async function storeReread({ id, digest, reader, manifest, version }: Reread): Promise<boolean> {
@@ -613,7 +638,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
           settle();
           reject(error);
         };
-        const job: Job = { person: push.person, push: { push, done, weight, signal }, fail, run: async () => {} };
+        const job = jobOf({ push, done, weight, signal }, fail);
         signal.addEventListener("abort", give, { once: true });
         enqueue(job);
       });
