@@ -71,9 +71,10 @@ export function credentialPrinted(
   return printsCredential(program, texts) ? said : undefined;
 }
 
-/** `history` prints all that was typed; with a number or a filter for something else it prints commands that are asked for. */
+/** `history` prints all that was typed; with a number, a filter or a search for something else only a part. */
 const listsHistory = (texts: readonly string[], command: SimpleCommand): boolean =>
-  texts.length === 0 && (command.pipe === undefined || asksForSecrets(command));
+  texts.length === 0 && (asksForSecrets(command) || !SHORTENS.test(command.pipe?.words[0]?.text ?? ""));
+const SHORTENS = /^(?:[ef]?grep|rg|head|tail|wc|sed|awk|cut|fzf)$/;
 
 const namesOf = ({ names, open, text }: Word): string[] =>
   names ?? (open ? [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name) : []);

@@ -19,18 +19,26 @@ const LOADERS = /^(?:curl|wget|fetch|http|https|xh|aria2c|nc|ncat|socat|ssh|lynx
 const RUNS_TEXT = /\b(?:exec|eval|execfile|Function|instance_eval|runInThisContext|assert)\b/;
 const DECODES =
   /b64decode|base64|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|gzinflate|str_rot13|urlopen|urlretrieve|requests\.get|open-uri|\bfetch\(|https?:\/\//i;
+/** Code that decodes what it prints. */
+const UNPACKS = /\bunpack\b|b64decode|decode_base64|base64_decode|fromhex|unhexlify|["']base64["']|decode64/;
+/** Code that starts a decoded line: `os.system(base64.b64decode(…))`. */
+const STARTS_DECODED =
+  /\b(?:system|popen\w*|exec\w*|spawn\w*|run|call|check_output|getoutput)\s*\(\s*(?:[\w.]+\(\s*)*[\w.]*(?:b64decode|fromhex|unhexlify|decompress|decode_base64|base64_decode|atob\b|Buffer\.from\([^)]*,\s*["'](?:base64|hex))/;
 const CODE_LIMIT = 20_000;
 
 /** Whether the output is decoded or comes from the network. */
 export function hides({ program, words }: Stage): boolean {
+  if (takesCode(program, words) && isInterpreter(program) && words.some(({ text }) => UNPACKS.test(text))) return true;
   const decodes = Object.hasOwn(DECODERS, program) ? DECODERS[program] : undefined;
   if (decodes === undefined) return LOADERS.test(program);
   return words.length === 0 ? decodes.test("") : words.some(({ text }) => decodes.test(text));
 }
 
 /** Whether the code runs what it decodes or loads itself. */
-export const hidesCode = (code: string): boolean =>
-  RUNS_TEXT.test(code.slice(0, CODE_LIMIT)) && DECODES.test(code.slice(0, CODE_LIMIT));
+export function hidesCode(code: string): boolean {
+  const text = code.slice(0, CODE_LIMIT);
+  return (RUNS_TEXT.test(text) && DECODES.test(text)) || STARTS_DECODED.test(text);
+}
 
 /** Whether the program runs its standard input. */
 export function runsInput({ program, words }: Stage): boolean {

@@ -79,11 +79,16 @@ export function linesLeft(lines: readonly string[], part: string): readonly stri
   return to === undefined ? lines.slice(Number(from) - 1) : lines.slice(Number(from) - 1, Number(to));
 }
 
+/** The last expression: a search has the same one for each of its files. */
+let compiled: { part: string; expression: RE2JS } | undefined;
+
 /** The lines of a search with any expression. All lines if the expression cannot be read. */
 function linesFound(lines: readonly string[], part: string): readonly string[] {
   const [, not, context, pattern = "", flags] = /^~(!?)(\+?)\/(.*)\/(i?)$/s.exec(part) ?? [];
   try {
-    const asked = RE2JS.compile(pattern, flags === "i" ? RE2JS.CASE_INSENSITIVE : 0);
+    if (compiled?.part !== part)
+      compiled = { part, expression: RE2JS.compile(pattern, flags === "i" ? RE2JS.CASE_INSENSITIVE : 0) };
+    const asked = compiled.expression;
     const found = lines.filter((line) => asked.matcher(line.slice(0, 10_000)).find() === (not === ""));
     return context === "+" && found.length > 0 ? lines : found;
   } catch (error) {
