@@ -7,7 +7,7 @@ import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { importAll, startIn } from "../rescue/_logs.ts";
 import { cli, create, find, put, read, row } from "./_copilot.ts";
-import { env, home, readAll, useHome } from "./_home.ts";
+import { drainTail, env, home, readAll, useHome } from "./_home.ts";
 import { type Rows, writeDocument, writeTables } from "./_store.ts";
 
 useHome("outputs-elsewhere");
@@ -136,6 +136,20 @@ describe("Copilot CLI", () => {
       for await (const batch of adapter.read(there, on)) text ??= batch[0]?.text;
       expect(text).toBe(whole);
     }
+  });
+
+  it("is read while Copilot runs, which deletes the file when it ends", async () => {
+    const file = await put0(join(home, "tmp/1787999724686-copilot-tool-output-4-a.txt"), whole);
+    const log = [row("tool.execution_complete", { toolCallId: "t1", result: { content: shown(file) } })];
+    await put(".copilot/session-state/s/events.jsonl", log);
+    const adapter = create();
+    const ref = await find(adapter, "s");
+    const first = await drainTail(adapter.tail(ref, undefined, env));
+    expect(first.events[0]?.text).toBe(whole);
+    await rm(file);
+    await put(".copilot/session-state/s/events.jsonl", [...log, row("user.message", { content: "Thanks" })]);
+    const next = await drainTail(adapter.tail(ref, first.cursor, env));
+    expect([next.restarted, next.events.map(({ text }) => text)]).toEqual([false, ["Thanks"]]);
   });
 
   it("is named where it is gone, and is never a file of another name, or a link", async () => {

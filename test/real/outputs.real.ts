@@ -22,9 +22,11 @@ describe("a large output in the real tools", () => {
     const t = await createTestKernel({ home: tool.home, plugins: defaultPlugins(), env: { ...tool.env } });
     onTestFinished(() => t.close());
     await t.send("POST", "/api/import", { all: true });
-    for (const n of [1, 9_999, 20_000]) {
-      const { results } = await t.json<{ results: unknown[] }>(`/api/search?q=%22row-${n}%22`);
-      expect(results.length, `row-${n}`).toBeGreaterThan(0);
+    // Copilot deletes the file when it ends: only a service that follows the session has read it by then.
+    const wanted = driver === copilot ? ["row-1", "which is gone"] : ["row-1", "row-9999", "row-20000"];
+    for (const words of wanted) {
+      const { results } = await t.json<{ results: unknown[] }>(`/api/search?q=${encodeURIComponent(`"${words}"`)}`);
+      expect(results.length, words).toBeGreaterThan(0);
     }
   });
 });
