@@ -44,10 +44,12 @@ const weightOf = (copy: readonly Said[]) => copy.reduce((sum, { weight }) => sum
 function samePairs<T extends Said>(known: readonly T[], other: readonly T[]): Map<T, number> {
   const pairs = new Map<T, number>();
   const taken = new Set<number>();
+  // Where the times of a role's messages were kept, a text that is said again at another time is another message.
+  const timed = new Set<string>();
   const rules: ((said: T) => string | undefined)[] = [
     ({ id, role, at }) => (at === undefined ? undefined : `${role} ${at} ${id}`),
     ({ role, at }) => (at === undefined ? undefined : `${role} ${at}`),
-    ({ role, text }) => (text === "" ? undefined : `${role} ${text}`),
+    ({ role, text }) => (text === "" || timed.has(role) ? undefined : `${role} ${text}`),
   ];
   for (const rule of rules) {
     const places = new Map<string, number[]>();
@@ -62,6 +64,7 @@ function samePairs<T extends Said>(known: readonly T[], other: readonly T[]): Ma
       pairs.set(said, place);
       taken.add(place);
     }
+    for (const { role } of pairs.keys()) timed.add(role);
   }
   // The same id with a text that goes on is the same message; with another text it is another.
   const ids = new Map(known.flatMap((said, place) => (taken.has(place) ? [] : [[said.id, place] as const])));

@@ -121,6 +121,14 @@ describe("an OpenCode session in the tables of both versions", () => {
     expect((await read()).texts).toEqual(["one", "first", "left", "right"]);
   });
 
+  it("keeps what was said again in the same words", async () => {
+    await writeTables(data("opencode.db"), {
+      ...version1([...FIRST, ["user", 3, "go on"], ["assistant", 4, "left"]]),
+      ...version2([...FIRST, ["user", 5, "go on"], ["assistant", 6, "right"], ["user", 7, "go on"]]),
+    });
+    expect((await read()).texts).toEqual(["one", "first", "go on", "left", "go on", "right", "go on"]);
+  });
+
   it("takes the copy of a reply that has more: one was moved while it was written", async () => {
     await writeTables(data("opencode.db"), {
       ...version1(FIRST),
