@@ -77,7 +77,7 @@ interface RowPlace {
 }
 
 /** Grows when sessions are counted another way: then each log is read once more. */
-export const COUNTED = 3;
+export const COUNTED = 4;
 
 /** A row to store; `facts` as the session has them. */
 type NewRow = Record<(typeof COLUMNS)[number], SqlValue> &
