@@ -30,6 +30,9 @@ export type SchemaOutput<S> = SchemaTypes<S> extends { readonly output: infer O 
 /** Answers the parsed value, or throws INVALID_INPUT whose issues start with `part` (`query`, `body`, `params`). */
 export async function validate<O>(schema: Schema<unknown, O>, value: unknown, part: string): Promise<O> {
   const result = await schema["~standard"].validate(value);
+  // Schema libraries take a list for an object without keys.
+  if (!result.issues && Array.isArray(value) && !Array.isArray(result.value))
+    throw new SessarcError("INVALID_INPUT", { reason: `The ${part} is a list; an object is asked for` });
   if (!result.issues) return result.value;
   const issues = result.issues.map((issue) => toIssue(issue, part));
   const first = issues[0];

@@ -6,6 +6,7 @@ declare module "sessarc" {
     RESCUE_IMPOSSIBLE: { id: string; reason: string };
     RESCUE_OUTSIDE: { path: string; reason: string };
     RESCUE_NOTHING: { id: string };
+    RESCUE_COMMAND_MISSING: { program: string; command: string };
     RETENTION_FIXED: { tool: string; reason: string };
   }
 }
@@ -16,6 +17,11 @@ export const errors = defineErrors({
     status: 422,
     why: ({ path, reason }) => `${path} is not written: ${reason}`,
     fix: () => "Check the folders of the assistant for links and for files of other users.",
+  },
+  RESCUE_COMMAND_MISSING: {
+    status: 422,
+    why: ({ program }) => `The assistant puts its sessions back itself, and its program ${program} is not in the PATH`,
+    fix: ({ command }) => `Install it and try again, or run where it is installed: ${command}`,
   },
   RESCUE_NOTHING: {
     status: 404,

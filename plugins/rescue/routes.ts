@@ -109,7 +109,8 @@ const retention = defineRoute({
 const drop = defineRoute({
   method: "DELETE",
   path: "/rescue/logs",
-  summary: "Removes every stored log; transcripts and figures stay",
+  summary: "Removes every stored log, with `all: true`; transcripts and figures stay",
+  body: v.object({ all: v.literal(true, "must be true: every stored log is removed") }),
   handler: async ({ kernel }) => ({ bytes: await kernel.inject("rescue").dropLogs() }),
 });
 

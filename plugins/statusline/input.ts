@@ -37,7 +37,7 @@ export function readInput(text: string, tool?: string): StatusInput | undefined 
   const root = fieldsOf(value);
   const model = fieldsOf(root.model);
   const context = fieldsOf(root.context_window);
-  const dollars = numberOf(fieldsOf(root.cost).total_cost_usd);
+  const dollars = within(fieldsOf(root.cost).total_cost_usd, MOST_DOLLARS);
   return {
     // Copilot counts in units of its own.
     tool: tool ?? (root.ai_used === undefined ? "claude-code" : "copilot"),
@@ -45,7 +45,8 @@ export function readInput(text: string, tool?: string): StatusInput | undefined 
     name: textOf(root.session_name),
     model: textOf(model.display_name) ?? textOf(model.id),
     folder: textOf(fieldsOf(root.workspace).current_dir) ?? textOf(root.cwd),
-    context: numberOf(context.current_context_used_percentage) ?? numberOf(context.used_percentage),
+    context:
+      within(context.current_context_used_percentage, MOST_PERCENT) ?? within(context.used_percentage, MOST_PERCENT),
     microdollars: dollars === undefined ? undefined : Math.round(dollars * 1e6),
     limits: limitsOf(fieldsOf(root.rate_limits)),
   };
@@ -56,14 +57,17 @@ const WINDOWS = [
   ["seven_day", 10_080],
 ] as const;
 
+/** Above these a figure is a mistake of the assistant, and left out: a limit may be exceeded, but not tenfold. */
+const MOST_PERCENT = 1_000;
+const MOST_DOLLARS = 1_000_000;
 /** 2100-01-01: a later time is not one in seconds. */
 const LAST_SECOND = 4_102_444_800;
 
 function limitsOf(limits: Fields): Limit[] {
   return WINDOWS.flatMap(([name, minutes]) => {
     const { used_percentage, resets_at } = fieldsOf(limits[name]);
-    const [used, resets] = [numberOf(used_percentage), numberOf(resets_at)];
-    if (used === undefined || resets === undefined || used < 0 || resets <= 0 || resets > LAST_SECOND) return [];
+    const [used, resets] = [within(used_percentage, MOST_PERCENT), within(resets_at, LAST_SECOND)];
+    if (used === undefined || !resets) return [];
     return [{ minutes, usedPercent: used, resetsAt: new Date(resets * 1000).toISOString() }];
   });
 }
@@ -71,4 +75,5 @@ function limitsOf(limits: Fields): Limit[] {
 const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined);
-const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
+const within = (value: unknown, most: number) =>
+  typeof value === "number" && value >= 0 && value <= most ? value : undefined;

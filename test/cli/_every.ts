@@ -5,6 +5,12 @@ import { dirname, join } from "node:path";
 /** Ways to call each command that end without being stopped and ask the user nothing. `last` is the newest session. */
 export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   serve: [],
+  // These start and end a service of this machine's user: their own tests have them.
+  start: [],
+  stop: [],
+  restart: [],
+  status: [["status"]],
+  logs: [["logs"]],
   plugins: [["plugins"]],
   doctor: [["doctor"], ["doctor", "--fix"]],
   completion: [["completion", "bash"]],

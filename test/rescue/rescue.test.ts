@@ -126,7 +126,11 @@ describe("stored logs", () => {
     expect(await files()).toHaveLength(2);
     await t.send("DELETE", `/api/sessions/${encodeURIComponent(`claude-code:${other.key}`)}`);
     expect(await files()).toHaveLength(1);
-    expect((await t.send<{ bytes: number }>("DELETE", "/api/rescue/logs")).body.bytes).toBeGreaterThan(0);
+    for (const body of [undefined, {}, [], { all: false }])
+      expect((await t.send("DELETE", "/api/rescue/logs", body)).status).toBe(400);
+    expect((await t.send<{ bytes: number }>("DELETE", "/api/rescue/logs", { all: true })).body.bytes).toBeGreaterThan(
+      0,
+    );
     expect(await files()).toEqual([]);
     await rm(path);
     await sync(t);

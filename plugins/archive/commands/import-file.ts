@@ -1,16 +1,14 @@
 /** A chat product's export, imported once: its folder is read for as long as that takes. */
-import { realpath } from "node:fs/promises";
-import { basename, dirname, resolve } from "node:path";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { ApiError, type CommandContext, readList, toRecord, UsageError } from "sessarc";
 import { accepted } from "#internal/terminal";
 
 /** Runs `work` with the tool that reads the export `file`. Throws UsageError for what is not one. */
 export async function withExport<T>(ctx: CommandContext, file: string, work: (tool: string) => Promise<T>): Promise<T> {
-  const path = await realpath(resolve(ctx.cwd, file)).catch(() => {
-    throw new UsageError(`There is no file ${file}`);
-  });
+  const path = await exportIn(resolve(ctx.cwd, file), file);
   const tool = await productOf(path);
-  if (tool === undefined || !/^conversations(?:-\d+)?\.json$/.test(basename(path)))
+  if (tool === undefined || !EXPORT.test(basename(path)))
     throw new UsageError(
       `${file} is not an export of ChatGPT or Claude.ai: choose the conversations.json of its zip file`,
     );
@@ -24,6 +22,22 @@ export async function withExport<T>(ctx: CommandContext, file: string, work: (to
     }
   }
 }
+
+/** The export at a path: the file itself, or what is in the folder. Not opened before it is known to be a file: a pipe waits for its writer. */
+async function exportIn(place: string, named: string): Promise<string> {
+  const path = await realpath(place).catch(() => {
+    throw new UsageError(`There is no file ${named}`);
+  });
+  const info = await stat(path);
+  if (info.isFile()) return path;
+  if (!info.isDirectory()) throw new UsageError(`${named} is not a file, but a pipe, a socket or a device`);
+  const [first] = (await readdir(path)).filter((name) => EXPORT.test(name)).sort();
+  if (first === undefined)
+    throw new UsageError(`The folder ${named} has no conversations.json: unpack the zip file of the export into it`);
+  return exportIn(join(path, first), join(named, first));
+}
+
+const EXPORT = /^conversations(?:-\d+)?\.json$/;
 
 /** By the first conversation. */
 async function productOf(path: string): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { type CommandContext, UsageError } from "sessarc";
-import { accepted, formatBytes } from "#internal/terminal";
+import { accepted, formatBytes, send } from "#internal/terminal";
 import type { Room } from "../routes/vacuum.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -7,8 +7,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   const isDry = ctx.flags["dry-run"] === true;
   if (ctx.flags.logs === true) {
     if (isDry) throw new UsageError("--logs removes: leave out --dry-run");
-    const answer = await accepted(await ctx.fetch("/rescue/logs", { method: "DELETE", signal: ctx.signal }));
-    const { bytes } = (await answer.json()) as { bytes: number };
+    const answer = await send<{ bytes: number }>(ctx, "DELETE", "/rescue/logs", { all: true }, ctx.signal);
+    const { bytes } = answer;
     if (!ctx.json) ctx.out(`Stored logs removed: ${formatBytes(bytes)}`);
   }
   const method = isDry ? "GET" : "POST";

@@ -152,7 +152,7 @@ function addUp(
       if (slot) row.addTokens(slot);
     };
     for (const slot of log.usage) count(slot.quarter, slot);
-    if (log.usage.length === 0) count(log.quarter, undefined);
+    if (log.usage.length === 0 && by !== "session") count(log.quarter, undefined);
     if (isIn && log.evidence) for (const key of EVIDENCE) sums.evidence[key] += log.evidence[key];
   }
   return sums;

@@ -1,8 +1,9 @@
 /** Puts sessions back, and takes back what was put back. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Kernel, SessarcError } from "sessarc";
+import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { exec } from "#internal";
+import { codeOf } from "#internal/adapter";
 import type { Keeper } from "../keep/keeper.ts";
 import { checkPlace, exists } from "./place.ts";
 import { type OpenPlan, planRescue, type RescuePlan } from "./plan.ts";
@@ -172,9 +173,12 @@ async function load(kernel: Kernel, { tool, key, cwd, bytes }: NonNullable<OpenP
   await writeFile(file, bytes, { mode: 0o600 });
   try {
     await run(kernel, tool, cwd, (commands) => commands.load(file));
-  } finally {
-    await rm(file, { force: true });
+  } catch (error) {
+    // The user is told to run the command with this file.
+    if (!isSessarcError(error) || error.code !== "RESCUE_COMMAND_MISSING") await rm(file, { force: true });
+    throw error;
   }
+  await rm(file, { force: true });
   return { tool, key };
 }
 
@@ -199,6 +203,10 @@ async function run(
     cwd: cwd !== null && (await exists(cwd)) ? cwd : kernel.env.home,
     env: kernel.env.env,
     timeoutMs: COMMAND_MS,
+  }).catch((cause: unknown) => {
+    // The folder is there: what is missing is the program.
+    if (!isSessarcError(cause) || codeOf(cause.cause) !== "ENOENT") throw cause;
+    throw new SessarcError("RESCUE_COMMAND_MISSING", { program: file, command: [file, ...args].join(" ") }, { cause });
   });
   if (code === 0) return;
   const said = (stderr.toString("utf8").trim() || stdout.toString("utf8").trim()).split("\n").at(-1) ?? "";
