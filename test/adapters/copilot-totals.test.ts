@@ -87,6 +87,18 @@ describe("totals of Copilot CLI", () => {
     expect((await cli([start(0), ...rows])).summary.usage).toEqual(usage);
   });
 
+  it("do not have the call of a compaction, which counts beside them", async () => {
+    // As the real version 1.0.80 writes it.
+    const compactionTokensUsed = { inputTokens: 1050, outputTokens: 56, cacheReadTokens: 632, model: "m" };
+    const { summary } = await cli([
+      ...[start(0), said(1, 53), total(2, 53), resume(3)],
+      row(4, "session.compaction_complete", { success: true, compactionTokensUsed }),
+      ...[total(5, 53), resume(6), said(7, 59), total(8, 112)],
+    ]);
+    expect(summary.usage).toEqual({ m: tokens(112 * 9 + 418, 112 + 56, 112 + 632) });
+    expect(summary.replies).toHaveLength(3);
+  });
+
   it("are the same when the log is followed row by row", async () => {
     const rows = [
       start(0),

@@ -143,7 +143,7 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
         usage: usageOf(sumOf(used)),
       };
       if (records) ledger.add(entry);
-      else loose.push(entry);
+      else if (Object.values(entry.usage).some((tokens) => tokens > 0)) runs.push(entry);
     },
     message(model, output, id, at) {
       for (const name of [model, ALL]) totalsOf(name).said += toCount(output);
