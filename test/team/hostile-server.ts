@@ -291,6 +291,14 @@ const refusal = (status: number, body: object): Answer => {
 
 /** In place of a whole answer. */
 export const answers = (elsewhere: string): readonly (readonly [kind: string, answer: Answer])[] => [
+  [
+    "files in place of chunks",
+    (response, valid) => send(response, 200, Object.assign({}, valid, { missing: ["../../../../private/backup.sql"] })),
+  ],
+  [
+    "chunks that were not asked for",
+    (response, valid) => send(response, 200, Object.assign({}, valid, { missing: ["b".repeat(64), "c".repeat(64)] })),
+  ],
   ["nothing", (response) => raw(response, 200, "")],
   ["no content", (response) => raw(response, 204, "")],
   ["a page", (response) => raw(response, 200, "<html>Sign in</html>", { "content-type": "text/html" })],
