@@ -28,7 +28,8 @@ const ROUTES: readonly (readonly [name: string, method: string, path: RegExp])[]
   ["invite", "POST", /^\/invites$/],
   ["people", "GET", /^\/people$/],
   ["devices", "GET", /^\/devices$/],
-  ["revoke", "DELETE", /^\/devices\/[0-9a-f]{16}$/],
+  ["revoke", "DELETE", /^\/devices\/[0-9a-f]{16}(\?stolen=1)?$/],
+  ["remove person", "DELETE", /^\/people\/[0-9a-f]{12}$/],
   ["spaces", "GET", /^\/spaces$/],
   ["create space", "POST", /^\/spaces$/],
   ["add to space", "POST", /^\/spaces\/\d+\/people$/],
@@ -160,6 +161,12 @@ export class HostileServer {
       case "add to space":
         return { added: true };
       case "revoke":
+        return {
+          ...{ revoked: true, machines: [{ id: device, name: "laptop" }], invitations: 1, tokens: 1 },
+          invited: [{ id: device, name: "desktop", personName: "Ben" }],
+        };
+      case "remove person":
+        return { removed: true, machines: [{ id: device, name: "laptop" }], invitations: 1, tokens: 1, sessions: 3 };
       case "revoke token":
         return { revoked: true };
       case "have": {

@@ -209,6 +209,25 @@ it("a team from its first machine to a revoked one", async () => {
     stderr: The team's server https://team.test refuses this machine (TEAM_MACHINE_REVOKED): The access of this machine to the team was ended. The server advises: Ask an owner of the team for an invitation, then run \`sessarc team leave\` and \`sessarc team join <link>\`."
   `);
 
+  expect(await run(olga, 80, "team", "remove", mikasId)).toMatchInlineSnapshot(`
+    "exit 2
+    stderr: error Say what becomes of the private space: --give PERSON lets that person read it, --delete-private deletes it
+    \`sessarc --help\` lists the commands, \`sessarc <command> --help\` their flags."
+  `);
+  expect(await run(olga, 80, "team", "remove", mikasId, "--delete-private")).toMatchInlineSnapshot(`
+    "exit 1
+    stderr: End the access of 000000000001 with all machines, tokens and invitations at once, and delete the private space? Pass --yes to confirm."
+  `);
+  expect(await run(olga, 80, "team", "remove", mikasId, "--delete-private", "--yes")).toMatchInlineSnapshot(`
+    "exit 0
+    000000000001 has no access any more. What was pushed to shared spaces stays.
+      deleted: 0 private sessions"
+  `);
+  expect(await run(olga, 80, "team", "revoke", mikas, "--stolen", "--yes")).toMatchInlineSnapshot(`
+    "exit 0
+    laptop has no access any more. What it pushed stays."
+  `);
+
   const [{ stdout: log }, narrow] = [
     await runCommand(["team", "access", "--json"], olga),
     await inBoth(olga, "team", "access", mikasId),

@@ -119,8 +119,17 @@ export class TeamApi {
   revokeToken = (id: string) =>
     this.#ask({ method: "DELETE", path: `/tokens/${encodeURIComponent(id)}` }, wire.revoked);
 
-  revoke = (device: string) =>
-    this.#ask({ method: "DELETE", path: `/devices/${encodeURIComponent(device)}` }, wire.revoked);
+  revoke = (device: string, stolen: boolean) =>
+    this.#ask(
+      { method: "DELETE", path: `/devices/${encodeURIComponent(device)}${stolen ? "?stolen=1" : ""}` },
+      wire.endedMachine,
+    );
+
+  removePerson = (id: string, body: { private: "delete" } | { private: "give"; to: string }) =>
+    this.#ask(
+      { method: "DELETE", path: `/people/${encodeURIComponent(id)}`, json: body, slow: true },
+      wire.endedPerson,
+    );
 
   /** Of these sessions those that the server lacks as they are, and those that were withdrawn. */
   have(sessions: readonly { id: string; digest: string; space: number }[]) {

@@ -9,6 +9,8 @@ import { createTeamStore, type PushedOf, type PushedRow, type Server } from "./s
 import {
   type AccessEntry,
   type Device,
+  type EndedMachine,
+  type EndedPerson,
   type Invitation,
   isPrivate,
   type ParsedLogs,
@@ -293,7 +295,8 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     /** People, machines and spaces, as far as this person may see them, and how many logs the server parses again. */
     async people(wanted: string | undefined): Promise<TeamPeople> {
       const api = apiOf(await serverOf(wanted));
-      return { ...(await api.people()), ...(await api.devices()), ...(await api.spaces()), logs: await api.logs() };
+      const { people } = await api.people();
+      return { people, ...(await api.devices()), ...(await api.spaces()), logs: await api.logs() };
     },
 
     /** Creates a space with these people in it, or adds them to the one of that name. People by id or name. */
@@ -316,7 +319,8 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     /** The newest requests to the server: of all people for an owner, else this person's. A person by id or name. */
     async access(wanted: string | undefined, person: string | undefined, limit: number): Promise<AccessLog> {
       const api = apiOf(await serverOf(wanted));
-      const [{ people }, { devices }] = [await api.people(), await api.devices()];
+      const [{ people: present, former }, { devices }] = [await api.people(), await api.devices()];
+      const people = [...present, ...former];
       const { entries } = await api.access(person === undefined ? undefined : personOf(people, person), limit);
       const nameOf = (known: readonly { id: string; name: string }[], id: string | null) =>
         known.find((one) => one.id === id)?.name ?? id;
@@ -329,10 +333,20 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       };
     },
 
-    /** Ends a machine's access at once; what it pushed stays. */
-    async revoke(wanted: string | undefined, device: string): Promise<{ revoked: true }> {
-      await apiOf(await serverOf(wanted)).revoke(device);
-      return { revoked: true };
+    /** Ends a machine's access at once; what it pushed stays. `stolen`: also this person's machines that joined by its invitations. */
+    async revoke(wanted: string | undefined, device: string, stolen: boolean): Promise<EndedMachine> {
+      return apiOf(await serverOf(wanted)).revoke(device, stolen);
+    },
+
+    /** Ends a person's access at once. The private space goes to the person `give`, or is deleted. People by id or name. */
+    async removePerson(wanted: string | undefined, person: string, give: string | undefined): Promise<EndedPerson> {
+      const api = apiOf(await serverOf(wanted));
+      const { people } = await api.people();
+      const id = personOf(people, person);
+      return api.removePerson(
+        id,
+        give === undefined ? { private: "delete" } : { private: "give", to: personOf(people, give) },
+      );
     },
 
     /** A token that only reads, for a program that reads for months. */
@@ -422,7 +436,7 @@ const unknownHere = (id: string): PushedRow => ({
 });
 
 /** The id of the person whom an id or a name means. */
-function personOf(people: readonly Person[], wanted: string): string {
+function personOf(people: readonly Pick<Person, "id" | "name">[], wanted: string): string {
   const found = people.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase());
   const [one] = found;
   if (one && found.length === 1) return one.id;

@@ -3,7 +3,7 @@ import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { AccessLog, MadeToken, TeamPeople, TeamStatus, Withdrawal } from "./client.ts";
 import type { PushReport } from "./push.ts";
-import type { Invitation, ReadToken, SharedSpace } from "./wire.ts";
+import type { EndedMachine, EndedPerson, Invitation, ReadToken, SharedSpace } from "./wire.ts";
 
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
 const names = v.pipe(v.array(name), v.maxLength(1_000));
@@ -136,10 +136,22 @@ export const clientRoutes = [
   defineRoute({
     method: "POST",
     path: "/team/revoke",
-    summary: "End a machine's access to the team at once; what it pushed stays",
-    body: v.object({ server, device: name }),
-    handler: async ({ kernel, body }): Promise<{ revoked: true }> =>
-      (await clientOf(kernel)).revoke(body.server, body.device),
+    summary:
+      "End a machine's access to the team at once, with its tokens and invitations; what it pushed stays. `stolen`: also its person's machines that joined by its invitations",
+    body: v.object({ server, device: name, stolen: v.optional(v.boolean(), false) }),
+    handler: async ({ kernel, body }): Promise<EndedMachine> =>
+      (await clientOf(kernel)).revoke(body.server, body.device, body.stolen),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/team/remove",
+    summary: "End a person's access to the team at once; the private space goes to another person, or is deleted",
+    body: v.pipe(
+      v.object({ server, person: name, give: v.optional(name), delete: v.optional(v.boolean(), false) }),
+      v.check((body) => (body.give !== undefined) !== body.delete, "Pass `give` or `delete` for the private space"),
+    ),
+    handler: async ({ kernel, body }): Promise<EndedPerson> =>
+      (await clientOf(kernel)).removePerson(body.server, body.person, body.give),
   }),
   defineRoute({
     method: "POST",

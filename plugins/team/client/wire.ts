@@ -72,6 +72,8 @@ export const withdrawn = v.object({
 export const invitation = v.object({ id, link, expiresAt: time });
 export const people = v.object({
   people: list(v.object({ id, name, createdAt: time, spaces: list(spaceId, 10_000) }), 10_000),
+  /** Who was removed: the access log names them. */
+  former: v.optional(list(person, 10_000), []),
 });
 export const devices = v.object({
   devices: list(
@@ -111,6 +113,23 @@ export const logs = v.object({ waiting: count, failed: count, without: count });
 export const numbered = v.object({ id: spaceId });
 export const added = v.object({ added: v.literal(true) });
 export const revoked = v.object({ revoked: v.literal(true) });
+const endedMachines = list(v.object({ id, name }), 10_000);
+/** What ended with a machine, and who else joined by its invitations. */
+export const endedMachine = v.object({
+  revoked: v.literal(true),
+  machines: endedMachines,
+  invitations: count,
+  tokens: count,
+  invited: list(v.object({ id, name, personName: name }), 10_000),
+});
+export const endedPerson = v.object({
+  removed: v.literal(true),
+  machines: endedMachines,
+  invitations: count,
+  tokens: count,
+  /** Of the private space, that were deleted. */
+  sessions: count,
+});
 export const opened = v.object({ url: link, expires: time });
 export const madeToken = v.object({ id, token: secret, expires: time });
 export const readTokens = v.object({
@@ -130,6 +149,8 @@ export type Device = v.InferOutput<typeof devices>["devices"][number];
 export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
 export type ReadToken = v.InferOutput<typeof readTokens>["tokens"][number];
 export type Invitation = v.InferOutput<typeof invitation>;
+export type EndedMachine = v.InferOutput<typeof endedMachine>;
+export type EndedPerson = v.InferOutput<typeof endedPerson>;
 export type AccessEntry = v.InferOutput<typeof access>["entries"][number];
 export type Withdrawn = v.InferOutput<typeof withdrawn>;
 

@@ -9,7 +9,7 @@ import { type Caller, need, needMachine } from "./accounts/caller.ts";
 import { createRateLimit } from "./accounts/rate.ts";
 import type { ApiRoute } from "./api/route.ts";
 import type { Services } from "./api/services.ts";
-import { checkRequest, remoteOf } from "./gate.ts";
+import { checkRequest, type Gate, remoteOf } from "./gate.ts";
 import { isAllowed, isApi } from "./people/allowed.ts";
 
 const BODY = 64 * 2 ** 10;
@@ -195,10 +195,10 @@ async function passOn(kernel: Kernel, event: H3Event): Promise<Response> {
 }
 
 /** Throws TEAM_UNAUTHORIZED. */
-async function signedIn({ tokens }: Services, event: H3Event, seen: Seen): Promise<Caller> {
+async function signedIn({ tokens, gate }: Services, event: H3Event, seen: Seen): Promise<Caller> {
   const { headers } = event.req;
   const bearer = /^Bearer +([A-Za-z0-9_-]{43}) *$/i.exec(headers.get("authorization") ?? "")?.[1];
-  const cookie = bearer ?? cookieOf(headers.get("cookie"));
+  const cookie = bearer ?? cookieOf(headers.get("cookie"), cookieName(gate()));
   const caller =
     cookie === undefined ? undefined : await tokens.caller(bearer === undefined ? "cookie" : "bearer", cookie);
   if (!caller) throw new SessarcError("TEAM_UNAUTHORIZED", {});
@@ -208,11 +208,15 @@ async function signedIn({ tokens }: Services, event: H3Event, seen: Seen): Promi
 
 const COOKIE = "sessarc_team";
 
-function cookieOf(header: string | null): string | undefined {
+/** Where TLS ends here, only a name that no other host of the domain can set. */
+const cookieName = (gate: Gate): string => (isSecure(gate) ? `__Host-${COOKIE}` : COOKIE);
+const isSecure = ({ addresses }: Gate): boolean => addresses.some((address) => address.startsWith("https://"));
+
+function cookieOf(header: string | null, wanted: string): string | undefined {
   for (const part of (header ?? "").split(";")) {
     const at = part.indexOf("=");
     const name = part.slice(0, at).trim();
-    if (at > 0 && (name === COOKIE || name === `__Host-${COOKIE}`)) return part.slice(at + 1).trim();
+    if (at > 0 && name === wanted) return part.slice(at + 1).trim();
   }
   return undefined;
 }
@@ -221,11 +225,10 @@ function cookieOf(header: string | null): string | undefined {
 async function signIn({ tokens, gate }: Services, ticket: string): Promise<Response> {
   const session = await tokens.redeem(ticket);
   if (!session) throw new SessarcError("TEAM_UNAUTHORIZED", {});
-  const secure = gate().addresses.some((address) => address.startsWith("https://"));
   const answer = page("sessarc", '<meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>', 200);
   answer.headers.set(
     "set-cookie",
-    `${secure ? "__Host-" : ""}${COOKIE}=${session.token}; Path=/; HttpOnly; SameSite=Strict; Expires=${new Date(session.expires).toUTCString()}${secure ? "; Secure" : ""}`,
+    `${cookieName(gate())}=${session.token}; Path=/; HttpOnly; SameSite=Strict; Expires=${new Date(session.expires).toUTCString()}${isSecure(gate()) ? "; Secure" : ""}`,
   );
   return answer;
 }

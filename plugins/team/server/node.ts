@@ -7,6 +7,7 @@ import type { TeamDatabase } from "../types.ts";
 import { createAccessLog } from "./accounts/access-log.ts";
 import { createDirectory } from "./accounts/directory.ts";
 import { createInvitations } from "./accounts/join.ts";
+import { createLeaving } from "./accounts/leaving.ts";
 import { createRateLimit } from "./accounts/rate.ts";
 import { ACCOUNTS } from "./accounts/schema.ts";
 import { newSigningKey, toSigningKey } from "./accounts/secrets.ts";
@@ -123,6 +124,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       database,
       directory,
       invitations: createInvitations(owner, TENANT, directory),
+      leaving: createLeaving(owner, TENANT, directory),
       tokens: createTokens(owner, TENANT, directory),
       access: createAccessLog(owner, TENANT, log),
       blobs,

@@ -29,7 +29,7 @@ export interface Caller {
 
 export const readScopes = (text: string): Scope[] => SCOPES.filter((scope) => text.split(",").includes(scope));
 
-/** Throws TEAM_FORBIDDEN for a browser and a read token: what lasts longer than they do is made by a machine. */
+/** Throws TEAM_FORBIDDEN for a browser and a read token: what outlives them is made by a machine. */
 export function needMachine(caller: Caller): void {
   if (caller.proof !== "machine") throw new SessarcError("TEAM_FORBIDDEN", { needs: "a machine's own key" });
 }

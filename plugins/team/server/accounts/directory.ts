@@ -45,6 +45,14 @@ export function createDirectory(db: Database, tenant: number) {
       }));
     },
 
+    /** Names of all people, those who were removed too: their sessions stay in shared spaces. */
+    async names(): Promise<Map<string, string>> {
+      const rows = await db.all<{ id: string; name: string }>("select id, name from team_person where tenant = ?", [
+        tenant,
+      ]);
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
+
     /** Machines of a person, or of all. */
     async devices(person: string | null): Promise<Device[]> {
       const rows = await db.all<{
@@ -68,23 +76,6 @@ export function createDirectory(db: Database, tenant: number) {
         seenAt: isoOrNull(seen_at),
         revokedAt: isoOrNull(revoked_at),
       }));
-    },
-
-    /** Ends a machine's access at once: its tokens and sign-ins are deleted with it. Its sessions stay. */
-    async revoke(id: string): Promise<void> {
-      const { owners } = (await db.get<{ owners: number }>(
-        `select count(*) as owners from team_device
-         where tenant = ? and id <> ? and revoked_at is null and scopes like '%own%'`,
-        [tenant, id],
-      )) ?? { owners: 0 };
-      if (owners === 0) throw new SessarcError("TEAM_LAST_OWNER", {});
-      await db.batch([
-        [
-          "update team_device set revoked_at = ? where tenant = ? and id = ? and revoked_at is null",
-          [Date.now(), tenant, id],
-        ],
-        ["delete from team_token where tenant = ? and device = ?", [tenant, id]],
-      ]);
     },
 
     /** Spaces that a person may read. */

@@ -54,15 +54,15 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
     /** The code is in the answer and nowhere else. */
     async create(
       options: InviteOptions,
-      madeBy: string | null,
+      maker: { person: string; device: string } | null,
     ): Promise<{ id: string; code: string; expiresAt: string }> {
       if (options.person !== null) await directory.checkPeople([options.person]);
       for (const space of options.spaces) await directory.checkShared(space);
       const [id, code, now] = [newId(), newSecret(), Date.now()];
       const expires = now + options.days * DAY_MS;
       await db.run(
-        `insert into team_invite (tenant, id, code, person, scopes, spaces, made_by, created_at, expires_at)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `insert into team_invite (tenant, id, code, person, scopes, spaces, made_by, device, created_at, expires_at)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
           tenant,
           id,
@@ -70,7 +70,8 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
           options.person,
           options.scopes.join(","),
           JSON.stringify(options.spaces),
-          madeBy,
+          maker?.person ?? null,
+          maker?.device ?? null,
           now,
           expires,
         ],
@@ -120,6 +121,10 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
         `update team_invite set used_at = ?, used_by = ?
          where tenant = ? and used_at is null and revoked_at is null and expires_at > ?
            and (made_by is not null or not exists (select 1 from team_device where tenant = ?))
+           and (device is null or exists (
+             select 1 from team_device d where d.tenant = team_invite.tenant and d.id = team_invite.device and d.revoked_at is null))
+           and (person is null or exists (
+             select 1 from team_person p where p.tenant = team_invite.tenant and p.id = team_invite.person and p.removed_at is null))
            and (code = ? or made_by is null and exists (
              select 1 from team_invite mine
              where mine.tenant = ? and mine.code = ? and mine.made_by is null and mine.revoked_at is null and mine.expires_at > ?))`,

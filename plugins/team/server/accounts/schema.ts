@@ -59,4 +59,6 @@ export const ACCOUNTS: readonly string[] = [
   ].join(";\n"),
   // What is in a chunk; null where an earlier version stored it.
   ["alter table team_blob add column inflated bigint", "alter table team_blob add column lines bigint"].join(";\n"),
+  // The machine that made an invitation: it ends with it.
+  "alter table team_invite add column device text; create index team_invite_device on team_invite (tenant, device)",
 ];

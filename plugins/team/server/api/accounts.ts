@@ -2,8 +2,9 @@
 import { SessarcError } from "sessarc";
 import * as v from "valibot";
 import { type Caller, need, needMachine, SCOPES } from "../accounts/caller.ts";
+import type { Ended } from "../accounts/leaving.ts";
 import { type ApiRoute, openRoute, route } from "./route.ts";
-import { addressOf } from "./services.ts";
+import { addressOf, type Services } from "./services.ts";
 
 const name = v.pipe(
   v.string(),
@@ -57,6 +58,7 @@ export const accountRoutes: readonly ApiRoute[] = [
     path: "/open",
     scope: "read",
     handler: async ({ services, caller }) => {
+      needMachine(caller);
       const { token, expires } = await services.tokens.ticket(caller);
       return { url: `${addressOf(services)}/auth/${token}`, expires };
     },
@@ -69,12 +71,39 @@ export const accountRoutes: readonly ApiRoute[] = [
       const people = await services.directory.people();
       // Who is in which space is for owners; the others see the spaces that they share.
       const mine = new Set(caller.spaces.map(({ id }) => id));
+      const present = new Set(people.map(({ id }) => id));
+      const former = owns(caller) ? [...(await services.directory.names())].filter(([id]) => !present.has(id)) : [];
       return {
+        former: former.map(([id, name]) => ({ id, name })),
         people: people.map((person) => ({
           ...person,
           spaces: owns(caller) ? person.spaces : person.spaces.filter((one) => mine.has(one)),
         })),
       };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/people/:id",
+    scope: "own",
+    body: v.variant("private", [
+      v.object({ private: v.literal("delete") }),
+      v.object({ private: v.literal("give"), to: id }),
+    ]),
+    handler: async ({ services, caller, params, body, remote }) => {
+      const person = params.id ?? "";
+      if (body.private === "give") {
+        needMachine(caller);
+        if (body.to === person) throw new SessarcError("INVALID_INPUT", { reason: "`to` is the person to be removed" });
+        await services.directory.checkPeople([body.to]);
+      }
+      const ended = await services.leaving.person(person);
+      await noteEnded(services, caller, remote, ended);
+      const space = await services.leaving.privateSpace(person);
+      let sessions = 0;
+      if (space !== undefined && body.private === "give") await services.leaving.give(space, person, body.to);
+      else if (space !== undefined) sessions = await deleteSpace(services, space);
+      return { removed: true, ...countsOf(ended), sessions };
     },
   }),
   route({
@@ -89,14 +118,19 @@ export const accountRoutes: readonly ApiRoute[] = [
     method: "DELETE",
     path: "/devices/:id",
     scope: "signed-in",
-    handler: async ({ services, caller, params }) => {
+    handler: async ({ services, caller, params, query, remote }) => {
       const known = (await services.directory.devices(owns(caller) ? null : caller.person.id)).some(
         (device) => device.id === params.id,
       );
       if (!known || params.id === undefined)
         throw new SessarcError("TEAM_NOT_FOUND", { what: "machine", id: params.id ?? "" });
-      await services.directory.revoke(params.id);
-      return { revoked: true };
+      const { invited, ...ended } = await services.leaving.machine(
+        params.id,
+        caller.device,
+        query.get("stolen") === "1",
+      );
+      await noteEnded(services, caller, remote, ended);
+      return { revoked: true, ...countsOf(ended), invited: owns(caller) ? invited : [] };
     },
   }),
   route({
@@ -153,6 +187,7 @@ export const accountRoutes: readonly ApiRoute[] = [
       days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30)), 7),
     }),
     handler: async ({ services, caller, body }) => {
+      needMachine(caller);
       const self = body.person === caller.person.id;
       if (!self) need(caller, "own");
       // An invitation gives no right that its maker does not have.
@@ -161,7 +196,7 @@ export const accountRoutes: readonly ApiRoute[] = [
       const spaces = body.spaces ?? shared.flatMap(({ id, kind }) => (kind === "team" ? id : []));
       const { id, code, expiresAt } = await services.invitations.create(
         { scopes: body.scopes, spaces: self ? [] : spaces, person: body.person ?? null, days: body.days },
-        caller.person.id,
+        { person: caller.person.id, device: caller.device },
       );
       return { id, link: `${addressOf(services)}/join#${code}`, expiresAt };
     },
@@ -197,16 +232,18 @@ export const accountRoutes: readonly ApiRoute[] = [
       kind: v.picklist(["team", "project"]),
       people: v.optional(v.pipe(v.array(id), v.maxLength(500)), []),
     }),
-    handler: async ({ services, body }) => ({
-      id: await services.directory.createSpace(body.name, body.kind, body.people),
-    }),
+    handler: async ({ services, caller, body }) => {
+      needMachine(caller);
+      return { id: await services.directory.createSpace(body.name, body.kind, body.people) };
+    },
   }),
   route({
     method: "POST",
     path: "/spaces/:id/people",
     scope: "own",
     body: v.object({ people: v.pipe(v.array(id), v.minLength(1), v.maxLength(500)) }),
-    handler: async ({ services, params, body }) => {
+    handler: async ({ services, caller, params, body }) => {
+      needMachine(caller);
       await services.directory.addToSpace(numberOf(params.id), body.people);
       return { added: true };
     },
@@ -239,6 +276,44 @@ export const accountRoutes: readonly ApiRoute[] = [
     },
   }),
 ];
+
+const countsOf = ({ machines, invitations, tokens }: Ended) => ({
+  machines: machines.map(({ id, name }) => ({ id, name })),
+  invitations: invitations.length,
+  tokens: tokens.length,
+});
+
+/** The request alone would not say which machines, invitations and tokens ended with it. */
+async function noteEnded(services: Services, caller: Caller, remote: string, ended: Ended): Promise<void> {
+  const paths = [
+    ...ended.machines.map(({ id }) => `/machines/${id}`),
+    ...ended.invitations.map((id) => `/invitations/${id}`),
+    ...ended.tokens.map((id) => `/tokens/${id}`),
+  ];
+  const by = { person: caller.person.id, device: caller.device, remote };
+  await Promise.all(
+    paths.map((path) => services.access.add({ ...by, at: Date.now(), method: "END", path, status: 200, code: null })),
+  );
+}
+
+/** Removes the sessions of a space, and then the space. Answers how many sessions there were. */
+async function deleteSpace({ leaving, ingest }: Services, space: number): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const sessions = await leaving.sessionsIn(space);
+    if (sessions.length === 0) break;
+    const byMachine = new Map<string, { person: string; machine: string; ids: string[] }>();
+    for (const { session, person, machine } of sessions) {
+      const one = byMachine.get(machine) ?? { person, machine, ids: [] };
+      byMachine.set(machine, one);
+      one.ids.push(session.replace(`:${machine}~`, ":"));
+    }
+    for (const { person, machine, ids } of byMachine.values()) await ingest.withdraw(person, machine, ids);
+    removed += sessions.length;
+  }
+  await leaving.removeSpace(space);
+  return removed;
+}
 
 const numberOf = (text: string | undefined): number => {
   if (text === undefined || !/^\d{1,10}$/.test(text))

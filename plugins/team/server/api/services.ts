@@ -4,6 +4,7 @@ import type { TeamDatabase } from "../../types.ts";
 import type { AccessLog } from "../accounts/access-log.ts";
 import type { Directory } from "../accounts/directory.ts";
 import type { Invitations } from "../accounts/join.ts";
+import type { Leaving } from "../accounts/leaving.ts";
 import type { RateLimit } from "../accounts/rate.ts";
 import type { SigningKey } from "../accounts/secrets.ts";
 import type { Tokens } from "../accounts/tokens.ts";
@@ -19,6 +20,7 @@ export interface Services {
   database: TeamDatabase;
   directory: Directory;
   invitations: Invitations;
+  leaving: Leaving;
   tokens: Tokens;
   access: AccessLog;
   blobs: BlobStore;

@@ -47,9 +47,9 @@ const count = v.pipe(
 /** Names of people and machines are not in what a person's kernel may read. */
 export function viewRoutes(directory: Directory) {
   async function names(): Promise<{ people: Map<string, string>; machines: Map<string, string> }> {
-    const [people, devices] = await Promise.all([directory.people(), directory.devices(null)]);
+    const [people, devices] = await Promise.all([directory.names(), directory.devices(null)]);
     return {
-      people: new Map(people.map(({ id, name }) => [id, name])),
+      people,
       machines: new Map(devices.map(({ machine, name }) => [machine, name])),
     };
   }
