@@ -20,6 +20,7 @@ import { repliesOfAgents } from "./agents.ts";
 import { createLinks, type Links } from "./links.ts";
 import { createMessages } from "./messages.ts";
 import { createOutputs } from "./outputs.ts";
+import { createQueue, type Queue } from "./queue.ts";
 import { CONVERSATION, KNOWN, REPEATED } from "./rows.ts";
 import { createSpend, type Spend, withEntries } from "./spend.ts";
 
@@ -41,6 +42,7 @@ interface State extends Span {
   recent: string[];
   /** Tool calls without a result yet: id → name. */
   calls: Record<string, string>;
+  queue?: Queue;
   links?: Links;
   unknown: Record<string, number>;
   spend: Spend;
@@ -53,12 +55,13 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   const stem = stemOf(ref.path);
   const isAgent = stem.startsWith("agent-");
   const ledger = createLedger(past?.ledger);
-  const facts: Omit<State, "leaves" | "recent" | "calls" | "links" | "unknown" | "spend" | "ledger"> = past
+  const facts: Omit<State, "leaves" | "recent" | "calls" | "queue" | "links" | "unknown" | "spend" | "ledger"> = past
     ? pickFacts(past)
     : {};
   const leaves = new BoundedMap(RECENT, Object.entries(past?.leaves ?? {}));
   const recent = past ? [...past.recent] : [];
   const messages = createMessages(isAgent, createOutputs(ref.path), past?.calls);
+  const queue = createQueue(past?.queue);
   const spend = createSpend(past?.spend);
   const links = createLinks(past?.links);
   const unknown = new Map(Object.entries(past?.unknown ?? {}));
@@ -141,7 +144,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         case "user":
           envelope(value);
           widen(facts, at);
-          return messages.fromUser(value, message, at);
+          return queue.without(messages.fromUser(value, message, at));
         case "assistant":
           envelope(value);
           widen(facts, at);
@@ -155,7 +158,11 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         }
         case "attachment":
           envelope(value);
-          return messages.queued(value, at);
+          return queue.without(messages.queued(value, at));
+        case "queue-operation": {
+          const content = queue.operation(value);
+          return content === undefined ? undefined : messages.fromUser({}, { content }, at);
+        }
         case "cost-state":
           return spend.total(value, ledger.summary().usage) ?? undefined;
         case "summary":
@@ -205,6 +212,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         leaves: Object.fromEntries(leaves),
         recent: recent.slice(-RECENT),
         calls: messages.snapshot(),
+        queue: queue.snapshot(),
         links: links.snapshot(),
         spend: spend.snapshot(),
         unknown: Object.fromEntries(unknown),
@@ -256,7 +264,7 @@ function number(value: unknown): number {
   return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
 }
 
-function pickFacts({ leaves, recent, calls, links, unknown, spend, ledger, ...facts }: State) {
+function pickFacts({ leaves, recent, calls, queue, links, unknown, spend, ledger, ...facts }: State) {
   return facts;
 }
 

@@ -33,7 +33,6 @@ export const KNOWN = new Set([
   "observer-ref",
   "permission-mode",
   "progress",
-  "queue-operation",
   "resume-head-vouch",
   "session-owner",
   "speculation-accept",

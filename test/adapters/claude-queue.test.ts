@@ -1,0 +1,88 @@
+/** Claude Code: prompts that a person typed while the assistant worked. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Adapter } from "sessarc";
+import claudeCode from "sessarc/plugins/claude-code";
+import { describe, expect, it } from "vitest";
+import { drainTail, env, home, readAll, useHome } from "./_home.ts";
+
+const ID = "5e550000-0000-4000-8000-000000000001";
+const timestamp = "2026-11-20T09:00:00.000Z";
+const operation = (name: string, content?: string) => ({
+  type: "queue-operation",
+  operation: name,
+  timestamp,
+  sessionId: ID,
+  content,
+});
+const user = (content: string) => ({
+  type: "user",
+  uuid: `u-${content}`,
+  sessionId: ID,
+  timestamp,
+  message: { role: "user", content },
+});
+const attachment = (prompt: string) => ({
+  type: "attachment",
+  uuid: `q-${prompt}`,
+  sessionId: ID,
+  timestamp,
+  attachment: { type: "queued_command", prompt },
+});
+
+describe("the queue of Claude Code", () => {
+  useHome("queue");
+  const adapter = (): Adapter => {
+    const { adapter: made } = claudeCode() as { adapter?: Adapter };
+    if (!made) throw new Error("no adapter");
+    return made;
+  };
+  const path = () => join(home, `.claude/projects/-w-app/${ID}.jsonl`);
+  async function write(rows: readonly object[]): Promise<void> {
+    await mkdir(dirname(path()), { recursive: true });
+    await writeFile(path(), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  }
+  const prompts = async (...rows: object[]) => {
+    await write(rows);
+    const [one] = await readAll(adapter());
+    return (one?.events ?? []).filter(({ kind }) => kind === "user").map(({ text }) => text);
+  };
+
+  it("gives a prompt once, whatever else the log has of it", async () => {
+    expect(await prompts(user("a"), operation("enqueue", "b"), operation("remove"))).toEqual(["a", "b"]);
+    expect(await prompts(operation("enqueue", "b"), operation("remove", "b"), attachment("b"))).toEqual(["b"]);
+    expect(await prompts(operation("enqueue", "b"), attachment("b"), operation("remove"))).toEqual(["b"]);
+    expect(await prompts(operation("enqueue", "b"), operation("dequeue"), user("b"))).toEqual(["b"]);
+    expect(await prompts(operation("enqueue", "b"), operation("remove"), user("b"), user("b"))).toEqual(["b", "b"]);
+  });
+
+  it("gives several in their order, and none that was taken back or that no person typed", async () => {
+    expect(
+      await prompts(operation("enqueue", "a"), operation("enqueue", "b"), operation("remove"), operation("remove")),
+    ).toEqual(["a", "b"]);
+    expect(await prompts(operation("enqueue", "a"), operation("popAll", "a"), operation("remove"))).toEqual([]);
+    const note = "<task-notification>done</task-notification>";
+    expect(await prompts(operation("enqueue", note), operation("remove"))).toEqual([]);
+    for (const content of [undefined, "", " "])
+      expect(await prompts(operation("enqueue", content), operation("remove"))).toEqual([]);
+  });
+
+  it("goes on where a tail stopped", async () => {
+    const rows = [
+      user("a"),
+      operation("enqueue", "b"),
+      operation("remove"),
+      attachment("b"),
+      operation("enqueue", "c"),
+      operation("remove"),
+    ];
+    for (let cut = 1; cut < rows.length; cut++) {
+      await write(rows.slice(0, cut));
+      const ref = { tool: "claude-code", key: ID, path: path() };
+      const begun = await drainTail(adapter().tail(ref, undefined, env));
+      await write(rows);
+      const added = await drainTail(adapter().tail(ref, JSON.parse(JSON.stringify(begun.cursor)), env));
+      expect([...begun.events, ...added.events].map(({ text }) => text)).toEqual(["a", "b", "c"]);
+    }
+  });
+});
