@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const folder = mkdtempSync(join(tmpdir(), "sessarc-bench-floods-"));
-const database = process.argv[2] ?? join(folder, "database");
+const database = process.argv[2] || join(folder, "database");
 const ONLY = process.argv[3]?.split(",");
 /** MiB. */
 const HEAP = 320;
@@ -141,10 +141,10 @@ const FLOODS = {
     const name = await putChunk(eve, Buffer.from('{"kind":"user","text":""}\n'.repeat(80_000)));
     return async () => [await send(eve, manifestOf({ events: times(name, 6) }))];
   },
-  "400 MiB of messages": async (eve) => {
+  "200 MiB of messages": async (eve) => {
     const names = [];
     for (let i = 0; i < 10; i++) names.push(await putChunk(eve, textChunk(i)));
-    return async () => [await send(eve, manifestOf({ events: names.flatMap((name) => times(name, 20)) }))];
+    return async () => [await send(eve, manifestOf({ events: names.flatMap((name) => times(name, 10)) }))];
   },
   "8,000 quarter-hours": async (eve) => {
     const slots = Object.fromEntries(
@@ -255,7 +255,7 @@ try {
         answers = given;
       },
       (error) => {
-        answers = [{ status: String(error) }];
+        answers = [{ status: `${error} ${error.cause ?? ""}` }];
       },
     );
     const isOver = () => {

@@ -72,8 +72,8 @@ interface Job {
   run(writer: TeamWriter): Promise<void>;
   /** A push that may be imported together with others. */
   push?: WaitingPush;
-  /** Runs beside the others instead, and takes the lock itself. */
-  beside?: (() => Promise<void>) | undefined;
+  /** Runs beside the others instead, and takes the lock itself. `bytes`: of its messages, which are in memory compressed until they are stored. */
+  beside?: { bytes: number; run(): Promise<void> } | undefined;
   fail(error: unknown): void;
 }
 
@@ -104,8 +104,9 @@ const TOGETHER = 24;
 const WEIGHT_TOGETHER = 8 * 2 ** 20;
 /** What weighs more is read beside the others, which do not wait for it. */
 const LARGE = 4 * 2 ** 20;
-/** Large sessions that are read at once, of different people. */
+/** Large sessions that are read at once, of different people, and their bytes, unless one alone has more. */
 const LARGE_AT_ONCE = 2;
+const LARGE_BYTES = 256 * 2 ** 20;
 /** How long another node may hold the tenant's lock. */
 const LOCK_MS = 60_000;
 
@@ -124,6 +125,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   const turns = createTurns();
   let working: Promise<void> | undefined;
   const beside = new Set<Promise<void>>();
+  let besideBytes = 0;
   let kernel: Kernel | undefined;
   let generation = -1;
   let withdrawing = false;
@@ -237,7 +239,8 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     }
   }
 
-  const canStart = (job: Job) => !job.beside || beside.size < LARGE_AT_ONCE;
+  const canStart = ({ beside: large }: Job) =>
+    !large || beside.size === 0 || (beside.size < LARGE_AT_ONCE && besideBytes + large.bytes <= LARGE_BYTES);
 
   async function work(): Promise<void> {
     for (;;) {
@@ -282,12 +285,14 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   }
 
   /** The person's next jobs wait for it, the others' do not. */
-  function goBeside(job: Job, run: () => Promise<void>): void {
+  function goBeside(job: Job, { bytes, run }: NonNullable<Job["beside"]>): void {
     queue.hold(job.person);
+    besideBytes += bytes;
     const running = run()
       .catch((error: unknown) => job.fail(error))
       .finally(() => {
         beside.delete(running);
+        besideBytes -= bytes;
         queue.free(job.person);
         wake();
       });
@@ -355,7 +360,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
 
   const jobOf = (push: WaitingPush, fail: (error: unknown) => void): Job => {
     const job: Job = { person: push.push.person, push, fail, run: async () => {} };
-    return isLarge(push) ? { ...job, beside: () => importLarge(job, push) } : job;
+    return isLarge(push) ? { ...job, beside: { bytes: push.weight.bytes, run: () => importLarge(job, push) } } : job;
   };
 
   const toPushed = ({ push, signal, reader }: Pick<Open, "push" | "signal" | "reader">, text: number): Pushed => ({
@@ -545,7 +550,8 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     const pushes: { id: string; push: Push & Pick<StoredSession, "reader"> }[] = [];
     for (const { session, ...row } of rows) {
       const push = { ...row, manifest: JSON.parse(row.manifest) as PushedManifest };
-      if (isLarge({ weight: await weigh(push) })) enqueue(recountJob(session, push));
+      const weight = await weigh(push);
+      if (isLarge({ weight })) enqueue(recountJob(session, push, weight.bytes));
       else pushes.push({ id: session, push });
     }
     if (pushes.length === 0) return;
@@ -565,15 +571,15 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   }
 
   /** Of a large session. Its mark stays until it is counted. */
-  function recountJob(id: string, push: Push & Pick<StoredSession, "reader">): Job {
+  function recountJob(id: string, push: Push & Pick<StoredSession, "reader">, bytes: number): Job {
     const fail = (error: unknown) => log(`The replies of ${id} are counted later: ${messageOf(error)}`);
-    const count = async () => {
+    const run = async () => {
       await locked(({ db }) => db.batch([["update session set format = 0 where id = ?", [id]]]));
       const last = textsOf(push.manifest).length - 1;
       const problem = await readBeside({ id, push, reader: push.reader }, last);
       if (problem !== undefined) throw problem;
     };
-    return { person: push.person, fail, run: async () => {}, beside: count };
+    return { person: push.person, fail, run: async () => {}, beside: { bytes, run } };
   }
 
   async function storeReread({ id, digest, reader, manifest, version }: Reread): Promise<boolean> {

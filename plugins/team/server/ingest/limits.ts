@@ -7,7 +7,7 @@ import { MOST_CHUNKS, type PushedManifest } from "./manifest-schema.ts";
 export const LIMITS = {
   /** Each as often as it is named. A machine's chunks hold about a MiB. */
   chunks: MOST_CHUNKS,
-  "MiB of messages and replies": 512,
+  "MiB of messages and replies": 256,
   messages: 500_000,
   /** Rows of the database, which is not written for other people meanwhile. */
   replies: 30_000,
