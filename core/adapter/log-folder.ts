@@ -5,7 +5,7 @@ import { join, sep } from "node:path";
 import type { SessionRef } from "../session/session.ts";
 import { BoundedMap } from "../utils/bounded.ts";
 import { isRecord, type JsonRecord } from "../utils/json.ts";
-import { bytesAt, isStartOf, isUnreadable, readFolderInSlices } from "../utils/log-files.ts";
+import { bytesAt, isUnreadable, readFolderInSlices, withoutCopies } from "../utils/log-files.ts";
 import { readRegularSync } from "../utils/regular.ts";
 import { Slices } from "../utils/slices.ts";
 
@@ -79,15 +79,6 @@ export function withUniqueKeys(root: string, refs: readonly NewRef[]): NewRef[] 
       return index === 0 ? { ...ref, key, otherKey: beside } : { ...ref, key: beside, otherKey: key };
     }),
   );
-}
-
-function withoutCopies(group: readonly NewRef[]): NewRef[] {
-  const kept: NewRef[] = [];
-  const size = (ref: NewRef) => ({ path: ref.path, size: ref.size ?? 0 });
-  for (const ref of [...group].sort((a, b) => (b.size ?? 0) - (a.size ?? 0) || (a.path < b.path ? -1 : 1))) {
-    if (!kept.some((longer) => isStartOf(size(ref), size(longer)))) kept.push(ref);
-  }
-  return kept.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 const hashOf = (text: string): string =>

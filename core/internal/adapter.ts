@@ -20,13 +20,13 @@ export { hash53 } from "../utils/hash.ts";
 export { isJson, toJsonText, toToolInput } from "../utils/json.ts";
 export {
   bytesAt,
-  isStartOf,
   isUnreadable,
   listFolder,
   namesInSlices,
   readFolder,
   readFolderInSlices,
   takeClosed,
+  withoutCopies,
 } from "../utils/log-files.ts";
 export { marks, pages } from "../utils/marks.ts";
 export { isInside, movedPath } from "../utils/path.ts";

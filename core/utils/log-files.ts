@@ -99,11 +99,25 @@ export function bytesAt(path: string, position: number, length: number): Buffer 
 }
 
 /** Is the shorter file a copy or the start of the longer one? Compares the first and last 64 KB of the shorter. */
-export function isStartOf(shorter: { path: string; size: number }, longer: { path: string; size: number }): boolean {
+function isStartOf(shorter: { path: string; size: number }, longer: { path: string; size: number }): boolean {
   if (shorter.size > longer.size) return false;
   const length = Math.min(shorter.size, PROBE);
   const parts = length === 0 ? [] : [0, shorter.size - length];
   return parts.every((at) => bytesAt(shorter.path, at, length).equals(bytesAt(longer.path, at, length)));
+}
+
+/** Those files that are not a copy or the start of a longer one, sorted by path. Of copies the newest stays, of equally old ones the first by path. */
+export function withoutCopies<T extends { path: string; size?: number | undefined; mtime?: number | undefined }>(
+  group: readonly T[],
+): T[] {
+  const kept: T[] = [];
+  const sized = ({ path, size = 0 }: T) => ({ path, size });
+  const byPath = (a: T, b: T) => (a.path < b.path ? -1 : 1);
+  for (const found of [...group].sort(
+    (a, b) => (b.size ?? 0) - (a.size ?? 0) || (b.mtime ?? 0) - (a.mtime ?? 0) || byPath(a, b),
+  ))
+    if (!kept.some((longer) => isStartOf(sized(found), sized(longer)))) kept.push(found);
+  return kept.sort(byPath);
 }
 
 /** Not there, or not for us. */

@@ -4,7 +4,7 @@ import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionRef } from "sessarc/adapter";
-import { bytesAt, isStartOf, isUnreadable, namesInSlices, readFolderInSlices } from "#internal/adapter";
+import { bytesAt, isUnreadable, namesInSlices, readFolderInSlices, withoutCopies } from "#internal/adapter";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
@@ -125,13 +125,6 @@ function addTo(groups: Map<string, Found[]>, key: string, found: Found): void {
   const group = groups.get(key);
   if (group) group.push(found);
   else groups.set(key, [found]);
-}
-
-function withoutCopies(group: readonly Found[]): Found[] {
-  const longestFirst = [...group].sort((a, b) => b.size - a.size || b.mtime - a.mtime || (a.path < b.path ? -1 : 1));
-  const kept: Found[] = [];
-  for (const found of longestFirst) if (!kept.some((longer) => isStartOf(found, longer))) kept.push(found);
-  return kept;
 }
 
 function byBeginning(a: Found, b: Found): number {

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecord, readLines, type SessionRef, toText } from "sessarc/adapter";
-import { BoundedMap, bytesAt, isStartOf, namesInSlices, readFolderInSlices } from "#internal/adapter";
+import { BoundedMap, bytesAt, namesInSlices, readFolderInSlices, withoutCopies } from "#internal/adapter";
 import { idIn } from "./origin.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
@@ -67,15 +67,6 @@ export async function* scanRollouts(
 function toRef(key: string, { path, size, mtime, companions }: Found, title?: string): SessionRef {
   const ref: SessionRef = { tool: "codex", key, path, size, mtime, exclusive: true, companions };
   return title === undefined ? ref : { ...ref, title };
-}
-
-/** Copies and beginnings of a longer file are that file's session; what is left is sorted by name, which is by time. */
-function withoutCopies(group: readonly Found[]): Found[] {
-  const kept: Found[] = [];
-  for (const found of [...group].sort((a, b) => b.size - a.size || (a.path < b.path ? -1 : 1))) {
-    if (!kept.some((longer) => isStartOf(found, longer))) kept.push(found);
-  }
-  return kept.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 async function idInHead(found: Found, heads: HeadCache): Promise<string | undefined> {

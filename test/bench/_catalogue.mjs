@@ -155,7 +155,7 @@ export async function makeCatalogue(sessions) {
   const columns = Object.keys(templates[0]);
   const insert = db.prepare(`insert into session (${columns.join(",")}) values (${columns.map(() => "?").join(",")})`);
   const insertBook = db.prepare(
-    "insert into session_replies (session_id, tool, born, format, hashes) values (?,?,?,?,?)",
+    "insert into session_replies (session_id, tool, born, hashes) values (?,?,?,?)",
   );
   const insertReply = db.prepare(
     "insert into reply (hash, book) select ?, n from session_replies where session_id = ?",
@@ -187,7 +187,7 @@ export async function makeCatalogue(sessions) {
     insert.run(columns.map((column) => row[column]));
     const book = books.get(template.id);
     const hashes = [];
-    insertBook.run([id, book.tool, book.born, book.format, otherReplies(book.hashes, n, hashes)]);
+    insertBook.run([id, book.tool, book.born, otherReplies(book.hashes, n, hashes)]);
     for (const hash of hashes) insertReply.run([hash, id]);
     link(template.source_path, path, seconds);
     for (const [generation] of JSON.parse(template.parts))

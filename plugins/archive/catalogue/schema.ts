@@ -63,8 +63,7 @@ export const migrations: readonly string[] = [
      session_id text not null unique,
      tool text not null,
      born real not null,
-     hashes blob not null,
-     format integer not null default 0
+     hashes blob not null
    );
    create table reply (hash integer not null, book integer not null, primary key (hash, book)) without rowid;
    create table tombstone (
@@ -89,7 +88,6 @@ export const migrations: readonly string[] = [
    create index session_parts on session (parts, message_count);
    create index session_written on session (source_mtime);
    create index session_forked on session (forked_from) where forked_from is not null;
-   create index session_gone on session (format) where missing = 1;
    create index session_unsettled on session (id) where lineage >= 8;
    -- One for each order of a listing.
    create index session_errors on session (error_count desc, id);

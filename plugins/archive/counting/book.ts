@@ -1,6 +1,6 @@
 /** The book of a session's replies, as the catalogue keeps it: every keyed reply any version of its log had, in about 18 bytes each. */
 import type { Held } from "./claims.ts";
-import { type PackedReplies, type Reply, replyAt, weightOf, weightOfOutput } from "./replies.ts";
+import { type PackedReplies, type Reply, replyAt, weightOf } from "./replies.ts";
 
 export interface Entry extends Reply {
   /** Another session owns it. */
@@ -84,22 +84,7 @@ export function* entriesOf(stored: Uint8Array): Generator<Entry> {
 
 export const decodeBook = (bytes: Uint8Array): Book => new Map([...entriesOf(bytes)].map((one) => [one.hash, one]));
 
-/** Of the blob: 0 pairs of hash and output, 1 a book. */
-export const FORMAT = 1;
-
-/** A book as its row has it. */
-export interface StoredBook {
-  format: number;
-  hashes: Uint8Array;
-}
-
-/** All its replies, also those that another session owns. */
-export function* heldBy({ format, hashes }: StoredBook): Generator<Held> {
-  if (format === FORMAT) {
-    for (const { hash, tokens } of entriesOf(hashes)) yield { hash, weight: weightOf(tokens) };
-    return;
-  }
-  const pairs = new Float64Array(Uint8Array.from(hashes).buffer);
-  for (let i = 0; i < pairs.length; i += 2)
-    yield { hash: pairs[i] as number, weight: weightOfOutput(pairs[i + 1] as number) };
+/** All replies of a stored book, also those that another session owns. */
+export function* heldBy(stored: Uint8Array): Generator<Held> {
+  for (const { hash, tokens } of entriesOf(stored)) yield { hash, weight: weightOf(tokens) };
 }

@@ -80,6 +80,4 @@ export function weightOf({ input, output, cacheWrite5m, cacheWrite1h, cacheRead 
   return output * SIZE + Math.min(SIZE - 1, input + output + cacheWrite5m + cacheWrite1h + cacheRead);
 }
 
-/** For archives that kept the output alone. */
-export const weightOfOutput = (output: number): number => output * SIZE + SIZE - 1;
 export const outputOfWeight = (weight: number): number => Math.floor(weight / SIZE);

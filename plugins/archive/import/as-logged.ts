@@ -9,7 +9,7 @@ import {
   type SessionFacts,
   type SessionRow,
 } from "../catalogue/types.ts";
-import { type Entry, entriesOf, FORMAT, type StoredBook } from "../counting/book.ts";
+import { type Entry, entriesOf } from "../counting/book.ts";
 import { type Loose, larger, surplus } from "../counting/loose.ts";
 import { slotName } from "../counting/replies.ts";
 import { LINKED } from "./origin.ts";
@@ -28,13 +28,13 @@ const QUARTER_MS = 900_000;
 
 /** One look-up each for the book, the earlier texts and the project. Linear in the replies. */
 export async function asLogged(db: Database, row: SessionRow): Promise<LoggedSession> {
-  const book = await db.get<StoredBook & { born: number }>(
-    "select born, format, hashes from session_replies where session_id = ?",
+  const book = await db.get<{ born: number; hashes: Uint8Array }>(
+    "select born, hashes from session_replies where session_id = ?",
     [row.id],
   );
   const earlier = await db.all<EarlierRow>("select * from earlier where session_id = ? order by version", [row.id]);
   const project = await db.get<ProjectRow>("select * from project where id = ?", [row.origin_id]);
-  const entries = book?.format === FORMAT ? [...entriesOf(book.hashes)] : [];
+  const entries = book ? [...entriesOf(book.hashes)] : [];
   return {
     summary: { ...saidBy(row), ...virtualOf(row, project), ...figuresOf(row, entries) },
     born: Math.min(book?.born ?? row.source_born, row.source_born),

@@ -7,7 +7,7 @@ import { isOlder } from "../counting/claims.ts";
 import { giveFacts, takeFacts } from "../counting/merge.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
 import { COMPARE, FORK_ENDED, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
-import { filesOf } from "./recount.ts";
+import { filesOf } from "./session-files.ts";
 import type { OnCommit } from "./types.ts";
 import { toFigures, writtenWith } from "./write.ts";
 

@@ -12,7 +12,6 @@ import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
 import { indexBehind, tidyIndexed } from "./indexed.ts";
 import { sweepOrphans } from "./orphans.ts";
-import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
 import { MOST_REPLIES, Settler } from "./settle.ts";
@@ -139,7 +138,7 @@ export class Importer {
     const timer = setTimeout(() => limit.abort(), withinMs);
     const choose = async (scan: Scan) => {
       const pick = this.automatic({ sync: true, autoImport });
-      return pick(await scan.found.open());
+      return pick(scan.found.open());
     };
     try {
       const report = await this.run(choose, new Set(), SILENT, { signal: limit.signal, newestFirst: true });
@@ -216,7 +215,6 @@ export class Importer {
   ): Promise<ImportReport> {
     const look = async () => {
       const scan = await this.#compared();
-      await recountGone(this.#kernel, this.#onCommit);
       return choose(scan);
     };
     return this.#enqueue(look, named, onFrame, options);
@@ -231,7 +229,7 @@ export class Importer {
     const look = async () => {
       // What is entered into a listing that another one is about to replace would be lost with it.
       const last = await (this.#scanning ?? this.#scan);
-      if (!last) return choose(await (await this.#compared()).found.all());
+      if (!last) return choose((await this.#compared()).found.all());
       const { db } = this.#kernel.storage;
       const adapters = [...this.#kernel.registry.adapters.values()];
       const { touched, gone } = await rescan(last, paths, adapters, this.env, db);

@@ -3,7 +3,7 @@
 import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
 import { marks, pages } from "#internal/adapter";
 import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/types.ts";
-import { type Book, decodeBook, encodeBook, FORMAT, heldBy, type StoredBook, toBook } from "../counting/book.ts";
+import { type Book, decodeBook, encodeBook, heldBy, toBook } from "../counting/book.ts";
 import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
@@ -44,13 +44,14 @@ export interface Arrival {
   before: SessionRow | null;
 }
 
-interface Stored extends StoredBook {
+interface Stored {
   n: number;
   session_id: string;
   born: number;
+  hashes: Uint8Array;
 }
 
-const COLUMNS = "n, session_id, born, format, hashes";
+const COLUMNS = "n, session_id, born, hashes";
 const PAGE = 200;
 /** Replies that one statement looks up or books. A list that is shorter repeats its last one, so that there is one statement for all. */
 const TOGETHER = 32;
@@ -91,7 +92,7 @@ export class Settler {
   #learn(row: Stored): void {
     if (this.#whole.has(row.session_id)) return;
     this.#whole.add(row.session_id);
-    this.#claims.claim({ id: row.session_id, born: row.born }, heldBy(row));
+    this.#claims.claim({ id: row.session_id, born: row.born }, heldBy(row.hashes));
   }
 
   /** Reads the books that hold any of the replies. */
@@ -136,13 +137,13 @@ export class Settler {
     applyBook(book.values(), listed, { usage, inherited, evidence, slots: facts.slots });
     const write: Statement[] = [
       [
-        `insert into session_replies (session_id, tool, born, format, hashes) values (?, ?, ?, ?, ?)
-         on conflict (session_id) do update set tool = excluded.tool, born = excluded.born, format = excluded.format, hashes = excluded.hashes`,
-        [session.id, ref.tool, born, FORMAT, encodeBook(book)],
+        `insert into session_replies (session_id, tool, born, hashes) values (?, ?, ?, ?)
+         on conflict (session_id) do update set tool = excluded.tool, born = excluded.born, hashes = excluded.hashes`,
+        [session.id, ref.tool, born, encodeBook(book)],
       ],
     ];
     // The book is still found for replies that a log no longer has, and lacks them.
-    const added = [...book.keys()].filter((hash) => !stored?.book?.has(hash));
+    const added = [...book.keys()].filter((hash) => !stored?.book.has(hash));
     for (const some of together(added)) write.push([BOOK, [...some, session.id]]);
     const sharers = new Set(open.flatMap(({ hash }) => this.#claims.sharersOf(hash).map(({ id }) => id)));
     const shares = sharers.delete(session.id);
@@ -160,7 +161,7 @@ export class Settler {
   async originsOf(id: string): Promise<string[]> {
     const row = await this.#row(id);
     if (!row) return [];
-    const hashes = Array.from(heldBy(row), ({ hash }) => hash);
+    const hashes = Array.from(heldBy(row.hashes), ({ hash }) => hash);
     await this.#meet(hashes);
     this.#learn(row);
     const origins = new Map<string, Claimant>();
@@ -184,7 +185,7 @@ export class Settler {
     for (const { index, weight } of claims) {
       const reply = open[index];
       if (!reply) continue;
-      const entry = stored?.book?.get(reply.hash);
+      const entry = stored?.book.get(reply.hash);
       if (entry?.lost) continue;
       if (entry) entry.lost = true;
       moveAway(
@@ -192,7 +193,7 @@ export class Settler {
         entry ?? { ...reply, tokens: { ...reply.tokens, output: outputOfWeight(weight) } },
       );
     }
-    if (stored?.book)
+    if (stored)
       lost.write.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
     if (!row) return;
     lost.write.push([
@@ -207,8 +208,8 @@ export class Settler {
   }
 }
 
-const toStored = (row: Stored | undefined): { born: number; book: Book | undefined } | undefined =>
-  row && { born: row.born, book: row.format === FORMAT ? decodeBook(row.hashes) : undefined };
+const toStored = (row: Stored | undefined): { born: number; book: Book } | undefined =>
+  row && { born: row.born, book: decodeBook(row.hashes) };
 
 /** Tokens of no reply in particular, in this text and in earlier ones. */
 function settleLoose(
