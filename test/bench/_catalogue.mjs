@@ -154,9 +154,7 @@ export async function makeCatalogue(sessions) {
   const books = new Map(rows("select * from session_replies").map((row) => [row.session_id, row]));
   const columns = Object.keys(templates[0]);
   const insert = db.prepare(`insert into session (${columns.join(",")}) values (${columns.map(() => "?").join(",")})`);
-  const insertBook = db.prepare(
-    "insert into session_replies (session_id, tool, born, hashes) values (?,?,?,?)",
-  );
+  const insertBook = db.prepare("insert into session_replies (session_id, tool, born, hashes) values (?,?,?,?)");
   const insertReply = db.prepare(
     "insert into reply (hash, book) select ?, n from session_replies where session_id = ?",
   );
