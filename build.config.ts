@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { defineBuildConfig } from "unbuild";
 import { describeResponses } from "./core/http/build/responses.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -84,42 +84,6 @@ function removeUnreached(root: string): void {
     if (file.endsWith(".d.ts") && !reached.has(join(root, file))) rmSync(join(root, file));
 }
 
-/** The same file in two packages of the MCP SDK: the JSON Schema validator. */
-const VALIDATOR = /^\.\/ajvProvider-[\w-]+\.mjs$/;
-const VERSION_1 = join("node_modules/@modelcontextprotocol", "sdk", "dist");
-const mcp = (name: "client" | "server") => join("node_modules/@modelcontextprotocol", name, "dist");
-
-/** What version 1 of the MCP SDK takes of Ajv; the client of version 2 has it in itself. */
-const AJV: Readonly<Record<string, string>> = { ajv: "Ajv", "ajv-formats": "addFormats" };
-const AJV_PREFIX = "\0ajv:";
-
-/**
- * Leaves out of `dist` what is bundled in vain: node-forge makes certificates, which listhen needs for HTTPS alone, and we listen on HTTP;
- * the validator of the MCP server's SDK is that of the client's, and so is the Ajv of version 1.
- */
-const lighter = {
-  name: "lighter",
-  async resolveId(source: string, importer: string | undefined) {
-    if (source === "node-forge") return "\0node-forge";
-    const own = AJV[source];
-    if (own !== undefined && importer?.includes(VERSION_1)) return AJV_PREFIX + own;
-    if (!VALIDATOR.test(source) || !importer?.includes(mcp("server"))) return null;
-    const name = readdirSync(mcp("client")).find((file) => VALIDATOR.test(`./${file}`));
-    return name !== undefined && validatorOf("client", name) === validatorOf("server", source)
-      ? resolve(mcp("client"), name)
-      : null;
-  },
-  load(id: string) {
-    if (id === "\0node-forge") return "export default undefined";
-    if (!id.startsWith(AJV_PREFIX)) return null;
-    return `export { ${id.slice(AJV_PREFIX.length)} as default } from "@modelcontextprotocol/client/validators/ajv";`;
-  },
-};
-
-/** Without its first and last lines, which name the package's own files. */
-const validatorOf = (name: "client" | "server", file: string) =>
-  readFileSync(join(mcp(name), file), "utf8").replace(/^import .*$|^\/\/# source.*$/gm, "");
-
 export default defineBuildConfig({
   entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
   // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
@@ -143,7 +107,6 @@ export default defineBuildConfig({
       execFileSync(process.execPath, [compiler, "-p", "core/declarations.json", "--outDir", "dist/types"]);
     },
     "rollup:options"(_context, options) {
-      options.plugins.unshift(lighter);
       options.plugins.push(notices.plugin);
     },
     "build:done"() {

@@ -36,6 +36,24 @@ export async function askStock(files: readonly string[], ...queries: string[]): 
   return answers.map((answer) => answer.split("\n").filter((line) => line !== ""));
 }
 
+/** Opens a file, asks `query` and keeps it open. Returns what closes it. */
+export async function holdStock(file: string, query: string): Promise<() => Promise<void>> {
+  if (!hasProgram) {
+    const db = new (native() as Native).DatabaseSync(file);
+    db.prepare(query).all();
+    return async () => db.close();
+  }
+  const job = spawn("sqlite3", ["-batch", "-init", "/dev/null", file], { stdio: ["pipe", "pipe", "inherit"] });
+  const answered = new Promise((resolve) => job.stdout.once("data", resolve));
+  job.stdin.write(`${query};\n`);
+  await answered;
+  return async () => {
+    const closed = new Promise((resolve) => job.once("close", resolve));
+    job.stdin.end();
+    await closed;
+  };
+}
+
 function askNative(file: string, queries: readonly string[]): string[] {
   const { DatabaseSync } = native() as Native;
   const db = new DatabaseSync(file);

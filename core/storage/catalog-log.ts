@@ -31,8 +31,13 @@ export interface CatalogLog extends StoredPages {
    * fsync every later call fails with the same error. The first call makes the log, and `catalog.db` where there is none.
    */
   append(changed: ChangedPages, confirm: () => Promise<void>): Promise<void>;
-  /** Throws STORAGE_REPLACED when a file at our paths is no longer the one that was read or is being written. */
-  checkOurs(): Promise<void>;
+  /**
+   * Throws STORAGE_REPLACED when a file at our paths is no longer the one that was read or is being written. `kept`: no other owner can have come after
+   * the last call. Then a log that is missing was removed by another SQLite program, which does so when it closes; `append` and `rotate` put it back.
+   */
+  checkOurs(kept: boolean): Promise<void>;
+  /** Whether the log has to be put back. */
+  readonly isRemoved: boolean;
   /** Whether this process has made it. */
   readonly isOurs: boolean;
   /** Whether pages are carried. */
@@ -52,6 +57,7 @@ export interface CatalogLog extends StoredPages {
 export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue): CatalogLog {
   const [path, logPath] = [join(dir, MAIN_FILE), join(dir, LOG_FILE)];
   let main = found.main;
+  let mainIno = found.mainIno;
   let handle = found.log?.handle;
   /** Inode of the log that we made; the system does not reuse it while the file is open. */
   let ino: bigint | undefined;
@@ -62,22 +68,27 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
   let { pageCount } = found;
   let bytes = found.log?.bytes ?? 0;
   let writes = 0;
+  let isRemoved = false;
   let broken: unknown;
 
   const replaced = () => new SessarcError("STORAGE_REPLACED", { path: dir });
 
-  async function checkOurs(): Promise<void> {
-    const same =
-      ino === undefined
-        ? (await signOf(path)) === found.sign && (await signOf(logPath)) === (found.log?.sign ?? "none")
-        : (await inodeOf(logPath)) === ino;
-    if (!same) throw replaced();
+  async function checkOurs(kept: boolean): Promise<void> {
+    if (mainIno !== undefined && (await inodeOf(path)) !== mainIno) throw replaced();
+    if (ino === undefined) {
+      const same = (await signOf(path)) === found.sign && (await signOf(logPath)) === (found.log?.sign ?? "none");
+      if (!same && !kept) throw replaced();
+      return;
+    }
+    const there = await inodeOf(logPath);
+    isRemoved = there === undefined && kept;
+    if (there !== ino && !isRemoved) throw replaced();
   }
 
   /** A former owner that slept still has the old log open: what it writes when it wakes must not fall into ours. */
   async function begin(): Promise<void> {
-    await checkOurs();
     if (main === undefined) await writeFileAtomic(path, emptyDatabase(2), { calls });
+    mainIno = await inodeOf(path);
     await rotate();
   }
 
@@ -114,6 +125,7 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
       throw error;
     });
     ({ ino } = await opened.stat({ bigint: true }));
+    isRemoved = false;
     const former = handle;
     [handle, encoder, carried, carriedCount, own] = [opened, next, places, pageCount, new Map()];
     bytes = WAL_HEADER + numbers.length * FRAME;
@@ -140,6 +152,9 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
     get broken() {
       return broken;
     },
+    get isRemoved() {
+      return isRemoved;
+    },
     get isOurs() {
       return ino !== undefined;
     },
@@ -155,6 +170,7 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
     async append(changed, confirm) {
       if (broken) throw broken;
       if (ino === undefined) await begin();
+      else if (isRemoved) await rotate();
       const file = handle as FileHandle;
       const before = encoder.state;
       const pages = [...changed.pages];
@@ -181,22 +197,27 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
       for (const [i, [number]] of pages.entries()) own.set(number, bytes + i * FRAME + FRAME - PAGE);
       bytes += pages.length * FRAME;
       ({ pageCount } = changed);
+      if (isRemoved) await rotate();
     },
     async writeBack(before) {
       const places = carried;
       const size = carriedCount * PAGE;
       const log = handle?.fd;
       if (places.size === 0 || log === undefined) return;
+      const checked = async () => {
+        await before();
+        if (isRemoved) throw new Error("another program removed the log");
+      };
       const file = await calls.open(path, constants.O_RDWR);
       try {
         for (const run of runsOf([...places.keys()].sort((a, b) => a - b))) {
-          await before();
+          await checked();
           const data = new Uint8Array(run.length * PAGE);
           for (const [i, number] of run.entries())
             readFully(log, data.subarray(i * PAGE, (i + 1) * PAGE), places.get(number) ?? 0);
           await writeAll(file, data, ((run[0] ?? 1) - 1) * PAGE);
         }
-        await before();
+        await checked();
         if ((await file.stat()).size > size) await file.truncate(size);
         await file.sync();
       } finally {

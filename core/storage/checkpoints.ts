@@ -18,12 +18,17 @@ interface Checkpoints {
   hold(): Promise<() => void>;
 }
 
+/** Times `limit` after which the log is shortened though another program seems to have it open: one that was killed leaves its file, too. */
+const MUCH = 16;
+
 export function createCheckpoints(options: {
   log: CatalogLog;
   /** Changes of the log run sequentially. */
   queue: ReturnType<typeof createQueue>;
   /** Resolves when the directory is ours still. */
   prove(): Promise<void>;
+  /** Whether another SQLite program has the database open: it may write what it finds in its log into `catalog.db` when it closes. */
+  isOpenElsewhere(): boolean;
   /** Bytes of commits between two steps. */
   limit: number;
   /** Aborts a step that takes too long. */
@@ -52,13 +57,18 @@ export function createCheckpoints(options: {
 
   /** One of the two. */
   async function step(): Promise<void> {
-    if (holders > 0 || ended) return;
-    await (log.carries ? writeBack() : rotate());
+    if (holders > 0 || ended || (log.bytes < MUCH * limit && options.isOpenElsewhere())) return;
+    await prove();
+    await (log.carries && !log.isRemoved ? writeBack() : rotate());
   }
 
-  /** False: the log is not ours to empty. */
+  /** False: the log is not ours to empty, or not now. */
   async function empty(): Promise<boolean> {
-    if (holders > 0 || !log.isOurs) return false;
+    // Finds out whether the log is there.
+    if (log.isOurs) await prove();
+    if (!log.isOurs) return false;
+    if (log.isRemoved) await rotate();
+    if (holders > 0 || options.isOpenElsewhere()) return false;
     // In a new log even where all of it follows: a reader beside us notices by the log that its pages may change.
     if (log.hasOwn) await rotate();
     await writeBack();

@@ -2,6 +2,7 @@
  * The catalogue: SQLite in memory (`image.ts`), which works on pages of `catalog.db` and its log (`catalog-file.ts`); each batch is in the log
  * before it is acknowledged (`catalog-log.ts`). One process owns the directory; it holds the lock.
  */
+import { existsSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
@@ -12,12 +13,12 @@ import { type CatalogLog, createLog } from "./catalog-log.ts";
 import { checkCatalogue } from "./check.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createCommits } from "./commits.ts";
-import { type DatabaseOptions, freeBytes, LOG_LIMIT } from "./database-options.ts";
+import { type DatabaseOptions, freeBytes, LOG_LIMIT, WATCH_MS } from "./database-options.ts";
 import { type FoundCatalogue, findCatalogue } from "./find-catalogue.ts";
 import { createFlights } from "./flights.ts";
 import { checkParams, createImage, type Image } from "./image.ts";
 import { createOwnership } from "./ownership.ts";
-import { LOG_FILE } from "./present.ts";
+import { LOG_FILE, SHARED_FILE } from "./present.ts";
 import { createQueue } from "./queue.ts";
 import { addObjects, type TakeRows } from "./rows.ts";
 import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
@@ -62,14 +63,15 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
   /** The last that was open. */
   let now: Opened | undefined;
   const ownership = createOwnership(async () => {
-    await options.prove?.();
-    await now?.log.checkOurs();
+    const kept = (await options.prove?.()) ?? true;
+    await now?.log.checkOurs(kept);
   }, notice);
   const checkpoints = opened.then(({ log }) =>
     createCheckpoints({
       log,
       queue,
       prove: ownership.prove,
+      isOpenElsewhere: () => existsSync(join(dir, SHARED_FILE)),
       limit: options.logLimit ?? LOG_LIMIT,
       signal: hurry.signal,
       notice,
@@ -87,6 +89,17 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     if (!readOnly) look = made.look;
   });
   ready.catch(() => {});
+  const watch = readOnly
+    ? undefined
+    : setInterval(() => void queue(putBack).catch(() => {}), options.watchMs ?? WATCH_MS).unref();
+
+  /** Until then what is in a log that was removed would be lost with the process. Errors are those of the next write. */
+  async function putBack(): Promise<void> {
+    const log = now?.log;
+    if (!log?.isOurs || log.broken || ownership.lost) return;
+    await ownership.prove();
+    if (log.isRemoved) await log.rotate();
+  }
 
   async function open(): Promise<Opened> {
     const loading = loadSqlJs();
@@ -251,6 +264,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
   }
 
   async function close(): Promise<void> {
+    clearInterval(watch);
     await flights.landed();
     const current = await opened.catch(() => undefined);
     if (!current) return now?.log.close();

@@ -30,6 +30,7 @@ interface FoundLog {
 export interface FoundCatalogue {
   /** Descriptor of `catalog.db`; undefined: there is none. */
   readonly main: number | undefined;
+  readonly mainIno: bigint | undefined;
   /** `signOf` it before it was read. */
   sign: string;
   log: FoundLog | undefined;
@@ -65,6 +66,7 @@ export async function findCatalogue(dir: string): Promise<FoundCatalogue> {
       get main() {
         return main;
       },
+      mainIno: main === undefined ? undefined : fstatSync(main, { bigint: true }).ino,
       sign,
       log: handle && read && { handle, sign: logSign, pages: read.pages, bytes: read.bytes },
       pageCount: read?.pageCount || Math.ceil(size / PAGE),

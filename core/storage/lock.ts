@@ -36,10 +36,11 @@ export interface Lock {
   /** True when the last owner did not give it back: it crashed, or the machine did. */
   readonly tookOver: boolean;
   /**
-   * Resolves when the directory is ours still. A lock file that is missing or a dead one's is put back. Throws ARCHIVE_LOCKED when
-   * another process has taken it (this one slept, or the file was removed), STORAGE_REPLACED when the directory is gone.
+   * Resolves when the directory is ours still. A lock file that is missing or a dead one's is put back; then it resolves with false, since another
+   * owner may have come and gone. Throws ARCHIVE_LOCKED when another process has taken it (this one slept, or the file was removed),
+   * STORAGE_REPLACED when the directory is gone.
    */
-  prove(): Promise<void>;
+  prove(): Promise<boolean>;
   /** Says where the service listens, once it does. */
   update(address: LockAddress): Promise<void>;
   /** Gives the directory free. May be called twice. */
@@ -74,11 +75,12 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
   }
   held.add(token);
   const owned = () => holdsLock(dataDir, token);
-  async function prove(): Promise<void> {
-    if (await owned()) return;
+  async function prove(): Promise<boolean> {
+    if (await owned()) return true;
     if (!held.has(token)) throw new Error("The lock was given back");
     try {
       await take(path, info);
+      return false;
     } catch (error) {
       if (isGone(error) || isNoFile(error))
         throw new SessarcError("STORAGE_REPLACED", { path: dataDir }, { cause: error });

@@ -29,14 +29,15 @@ function openCatalogue(port: Port, { dir, readOnly, token }: ThreadOptions) {
   const proofs = new Map<number, (failed: unknown) => void>();
   let asked = 0;
   /** Only a lock file that is not ours needs the thread that holds the lock. */
-  async function prove(): Promise<void> {
-    if (token === undefined || (await holdsLock(dir, token))) return;
+  async function prove(): Promise<boolean> {
+    if (token === undefined || (await holdsLock(dir, token))) return true;
     const id = asked++;
     const failed = await new Promise((resolve) => {
       proofs.set(id, resolve);
       post({ say: "prove", id });
     });
     if (failed !== undefined) throw fromCarried(failed);
+    return false;
   }
 
   const db = openDatabase({

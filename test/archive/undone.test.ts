@@ -16,7 +16,7 @@ const session = (id: string, dollars: number) => {
 
 it("a batch that is taken back while they are read is in none of them", async () => {
   const { calls, faults } = failing();
-  let asked: Promise<void> = Promise.resolve();
+  let asked: Promise<boolean> = Promise.resolve(true);
   const db = openDatabase({ dir: await makeTempDir(), calls, prove: () => asked, onNotice: () => {} });
   for (const sql of migrations) await db.run(sql);
   await db.batch([
@@ -39,7 +39,7 @@ it("a batch that is taken back while they are read is in none of them", async ()
   const lose = async (...batch: Parameters<typeof db.batch>[0]) => {
     let answer = () => {};
     asked = new Promise((resolve) => {
-      answer = resolve;
+      answer = () => resolve(true);
     });
     faults.write = "ENOSPC";
     const refused = expect(db.batch(batch)).rejects.toThrow();

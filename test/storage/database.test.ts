@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { appendFile, copyFile, cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -8,7 +9,7 @@ import { openInThread } from "../../core/storage/thread.ts";
 import { makeTempDir } from "../_setup.ts";
 import { testDatabase } from "../database.ts";
 import { rounds } from "../rounds.ts";
-import { askStock, HAS_STOCK } from "../stock-sqlite.ts";
+import { askStock, HAS_STOCK, holdStock } from "../stock-sqlite.ts";
 import { CREATE, ids, logOf, mainOf, open, threadEntry } from "./catalogue.ts";
 import { failing } from "./failing-disk.ts";
 
@@ -117,12 +118,12 @@ describe("the file and its log", () => {
 
   it("a read is answered when what it saw is on disk, and never with what was taken back", async () => {
     const { calls, faults } = failing();
-    let asked: Promise<void> = Promise.resolve();
+    let asked: Promise<boolean> = Promise.resolve(true);
     const db = open(await makeTempDir(), { calls, prove: () => asked, onNotice: () => {} });
     await db.run(CREATE);
     let answer = () => {};
     asked = new Promise((resolve) => {
-      answer = resolve;
+      answer = () => resolve(true);
     });
     const refused = expect(db.run("insert into t values (1, '')")).rejects.toMatchObject({ code: "STORAGE_FULL" });
     const seen = ids(db);
@@ -149,6 +150,50 @@ describe("the file and its log", () => {
     await again.close();
     expect(await askStock([mainOf(dir)], ...queries)).toEqual([["ok", "wal", "1,2,3,4,5,6"]]);
   });
+
+  it.skipIf(!HAS_STOCK)("stock SQLite that opens and closes them beside the owner takes nothing away", async () => {
+    const dir = await makeTempDir();
+    const owner = open(dir, { watchMs: 20 });
+    await owner.run(CREATE);
+    await owner.run("insert into t values (1, '')");
+    expect(await askStock([mainOf(dir)], "select count(*) from t")).toEqual([["1"]]);
+    // It has removed the log. What a kill leaves now holds everything, and so does what it leaves after the next write.
+    await expect.poll(() => existsSync(logOf(dir))).toBe(true);
+    for (let n = 2; n < 6; n++) {
+      await askStock([mainOf(dir)], "select count(*) from t");
+      await owner.run("insert into t values (?, '')", [n]);
+      expect(await askStock([mainOf(dir)], "select group_concat(id) from t")).toEqual([
+        [Array.from({ length: n }, (_, i) => i + 1).join()],
+      ]);
+    }
+    expect(await ids(owner)).toEqual([1, 2, 3, 4, 5]);
+    await owner.close();
+    expect(await askStock([mainOf(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([["ok", "5"]]);
+  });
+
+  it.skipIf(!HAS_STOCK)(
+    "stock SQLite that keeps them open while the owner writes, and closes later, takes nothing away",
+    async () => {
+      const dir = await makeTempDir();
+      const owner = open(dir, { logLimit: 20_000 });
+      await owner.run(CREATE);
+      await owner.run("insert into t values (0, '')");
+      for (const again of [false, true]) {
+        const close = await holdStock(mainOf(dir), "select count(*) from t");
+        for (let n = 0; n < 30; n++) await owner.run("insert into t values (?, ?)", [n, "x".repeat(3_000)]);
+        await owner.run("update t set text = 'y'");
+        await close();
+        if (again) await owner.run("delete from t where id = 7");
+        const copy = await makeTempDir();
+        await owner.run("delete from t where id = 8");
+        await cp(dir, copy, { recursive: true });
+        const queries = ["pragma integrity_check", "select count(*) from t", "select count(*) from t where text = 'y'"];
+        const counts = again ? 57 : 30;
+        expect(await askStock([mainOf(copy)], ...queries)).toEqual([["ok", String(counts), String(counts)]]);
+      }
+      await owner.close();
+    },
+  );
 
   it("an archive of the format before is refused with its remedy, untouched", async () => {
     const foreign = async (make: (dir: string) => Promise<unknown>) => {
