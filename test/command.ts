@@ -61,19 +61,30 @@ export function serveHere(
   home: string,
   env: Env = {},
   words: readonly string[] = ["serve"],
+  ask?: (question: string) => Promise<string | undefined>,
 ): Promise<RunningService> {
   const ending = new AbortController();
   const said: Said = { stdout: "", stderr: "" };
   return new Promise((resolve, reject) => {
-    const ended = run([...words, "--port", "0", ...args], home, env, said, ending.signal, () => {
-      const url = /ready at (http:\S+)/.exec(said.stdout)?.[1];
-      if (!url) return;
-      const stop = () => {
-        ending.abort();
-        return ended;
-      };
-      resolve({ url, stdout: () => said.stdout, stderr: () => said.stderr, stop });
-    });
+    const ended = run(
+      [...words, "--port", "0", ...args],
+      home,
+      env,
+      said,
+      ending.signal,
+      () => {
+        const url = /ready at (http:\S+)/.exec(said.stdout)?.[1];
+        if (!url) return;
+        const stop = () => {
+          ending.abort();
+          return ended;
+        };
+        resolve({ url, stdout: () => said.stdout, stderr: () => said.stderr, stop });
+      },
+      undefined,
+      undefined,
+      ask,
+    );
     void ended.then((code) => reject(new Error(`sessarc ${words.join(" ")} ended with ${code}: ${said.stderr}`)));
   });
 }
@@ -87,6 +98,7 @@ function run(
   onText = () => {},
   columns?: number,
   stdin?: string,
+  ask?: (question: string) => Promise<string | undefined>,
 ): Promise<number> {
   const sink = (name: keyof Said) => ({
     write(text: string) {
@@ -107,5 +119,6 @@ function run(
     stderr: sink("stderr"),
     stdin: stdin === undefined ? undefined : () => Readable.from([Buffer.from(stdin)]),
     signal,
+    ask,
   });
 }

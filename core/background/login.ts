@@ -58,6 +58,8 @@ interface Written {
 }
 
 const FILE = "login.json";
+/** There once the user was asked whether to start at login. */
+const ASKED = "login-asked";
 
 /** What the system has for this: found by asking, in this order. */
 async function kindOf(env: AdapterEnv): Promise<Kind> {
@@ -212,6 +214,13 @@ export async function readLogin(dataDir: string): Promise<{ kind: string; path: 
   const { bytes } = await readOutside(written.path).catch(() => ({ bytes: null }));
   return bytes === null ? undefined : { kind: written.kind, path: written.path };
 }
+
+/** Whether the user was asked before. */
+export const readAsked = async (dataDir: string): Promise<boolean> =>
+  (await ifThere(readFile(join(dataDir, ASKED)))) !== undefined;
+
+export const writeAsked = (dataDir: string): Promise<void> =>
+  writeFileAtomic(join(dataDir, ASKED), `${new Date().toISOString()}\n`);
 
 async function readWritten(dataDir: string): Promise<Written | undefined> {
   const text = await ifThere(readFile(join(dataDir, FILE), "utf8"));

@@ -165,7 +165,7 @@ function localTime(iso: string): string {
   return at.toDateString() === new Date().toDateString() ? time : `${day} ${time}`;
 }
 
-/** How often a followed log is looked at. */
+/** How often a followed log is read. */
 const FOLLOW_MS = 300;
 /** Read from the end for the last lines. */
 const TAIL_BYTES = 2 ** 20;

@@ -13,11 +13,12 @@ const core = (load: () => Promise<{ run(ctx: CoreContext): Promise<number> }>) =
 export const serveCommand: Command = {
   name: "serve",
   summary: "Starts the service and opens the dashboard",
-  usage: "[--port n] [--host h] [--no-open] [--auth] [--demo] [--dev]",
+  usage: "[--port n] [--host h] [--no-open] [--no-import] [--auth] [--demo] [--dev]",
   options: {
     port: { type: "string", short: "p" },
     host: { type: "string" },
     open: { type: "boolean" },
+    import: { type: "boolean" },
     auth: { type: "boolean" },
     demo: { type: "boolean" },
     "or-demo": { type: "boolean" },
@@ -27,6 +28,7 @@ export const serveCommand: Command = {
     port: "Port to listen on; 0 takes any free one (default 41730 or the next free one)",
     host: "Address to listen on (default 127.0.0.1; others switch --auth on)",
     open: "Open the browser, also when this is no terminal; --no-open never does",
+    import: "Import all logs when the archive has no sessions (default); --no-import leaves that to you",
     auth: "Ask for a token: other users of this machine cannot read the archive",
     demo: "Show sample data from a throw-away folder instead of your logs",
     "or-demo": "Sample data when no logs are found on this machine and there is no archive",

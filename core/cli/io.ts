@@ -26,6 +26,8 @@ export interface CliIo {
   stdin?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
+  /** Asks a person at the terminal; undefined when they want out. Absent where there is no person. */
+  ask?: ((question: string) => Promise<string | undefined>) | undefined;
   /** Calls back with uncaught errors, which then do not end the process; returns a function that stops it. */
   onStray?(listener: (error: unknown) => void): () => void;
   /** Called right before SQLite starts. `brief`: a command that asks the archive in `dataDir` once and ends. */
@@ -55,6 +57,7 @@ export function processIo(signal: AbortSignal): CliIo {
     stderr: process.stderr,
     stdin: isatty(0) ? undefined : () => process.stdin,
     signal,
+    ask: isatty(0) && isatty(1) && isatty(2) ? (question) => askPerson(question, signal) : undefined,
     onStray,
     tune: tuneEngine,
   };
@@ -71,6 +74,19 @@ function workingFolder(): string {
     process.chdir(parse(homedir()).root);
     const { PWD } = process.env;
     return PWD !== undefined && isAbsolute(PWD) ? PWD : join(tmpdir(), "a folder that was deleted");
+  }
+}
+
+async function askPerson(question: string, signal: AbortSignal): Promise<string | undefined> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question, { signal });
+  } catch {
+    // Ctrl-C, or the end of the input.
+    return undefined;
+  } finally {
+    lines.close();
   }
 }
 

@@ -6,8 +6,6 @@ import type { Kernel } from "../contract/kernel.ts";
 import { adapterOf } from "../kernel/load.ts";
 import type { Served } from "../serve/serve.ts";
 import { hasArchive } from "../storage/present.ts";
-import { formatCount } from "../terminal/format.ts";
-import { createStyle } from "../terminal/style.ts";
 import { messageOf } from "../utils/async.ts";
 import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, hasLogs } from "./demo.ts";
@@ -25,12 +23,25 @@ export async function run(ctx: CoreContext): Promise<number> {
 
 async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
   if (ctx.flags.demo === true) return createDemoHome(ctx.io.env);
-  if (ctx.flags["or-demo"] !== true || hasArchive(ctx.config.dataDir)) return undefined;
+  if (ctx.flags["or-demo"] !== true || (await isRunning(ctx))) return undefined;
   const { loadPlugins } = await import("../kernel/load.ts");
   const adapters = (await loadPlugins(ctx.plugins, () => {})).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
-  if (await hasLogs(adapters, ctx.io.env)) return undefined;
+  if ((await hasLogs(adapters, ctx.io.env)) || (await hasSessions(ctx))) return undefined;
   ctx.err("No logs of any assistant were found on this machine: showing sample data from a throw-away folder.");
   return createDemoHome(ctx.io.env);
+}
+
+async function isRunning(ctx: CoreContext): Promise<boolean> {
+  const { readLock } = await import("../storage/lock.ts");
+  return (await readLock(ctx.config.dataDir)) !== undefined;
+}
+
+/** An earlier start may have left an archive without any. */
+async function hasSessions(ctx: CoreContext): Promise<boolean> {
+  if (!hasArchive(ctx.config.dataDir)) return false;
+  const { total } = await ctx.get<{ total: number }>("/sessions", { limit: "1" });
+  await ctx.release();
+  return total > 0;
 }
 
 /** Prints the address of the service that has this archive open, and opens it. Undefined when there is no such service. */
@@ -52,7 +63,6 @@ async function start(
   demo: DemoHome | undefined,
 ): Promise<number> {
   const { serve } = await import("../serve/serve.ts");
-  const first = !hasArchive(config.dataDir);
   const strays = catchStrays(ctx);
   const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err }).catch(
     (error) => {
@@ -62,19 +72,35 @@ async function start(
   );
   strays.report(served.kernel);
   const rest = restWhenIdle();
+  let inBackground = false;
   try {
     if (demo) ctx.err(await importDemo(served.kernel, ctx));
     ctx.out(`sessarc ready at ${served.url}`);
     if (served.loginUrl) ctx.err(`Log in with this link, once: ${served.loginUrl}`);
     await open(ctx, served.loginUrl ?? served.url);
-    if (first && !demo) ctx.err(await describeScan(served.kernel, ctx));
-    await aborted(ctx.signal);
+    const isFirst = !demo && ctx.flags.import !== false;
+    const first = isFirst ? beginFirst(served.kernel, ctx) : Promise.resolve(false);
+    const handedOver = first.then((wanted) => (wanted ? true : aborted(ctx.signal).then(() => false)));
+    inBackground = await Promise.race([aborted(ctx.signal).then(() => false), handedOver]);
   } finally {
     rest.stop();
     await stop(ctx, served);
     strays.stop();
   }
+  if (inBackground) {
+    const { startInBackground } = await import("../background/control.ts");
+    const { lock } = await startInBackground(config.dataDir, [], env);
+    ctx.out(`sessarc runs in the background at ${lock.url}: \`sessarc status\`, \`sessarc stop\``);
+  }
   return 0;
+}
+
+/** Over an archive without sessions: imports everything, then asks about login. True: the service is to go on in the background. */
+async function beginFirst(kernel: Kernel, ctx: CoreContext): Promise<boolean> {
+  const { askAboutLogin, isEmpty, runFirst } = await import("./first-run.ts");
+  if (!(await isEmpty(kernel))) return false;
+  await runFirst(kernel, ctx);
+  return !ctx.signal.aborted && !(await isEmpty(kernel)) && askAboutLogin(ctx);
 }
 
 /** Catches errors from before the plugins start; they are reported once there is a kernel. */
@@ -109,17 +135,6 @@ async function importDemo(kernel: Kernel, ctx: CoreContext): Promise<string> {
   );
   const failed = answer.failed.length > 0 ? `, ${answer.failed.length} could not be read` : "";
   return `${answer.imported} sample sessions imported${failed}; they are removed when the service stops`;
-}
-
-/** What a first start finds, so that an empty dashboard is no riddle. */
-async function describeScan(kernel: Kernel, ctx: CoreContext): Promise<string> {
-  // The projects are not listed: that would read the head of every log.
-  const answer = (await send(kernel, "GET", "/scan?projects=0")) as { tools: { label: string; sessions: number }[] };
-  const found = answer.tools.filter((tool) => tool.sessions > 0);
-  if (found.length === 0) return "No logs of any assistant were found. `sessarc --demo` shows sample data.";
-  const style = createStyle(ctx.tty && ctx.colour);
-  const list = found.map((tool) => `${tool.label} ${formatCount(tool.sessions)}`).join(", ");
-  return `Found ${style.bold(list)}. Import them in the dashboard or with \`sessarc import\`.`;
 }
 
 async function send(kernel: Kernel, method: string, path: string, body?: unknown): Promise<unknown> {

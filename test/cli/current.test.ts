@@ -104,7 +104,7 @@ describe("a command without a service", () => {
     const t = await homeWith("one");
     const { stdout } = await runCommand(["usage", "--json"], t.home);
     expect(JSON.parse(stdout)).not.toHaveProperty("asOf");
-    const service = await serveHere([], t.home);
+    const service = await serveHere(["--no-import"], t.home);
     try {
       const response = await fetch(new URL("/api/import", service.url), {
         method: "POST",
@@ -188,7 +188,7 @@ describe("a full disk", () => {
 });
 
 async function importFromService(home: string, isWanted: (id: string) => boolean) {
-  const service = await serveHere([], home);
+  const service = await serveHere(["--no-import"], home);
   try {
     const scan = await (await fetch(new URL("/api/scan", service.url))).json();
     const { projects } = scan as { projects: { sessions: { id: string }[] }[] };
