@@ -1,6 +1,5 @@
 /** The texts of --help: each fits a terminal of 32 lines. */
 import type { Command } from "../contract/plugin.ts";
-import { COMMON_HELP, COMMON_OPTIONS } from "./args.ts";
 
 export function generalHelp(version: string, commands: readonly Pick<Command, "name" | "summary">[]): string {
   const width = Math.max(...commands.map((command) => command.name.length));
@@ -16,12 +15,15 @@ export function generalHelp(version: string, commands: readonly Pick<Command, "n
   ].join("\n");
 }
 
+/** The flags that every command takes, as `docs/reference/commands.md` explains them one by one. */
+const COMMON = [
+  "Every command takes --help, --json (print the objects of the HTTP API), --config <file>, --data-dir <folder>,",
+  "--plugin <package or path> and --debug (show stacks of what fails).",
+];
+
 export function commandHelp(command: Command): string {
-  const rows = [
-    ...Object.entries(command.options).map(([name, option]) => row(name, option, command.help[name] ?? "")),
-    ...Object.entries(COMMON_OPTIONS).map(([name, option]) => row(name, option, COMMON_HELP[name] ?? "")),
-  ];
-  const width = Math.max(...rows.map(([flag]) => flag.length));
+  const rows = Object.entries(command.options).map(([name, option]) => row(name, option, command.help[name] ?? ""));
+  const width = Math.max(0, ...rows.map(([flag]) => flag.length));
   const usage = command.usage.split("\n").map((line) => `  sessarc ${command.name} ${line}`.trimEnd());
   return [
     command.summary,
@@ -29,6 +31,7 @@ export function commandHelp(command: Command): string {
     ...usage,
     "",
     ...rows.map(([flag, text]) => `  ${flag.padEnd(width)}  ${text}`),
+    ...COMMON,
   ].join("\n");
 }
 

@@ -35,7 +35,7 @@ export const commands: readonly Command[] = [
     name: "team",
     summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
     usage:
-      "[status] [--ask] | open | people | access [<person>] | revoke <machine> [--stolen] | remove <person> --give PERSON | --delete-private | leave\njoin <link> [--name NAME] [--space SPACE] | projects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]] | token [--name NAME] [--days N] | tokens [--revoke ID]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
+      "[status] [--ask] | open | people | access [<person>] | leave\nrevoke <machine> [--stolen] | remove <person> --give PERSON | --delete-private\njoin <link> [--name NAME] [--space SPACE] | projects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]] | token [--name NAME] [--days N] | tokens [--revoke ID]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
     options: {
       server: { type: "string" },
       space: { type: "string" },

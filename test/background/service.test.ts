@@ -50,7 +50,7 @@ it("starts in the background, is found by every command, and ends on stop", asyn
   expect((await run("stop")).stdout).toBe("No service runs\n");
 });
 
-it("starts again after it was killed, and says so", async () => {
+it("starts again after it was killed, and reports it", async () => {
   const { run, status } = await background();
   await run("start", "--port", "0");
   const before = await status();

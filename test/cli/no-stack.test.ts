@@ -54,7 +54,7 @@ describe("a failing command", () => {
     }
   });
 
-  it("imports what is in a folder, and names what is no file", async () => {
+  it("imports what is in a folder, and refuses anything but a file by its name", async () => {
     const chat = { title: "a", mapping: {}, create_time: 1_700_000_000, conversation_id: "c1" };
     const home = await makeHome({ "export/conversations.json": JSON.stringify([chat]), "empty/x": "" });
     await writeFile(join(home, "other.json"), "[]");

@@ -43,7 +43,7 @@ describe.each(engines())("revoking on $name", (engine) => {
   describe("a machine", () => {
     started();
 
-    it("ends with the invitations that it made, and says so in the access log", async () => {
+    it("ends with the invitations that it made, and the access log has it", async () => {
       const mika = await invite(owner, "Mika");
       const mine = await invitation(mika, { person: mika.person, days: 30 });
       const read = await mika.ask<{ id: string }>("POST", "/team/api/tokens", { name: "agent" });
@@ -98,7 +98,7 @@ describe.each(engines())("revoking on $name", (engine) => {
   describe("a person who is removed", () => {
     started();
 
-    it("has no machine, token, sign-in, invitation or space any more; the private space is deleted if the owner says so", async () => {
+    it("has no machine, token, sign-in, invitation or space any more; the private space is deleted if the owner wants that", async () => {
       const eve = await invite(owner, "Eve");
       const phone = await joinBy(server.node, (await invitation(eve, { person: eve.person })).link, "Eve", "phone");
       const open = await invitation(phone, { person: eve.person });

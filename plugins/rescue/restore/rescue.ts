@@ -174,7 +174,7 @@ async function load(kernel: Kernel, { tool, key, cwd, bytes }: NonNullable<OpenP
   try {
     await run(kernel, tool, cwd, (commands) => commands.load(file));
   } catch (error) {
-    // The user is told to run the command with this file.
+    // The error names this file to the user.
     if (!isSessarcError(error) || error.code !== "RESCUE_COMMAND_MISSING") await rm(file, { force: true });
     throw error;
   }

@@ -123,7 +123,7 @@ export function createLeaving(db: Database, tenant: number, directory: Directory
       );
     },
 
-    /** Of a person; undefined where it was deleted or handed over. */
+    /** Of a person; undefined where it was deleted or has another owner. */
     async privateSpace(person: string): Promise<number | undefined> {
       const row = await db.get<{ space: number }>(
         "select space from team_space_person where tenant = ? and person = ? and mine = 1",
