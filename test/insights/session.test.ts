@@ -107,36 +107,6 @@ describe("GET /sessions/:id/figures", () => {
     ]);
   });
 
-  it("an archive that counted failed edits counts its texts again where the logs are gone, with earlier texts and once", async () => {
-    const files = () => t.json<SessionFigures>(`/api/sessions/${ID}/figures`);
-    const failed = (id: string) => ({
-      type: "user",
-      uuid: `f-${id}`,
-      sessionId: KEY,
-      timestamp: "2026-11-01T10:01:00.000Z",
-      cwd: "/w/app",
-      message: { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "…", is_error: true }] },
-    });
-    const first = [
-      reply(1, 1, "m", call("Edit", "/w/app/a.ts")),
-      reply(2, 1, "m", call("Edit", "/w/app/b.ts")),
-      failed("Edit-/w/app/b.ts"),
-    ];
-    await imported(first);
-    await imported([reply(1, 1, "m", call("Edit", "/w/app/a.ts")), reply(3, 1, "m", call("Write", "/w/app/c.ts"))]);
-    const right = await files();
-    const { db } = t.kernel.storage;
-    const wrong = { "/w/app/a.ts": [0, 1], "/w/app/b.ts": [0, 1], "/w/app/c.ts": [0, 1] };
-    await db.run("update session set format = 1, facts = json_set(facts, '$.files', json(?))", [JSON.stringify(wrong)]);
-    await rm(path);
-    await t.send("POST", "/api/sync?wait=1");
-    expect((await files()).files.map(({ path: file }) => file).sort()).toEqual(["/w/app/a.ts", "/w/app/c.ts"]);
-    expect(await files()).toEqual(right);
-    const { inflated } = t.kernel.storage.transcripts.stats;
-    await t.send("POST", "/api/sync?wait=1");
-    expect(t.kernel.storage.transcripts.stats.inflated).toBe(inflated);
-  });
-
   it("counts no edit that failed, also when its failure is read later, and agrees with causality", async () => {
     const result = (n: number, id: string, failed: boolean) => ({
       type: "user",
