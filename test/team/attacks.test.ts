@@ -116,6 +116,35 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
       }
     });
 
+    it("names no project for others: each reader sees the name and the time of what they may read", async () => {
+      const key = `commit:${"7".repeat(40)}`;
+      const named = (id: string, name: string, at: string) => {
+        const session = makeSession({ id, texts: ["a shared repository"], at });
+        session.manifest.project = { kind: "repository", name, key };
+        return session;
+      };
+      // Mika's private session is the first of the repository, and the oldest.
+      const push = async (machine: Machine, session: ReturnType<typeof makeSession>, space: number) =>
+        expect((await machine.push(session, space)).status).toBe(200);
+      await push(mika, named("codex:named-1", `${MARK}-acquisition`, "2026-11-01T10:00:00.000Z"), mika.mine);
+      await push(eve, named("codex:named-2", "harbour", "2026-11-10T10:00:00.000Z"), eve.team);
+      type Listed = { id: string; name: string; createdAt: string; sessionCount: number };
+      const seen = async (machine: Machine) =>
+        (await machine.ask<Listed[]>("GET", "/api/projects?git=0")).body.filter(({ name }) =>
+          ["harbour", `${MARK}-acquisition`].includes(name),
+        );
+      const [ofEve] = await seen(eve);
+      const [ofMika] = await seen(mika);
+      expect(ofEve).toMatchObject({ name: "harbour", sessionCount: 1 });
+      expect(ofMika).toMatchObject({ id: ofEve?.id, name: `${MARK}-acquisition`, sessionCount: 2 });
+      expect(Date.parse(ofMika?.createdAt ?? "")).toBeLessThan(Date.parse(ofEve?.createdAt ?? ""));
+      for (const path of [`/api/projects/${ofEve?.id}`, "/api/search?q=shared", "/api/sessions?q=shared"])
+        expect(JSON.stringify((await eve.ask("GET", path)).body)).not.toContain(MARK);
+      expect((await eve.ask("POST", "/team/api/withdraw", { ids: ["codex:named-2"] })).status).toBe(200);
+      expect(await seen(eve)).toEqual([]);
+      expect((await mika.ask("POST", "/team/api/withdraw", { ids: ["codex:named-1"] })).status).toBe(200);
+    });
+
     it("is hidden however a path is spelled", async () => {
       const encoded = encodeURIComponent(id);
       for (const path of [

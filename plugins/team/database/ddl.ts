@@ -21,8 +21,6 @@ const OF_SESSION = ["session", "session_id"] as const;
 
 /** Tables without a session column: what a member sees of them. Only the writer sees other tables of that kind. */
 const SEEN: Readonly<Record<string, string>> = {
-  // Where a visible session is in it.
-  project: "exists (select 1 from session s where s.tenant = project.tenant and s.project_id = project.id)",
   usage_model:
     "exists (select 1 from usage_total t where t.tenant = usage_model.tenant and t.model = usage_model.model)",
 };

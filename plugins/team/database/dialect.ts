@@ -207,7 +207,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "groups by a key",
-    why: "columns that depend on a group's key may be read as they are, and here the key has the tenant in it",
+    why: "columns that depend on a group's key may be read as they are, but not of a view, which a member reads instead of some tables",
     apply: (tokens, schema) => {
       const tables = tablesOf(tokens, schema);
       return rewrite(tokens, (at) => {
@@ -219,7 +219,7 @@ export const RULES: readonly Rule[] = [
           if (term.length !== 3 || !isSign(dot, ".")) continue;
           const table = tables.get(alias?.text.toLowerCase() ?? "");
           if (table?.shared && table.key.length === 1 && table.key[0] === column?.text.toLowerCase() && alias)
-            extra.push(sign(","), alias, sign("."), word("tenant"));
+            for (const name of ["tenant", ...table.columns]) extra.push(sign(","), alias, sign("."), word(name));
         }
         return [[...tokens.slice(at, end), ...extra], end - at];
       });

@@ -7,6 +7,7 @@ import { type Connection, openEngine } from "./engine.ts";
 import { failed } from "./failures.ts";
 import { install, SCHEMA_LOCK, SEARCH_PATH } from "./install.ts";
 import { readSchema } from "./schema.ts";
+import { createSeen } from "./seen.ts";
 import { createTurns } from "./turns.ts";
 import { createView, type Source, type View } from "./view.ts";
 
@@ -140,6 +141,7 @@ export async function openTeamDatabase({ database }: TeamDatabaseOptions): Promi
             new Date().toISOString(),
           ]);
         }
+        await createSeen(connection);
         schema = await readSchema(connection);
       });
     },

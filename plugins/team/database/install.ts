@@ -47,8 +47,8 @@ const TABLES = [
      pushed_at text not null default '',
      primary key (tenant, session)
    )`,
-  // Where the session's machine has the repository, and its working directory: redacted, as the paths in its messages are.
-  ...["root", "cwd"].map((name) => `alter table team_session add column if not exists ${name} text`),
+  // Where the session's machine has the repository, its working directory, and how it calls the project: redacted, as its messages are.
+  ...["root", "cwd", "project_name"].map((name) => `alter table team_session add column if not exists ${name} text`),
   "create index if not exists team_session_space on team_session (tenant, space)",
   // `reader`: version of the adapter that made the stored messages. `log`: 1 if the raw log may be parsed again. `tried` and `problem`: the
   // last version that could not, and why. `recount`: 1 if another session no longer has replies that this one may have.
@@ -82,6 +82,7 @@ const TABLES = [
   ...["id", "session", "session_id"].map(spaceOf),
   NOTE_CHANGE,
   "grant usage on schema sessarc to sessarc_member, sessarc_writer",
+  "grant usage on schema sessarc_seen to sessarc_member",
   "grant execute on all functions in schema sessarc to sessarc_member, sessarc_writer",
   `create or replace view sqlite_master as select case relkind when 'i' then 'index' else 'table' end as type, relname::text as name
      from pg_class where relnamespace = 'sessarc'::regnamespace`,
@@ -90,7 +91,7 @@ const TABLES = [
 
 /** In a transaction, under the schema's lock. */
 export async function install(connection: Connection): Promise<void> {
-  await connection.execute("create schema if not exists sessarc");
+  await connection.execute("create schema if not exists sessarc; create schema if not exists sessarc_seen");
   await connection.execute(SEARCH_PATH.replace("set ", "set local "));
   await connection.execute("create extension if not exists pg_trgm with schema sessarc");
   await makeRoles(connection);

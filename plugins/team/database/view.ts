@@ -5,6 +5,7 @@ import type { Cell, Connection, Engine } from "./engine.ts";
 import { failed } from "./failures.ts";
 import { codeOf } from "./install.ts";
 import { HIDDEN, type Schema } from "./schema.ts";
+import { SEEN_PATH } from "./seen.ts";
 
 /** As whom a view asks. */
 interface Viewer {
@@ -46,7 +47,11 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
   let last: Promise<unknown> = Promise.resolve();
   const open = new Set<Promise<unknown>>();
   const begins = (mode: string) =>
-    [`begin ${mode}`, "set local search_path = sessarc, pg_catalog", ...identity(viewer)].join("; ");
+    [
+      `begin ${mode}`,
+      `set local search_path = ${viewer.role === "sessarc_member" ? SEEN_PATH : "sessarc, pg_catalog"}`,
+      ...identity(viewer),
+    ].join("; ");
   const reading = begins("read only");
   const writing = begins("");
 

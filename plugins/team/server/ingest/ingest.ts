@@ -142,11 +142,18 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
         // With the session's row: a digest that is stored says that all of it is.
         write.push(
           [
-            `update team_session set digest = ?, manifest = ?, root = ?, cwd = ?, pushed_at = ?, reader = ?, log = ?, tried = '', problem = '', recount = 0
+            `update team_session set digest = ?, manifest = ?, root = ?, cwd = ?, project_name = ?, pushed_at = ?, reader = ?, log = ?, tried = '', problem = '', recount = 0
              where tenant = ? and session = ?`,
             [
               ...[pushed.digest, JSON.stringify(pushed.manifest), project.root ?? null, project.cwd ?? null],
-              ...[new Date().toISOString(), pushed.reader, pushed.manifest.log ? 1 : 0, tenant, session.id],
+              ...[
+                project.name,
+                new Date().toISOString(),
+                pushed.reader,
+                pushed.manifest.log ? 1 : 0,
+                tenant,
+                session.id,
+              ],
             ],
           ],
           ["update session set name = ? where id = ?", [pushed.manifest.name, session.id]],
@@ -348,9 +355,9 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     await db.batch(
       open.map(
         ({ id, push }): Statement => [
-          `insert into team_session (tenant, session, space, person, machine, digest, manifest, pushed_at)
-           values (?, ?, ?, ?, ?, '', '', ?) on conflict (tenant, session) do nothing`,
-          [tenant, id, push.space, push.person, push.machine, new Date().toISOString()],
+          `insert into team_session (tenant, session, space, person, machine, digest, manifest, project_name, pushed_at)
+           values (?, ?, ?, ?, ?, '', '', ?, ?) on conflict (tenant, session) do nothing`,
+          [tenant, id, push.space, push.person, push.machine, push.manifest.project.name, new Date().toISOString()],
         ],
       ),
     );
