@@ -8,6 +8,7 @@ import { migrations } from "./catalogue/schema.ts";
 import type { SessionFigures } from "./catalogue/types.ts";
 import { commands } from "./commands/index.ts";
 import { checkIndexers } from "./import/indexed.ts";
+import type { Audiences } from "./import/settle.ts";
 import type { ImportedSession } from "./import/types.ts";
 import { checkClosed } from "./places/closed.ts";
 import { checkRetention, createRetentionGuard, type RetentionGuard } from "./places/retention.ts";
@@ -134,6 +135,8 @@ declare module "sessarc" {
     candidates: Candidates;
     /** Optional: a team server provides it, because its projects have no folder. */
     repositories: Repositories;
+    /** Optional: a team server provides it, because not all of its sessions have the same readers. */
+    audiences: Audiences;
   }
   interface KernelHooks {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */

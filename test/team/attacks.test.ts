@@ -145,6 +145,57 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
       expect((await mika.ask("POST", "/team/api/withdraw", { ids: ["codex:named-1"] })).status).toBe(200);
     });
 
+    it("takes no figures from the team, and none from another private space; its person counts each reply once", async () => {
+      const of = (id: string, replies: [number, number][], at: string) =>
+        makeSession({ id, texts: ["counted"], replies, at });
+      const push = async (machine: Machine, session: ReturnType<typeof makeSession>, space: number) =>
+        expect((await machine.push(session, space)).status).toBe(200);
+      const before = { mika: await outputOf(mika), eve: await outputOf(eve), owner: await outputOf(owner) };
+      const grown = async () => ({
+        mika: (await outputOf(mika)) - before.mika,
+        eve: (await outputOf(eve)) - before.eve,
+        owner: (await outputOf(owner)) - before.owner,
+      });
+      // Older, and with more of one reply: alone it would count the replies of all others.
+      await push(
+        mika,
+        of(
+          "codex:count-1",
+          [
+            [7_001, 100],
+            [7_002, 40],
+          ],
+          "2026-11-01T10:00:00.000Z",
+        ),
+        mika.mine,
+      );
+      expect(await grown()).toEqual({ mika: 140, eve: 0, owner: 0 });
+      await push(
+        eve,
+        of(
+          "codex:count-2",
+          [
+            [7_001, 100],
+            [7_002, 30],
+          ],
+          "2026-11-02T10:00:00.000Z",
+        ),
+        eve.mine,
+      );
+      expect(await grown()).toEqual({ mika: 140, eve: 130, owner: 0 });
+      await push(eve, of("codex:count-3", [[7_001, 100]], "2026-11-03T10:00:00.000Z"), eve.team);
+      expect(await grown()).toEqual({ mika: 140, eve: 130, owner: 100 });
+      // Withdrawn for the team, it counts for each of the others again.
+      expect((await eve.ask("POST", "/team/api/withdraw", { ids: ["codex:count-3"] })).status).toBe(200);
+      expect(await grown()).toEqual({ mika: 140, eve: 130, owner: 0 });
+      for (const [machine, id] of [
+        [mika, "codex:count-1"],
+        [eve, "codex:count-2"],
+      ] as const)
+        expect((await machine.ask("POST", "/team/api/withdraw", { ids: [id] })).status).toBe(200);
+      expect(await grown()).toEqual({ mika: 0, eve: 0, owner: 0 });
+    });
+
     it("is hidden however a path is spelled", async () => {
       const encoded = encodeURIComponent(id);
       for (const path of [

@@ -1,12 +1,22 @@
 /**
  * Who owns a reply. A fork repeats its parent's replies in its own file; totals count each once: at the session that holds the most of
  * it, of equal ones at that whose log is older (birth of the file, then id). What comes out does not depend on the order in which
- * sessions, or stretches of one, are taken in. Holds 53-bit hashes in an open-addressing table: 20 bytes a slot, at most 70 % full.
+ * sessions, or stretches of one, are taken in. Where sessions have different readers, a reply counts for each of them: see `Audience`. Holds 53-bit hashes in an open-addressing table: 20 bytes a slot, at most 70 % full.
  */
+
+/**
+ * Who reads a session, where not all sessions have the same readers. Of copies for different audiences the one of the lower rank counts, which the
+ * readers of the others have, too. Copies of one rank for different audiences count for each: neither is to show that the other exists.
+ */
+export interface Audience {
+  space: number;
+  rank: number;
+}
 
 export interface Claimant {
   id: string;
   born: number;
+  audience?: Audience | undefined;
 }
 
 export interface Claim {
@@ -40,6 +50,8 @@ export class Claims {
   /** Of replies that several sessions have: which. */
   readonly #sharers = new Map<number, Set<number>>();
   #numbers = new Map<string, number>();
+  /** Of replies that count for several audiences: further owners, with the weights of their copies. */
+  readonly #others = new Map<number, Map<number, number>>();
 
   /** Replies known here. */
   get size(): number {
@@ -59,14 +71,23 @@ export class Claims {
       const slot = this.#slot(hash);
       if (this.#keys[slot] === EMPTY) this.#insert(slot, hash, number, weight);
       else if (this.#owners[slot] === number) this.#weights[slot] = weight;
-      else if (this.#share(hash, number, slot) && this.#beats(session, weight, slot)) {
-        const owner = this.#ownerAt(slot).id;
-        const list = result.taken.get(owner) ?? [];
-        result.taken.set(owner, list);
-        list.push({ index, weight: this.#weights[slot] as number });
-        this.#own(slot, number, weight);
-      } else {
-        result.lost.push(index);
+      else if (this.#others.get(hash)?.has(number)) this.#others.get(hash)?.set(number, weight);
+      else {
+        this.#share(hash, number, slot);
+        const beaten = this.#beaten(session, weight, slot);
+        if (!beaten) {
+          result.lost.push(index);
+          continue;
+        }
+        for (const [owner, held] of beaten) {
+          const { id } = this.#claimants[owner] as Claimant;
+          const list = result.taken.get(id) ?? [];
+          result.taken.set(id, list);
+          list.push({ index, weight: held });
+          this.#others.get(hash)?.delete(owner);
+        }
+        if (beaten.has(this.#owners[slot] as number)) this.#own(slot, number, weight);
+        else this.#others.set(hash, (this.#others.get(hash) ?? new Map<number, number>()).set(number, weight));
       }
     }
     return result;
@@ -77,16 +98,25 @@ export class Claims {
     return Array.from(this.#sharers.get(hash) ?? [], (number) => this.#claimants[number] as Claimant);
   }
 
-  #share(hash: number, number: number, slot: number): true {
+  #share(hash: number, number: number, slot: number): void {
     const sharers = this.#sharers.get(hash);
     if (sharers) sharers.add(number);
     else this.#sharers.set(hash, new Set([this.#owners[slot] as number, number]));
-    return true;
   }
 
-  #beats(session: Claimant, weight: number, slot: number): boolean {
-    const other = this.#weights[slot] as number;
-    return weight !== other ? weight > other : isOlder(session, this.#ownerAt(slot));
+  /** The owners that lose to a copy, with the weights of theirs; undefined where the copy loses to one of them. */
+  #beaten(session: Claimant, weight: number, slot: number): Map<number, number> | undefined {
+    const beaten = new Map<number, number>();
+    const first = [this.#owners[slot] as number, this.#weights[slot] as number] as const;
+    for (const [number, held] of [first, ...(this.#others.get(this.#keys[slot] as number) ?? [])]) {
+      const owner = this.#claimants[number] as Claimant;
+      const order = orderOf(session, owner);
+      if (order === undefined) continue;
+      const wins = order === 0 ? (weight !== held ? weight > held : isOlder(session, owner)) : order < 0;
+      if (!wins) return undefined;
+      beaten.set(number, held);
+    }
+    return beaten;
   }
 
   #own(slot: number, number: number, weight: number): void {
@@ -101,11 +131,7 @@ export class Claims {
       return known;
     }
     this.#numbers.set(session.id, this.#claimants.length);
-    return this.#claimants.push({ id: session.id, born: session.born }) - 1;
-  }
-
-  #ownerAt(slot: number): Claimant {
-    return this.#claimants[this.#owners[slot] as number] as Claimant;
+    return this.#claimants.push({ ...session }) - 1;
   }
 
   #slot(hash: number): number {
@@ -135,6 +161,12 @@ export class Claims {
       this.#own(slot, owners[i] as number, weights[i] as number);
     });
   }
+}
+
+/** Below 0: the first one's audience decides; 0: weight and age do; undefined: both count. */
+function orderOf({ audience: a }: Claimant, { audience: b }: Claimant): number | undefined {
+  if (!a || !b || a.space === b.space) return 0;
+  return a.rank === b.rank ? undefined : a.rank - b.rank;
 }
 
 /** The older log of two. */

@@ -291,7 +291,8 @@ export class Importer {
           onCommit: this.#onCommit,
           readers: this.#readers,
           newestFirst,
-          settler: () => (this.#settler ??= new Settler(this.#kernel.storage.db, this.mostReplies)),
+          settler: () =>
+            (this.#settler ??= new Settler(this.#kernel.storage.db, this.mostReplies, this.#kernel.find("audiences"))),
           signal: signal ? AbortSignal.any([cancel.signal, signal]) : cancel.signal,
           onFrame: (frame) => {
             if (frame.type === "session" && frame.outcome === "imported") {

@@ -4,7 +4,7 @@ import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } fro
 import { marks, pages } from "#internal/adapter";
 import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, heldBy, toBook } from "../counting/book.ts";
-import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
+import { type Audience, type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
@@ -70,8 +70,15 @@ function* together(hashes: readonly number[]): Generator<number[]> {
   }
 }
 
+/** Who reads which session. */
+export interface Audiences {
+  of(ids: readonly string[]): Promise<ReadonlyMap<string, Audience>>;
+}
+
 export class Settler {
   readonly #db: Database;
+  readonly #audiences: Audiences | undefined;
+  readonly #audienceOf = new Map<string, Audience | undefined>();
   readonly #most: number;
   readonly #claims = new Claims();
   /** Sessions all of whose replies are known to the claims, and books that were read. */
@@ -79,9 +86,10 @@ export class Settler {
   readonly #books = new Set<number>();
 
   /** Reads a book when one of its replies is met. One that failed to store must not be used again. `most`: replies it may hold. */
-  constructor(db: Database, most: number) {
+  constructor(db: Database, most: number, audiences?: Audiences) {
     this.#db = db;
     this.#most = most;
+    this.#audiences = audiences;
   }
 
   /** It holds so many replies that the next run is better off with a new one. */
@@ -89,11 +97,23 @@ export class Settler {
     return this.#claims.size > this.#most;
   }
 
-  #learn(row: Stored): void {
-    if (this.#whole.has(row.session_id)) return;
-    this.#whole.add(row.session_id);
-    this.#claims.claim({ id: row.session_id, born: row.born }, heldBy(row.hashes));
+  async #learn(rows: readonly Stored[]): Promise<void> {
+    const open = rows.filter(({ session_id }) => !this.#whole.has(session_id));
+    await this.#ask(open.map(({ session_id }) => session_id));
+    for (const row of open) {
+      this.#whole.add(row.session_id);
+      this.#claims.claim(this.#claimant(row.session_id, row.born), heldBy(row.hashes));
+    }
   }
+
+  async #ask(ids: readonly string[]): Promise<void> {
+    const open = this.#audiences ? ids.filter((id) => !this.#audienceOf.has(id)) : [];
+    if (open.length === 0) return;
+    const known = await this.#audiences?.of(open);
+    for (const id of open) this.#audienceOf.set(id, known?.get(id));
+  }
+
+  #claimant = (id: string, born: number): Claimant => ({ id, born, audience: this.#audienceOf.get(id) });
 
   /** Reads the books that hold any of the replies. */
   async #meet(hashes: readonly number[]): Promise<void> {
@@ -106,7 +126,7 @@ export class Settler {
         `select ${COLUMNS} from session_replies where n in (${marks(page)}) order by n`,
         page,
       );
-      for (const row of rows) this.#learn(row);
+      await this.#learn(rows);
       for (const book of page) this.#books.add(book);
     }
   }
@@ -114,7 +134,8 @@ export class Settler {
   /** Brings `session`'s figures, added up from its log, to what counts. */
   async settle({ session, ref, follows, before }: Arrival): Promise<Settled> {
     const row = await this.#row(session.id);
-    if (row) this.#learn(row);
+    await this.#ask([session.id]);
+    if (row) await this.#learn([row]);
     this.#whole.add(session.id);
     const stored = follows === null ? undefined : toStored(row);
     const listed = toBook(session.replies);
@@ -126,7 +147,7 @@ export class Settler {
     const open = [...(follows === "appended" ? listed.keys() : book.keys())].flatMap((hash) => book.get(hash) ?? []);
     await this.#meet(open.map(({ hash }) => hash));
     const { lost, taken } = this.#claims.claim(
-      { id: session.id, born },
+      this.#claimant(session.id, born),
       open.map(({ hash, tokens }) => ({ hash, weight: weightOf(tokens) })),
     );
     for (const entry of open) entry.lost = false;
@@ -163,10 +184,12 @@ export class Settler {
     if (!row) return [];
     const hashes = Array.from(heldBy(row.hashes), ({ hash }) => hash);
     await this.#meet(hashes);
-    this.#learn(row);
+    await this.#learn([row]);
     const origins = new Map<string, Claimant>();
+    const space = this.#audienceOf.get(id)?.space;
     for (const hash of hashes) {
-      const [first, ...others] = this.#claims.sharersOf(hash);
+      // Other readers do not learn of a session that they may not read.
+      const [first, ...others] = this.#claims.sharersOf(hash).filter(({ audience }) => audience?.space === space);
       if (!first) continue;
       const oldest = others.reduce((old, one) => (isOlder(one, old) ? one : old), first);
       if (oldest.id !== id) origins.set(oldest.id, oldest);

@@ -107,6 +107,8 @@ const LARGE = 4 * 2 ** 20;
 /** Large sessions that are read at once, of different people, and their bytes, unless one alone has more. */
 const LARGE_AT_ONCE = 2;
 const LARGE_BYTES = 256 * 2 ** 20;
+/** Of copies of a reply those in a space of the lowest rank count. */
+const RANKS = { team: 0, project: 1, private: 2 } as const;
 /** How long another node may hold the tenant's lock. */
 const LOCK_MS = 60_000;
 
@@ -134,6 +136,7 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
   /** `find`: what is being imported, by id on the server. */
   const hooksOf = (find: (id: string) => Pushed | undefined): Plugin => ({
     name: "team-ingest",
+    setup: (opened) => opened.provide("audiences", { of: audiencesOf }),
     hooks: {
       "session:write": ({ session, write }) => {
         const pushed = find(session.id);
@@ -169,6 +172,20 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
       },
     },
   });
+
+  /** Who has a project space reads the team's, and who has a private one both. */
+  async function audiencesOf(ids: readonly string[]) {
+    const found = new Map<string, { space: number; rank: number }>();
+    for (const page of pages(ids, 500)) {
+      const rows = await owner.all<{ session: string; space: number; kind: keyof typeof RANKS }>(
+        `select t.session, t.space, s.kind from team_session t join team_space s on s.tenant = t.tenant and s.id = t.space
+         where t.tenant = ? and t.session in (${marks(page)})`,
+        [tenant, ...page],
+      );
+      for (const { session, space, kind } of rows) found.set(session, { space, rank: RANKS[kind] });
+    }
+    return found;
+  }
 
   async function openKernel(db: Database, find: (id: string) => Pushed | undefined): Promise<Kernel> {
     const pushed = { find, load: blobs.load };
