@@ -12,7 +12,7 @@ import { messageOf } from "../utils/async.ts";
 /** Bytes of a page. */
 export const PAGE = 4_096;
 /** Bytes read from `catalog.db` at once: neighbours are often read next. */
-const BLOCK = 4 * PAGE;
+const BLOCK = 8 * PAGE;
 /** Two bytes of the first page: written and read with a log (2), or without (1). */
 const VERSIONS = 18;
 
@@ -145,35 +145,38 @@ export class CatalogFile {
   #read(number: number): Uint8Array {
     const changed = this.#changed.get(number) ?? this.#taken.get(number);
     if (changed) return changed;
-    const page = this.#page;
     try {
-      this.#load(number, page);
+      const page = this.#load(number);
+      if (number > 1) return page;
+      // SQLite in memory works without a log.
+      const first = new Uint8Array(page);
+      if (first[VERSIONS] === 2) markVersions(first, 1);
+      return first;
     } catch (error) {
       this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason: `${this.path}: ${messageOf(error)}` });
-      page.fill(0);
+      return new Uint8Array(PAGE);
     }
-    return page;
   }
 
-  #load(number: number, page: Uint8Array): void {
+  #load(number: number): Uint8Array {
     const { main, log, writes } = this.#stored;
     const place = this.#stored.find(number);
-    if (place !== undefined && log !== undefined) readFully(log, page, place);
-    else if (main === undefined) page.set(number === 1 ? emptyDatabase() : new Uint8Array(PAGE));
-    else {
-      const at = (number - 1) * PAGE;
-      const start = at - (at % BLOCK);
-      const { bytes } = this.#block;
-      if (this.#block.at !== start || this.#block.writes !== writes) {
-        this.#block.at = -1;
-        // A page that was never written is zero, as SQLite reads it.
-        bytes.fill(0, readFully(main, bytes, start));
-        [this.#block.at, this.#block.writes] = [start, writes];
-      }
-      page.set(bytes.subarray(at - start, at - start + PAGE));
+    if (place !== undefined && log !== undefined) {
+      const page = this.#page;
+      readFully(log, page, place);
+      return page;
     }
-    // SQLite in memory works without a log.
-    if (number === 1 && page[VERSIONS] === 2) markVersions(page, 1);
+    if (main === undefined) return number === 1 ? emptyDatabase() : new Uint8Array(PAGE);
+    const at = (number - 1) * PAGE;
+    const start = at - (at % BLOCK);
+    const block = this.#block;
+    if (block.at !== start || block.writes !== writes) {
+      block.at = -1;
+      // A page that was never written is zero, as SQLite reads it.
+      block.bytes.fill(0, readFully(main, block.bytes, start));
+      [block.at, block.writes] = [start, writes];
+    }
+    return block.bytes.subarray(at - start, at - start + PAGE);
   }
 }
 
