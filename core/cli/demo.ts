@@ -3,7 +3,9 @@ import { rmSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeAsked } from "../background/login.ts";
 import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
+import { makeFolder } from "../utils/make-folder.ts";
 
 export interface DemoHome {
   env: AdapterEnv;
@@ -41,7 +43,11 @@ export async function createDemoHome(env: AdapterEnv): Promise<DemoHome> {
     const { sessions } = await writeDemo({ home, platform: env.platform, setup: true });
     const kept = Object.fromEntries(KEPT.map((name) => [name, env.env[name]]));
     const appData = env.platform === "win32" ? { APPDATA: join(home, "AppData", "Roaming") } : {};
-    return { env: { ...env, home, env: { ...kept, ...appData } }, dataDir: join(home, ".sessarc"), sessions, remove };
+    const dataDir = join(home, ".sessarc");
+    // Sample data is not to start at login.
+    await makeFolder(dataDir, 0o700);
+    await writeAsked(dataDir);
+    return { env: { ...env, home, env: { ...kept, ...appData } }, dataDir, sessions, remove };
   } catch (error) {
     await remove();
     throw error;

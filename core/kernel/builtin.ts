@@ -5,6 +5,7 @@ import type { DoctorReport } from "../contract/reports.ts";
 import { defineRoute, type RoutesOf } from "../contract/route.ts";
 import { toOpenApi } from "../http/openapi.ts";
 import { checkKernel, checkMachine } from "./doctor.ts";
+import { loginRoutes } from "./login.ts";
 import type { WritableRegistry } from "./registry.ts";
 import { settingsRoutes } from "./settings.ts";
 import { collectStatus } from "./status.ts";
@@ -25,6 +26,7 @@ const routesOver = (registry: WritableRegistry, settings: () => readonly Setting
       handler: () => ({ plugins: registry.describe(), problems: registry.problems }),
     }),
     ...settingsRoutes(settings),
+    ...loginRoutes,
     defineRoute({
       method: "GET",
       path: "/status",

@@ -10,6 +10,7 @@ import { pauseBefore, willHelp } from "../../core/background/policy.ts";
 import { desktopEntry, launchAgent, profileLines, systemdUnit, windowsTask } from "../../core/background/units.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
+import { createTestKernel } from "../kernel.ts";
 
 const UNIT = {
   words: [
@@ -202,5 +203,23 @@ describe("restarts and the log", () => {
     );
     expect(Math.max(...sizes)).toBeLessThanOrEqual(5 * 2 ** 20);
     expect(await readFile(join(folder, "service.log"), "utf8")).toMatch(/ no end\n$/);
+  });
+});
+
+describe("the routes that the dashboard asks", () => {
+  it("show what would be written, write it, remember a no, and take it back", async () => {
+    const home = await makeTempDir();
+    const t = await createTestKernel({ home, env: { PATH: home, SHELL: "/bin/sh" } });
+    const ask = async (method: string, path: string, body?: unknown) => (await t.send(method, path, body)).body;
+    expect(await ask("GET", "/api/service/login?plan=1")).toMatchObject({
+      login: null,
+      asked: false,
+      plan: { kind: "profile", path: join(home, ".profile") },
+    });
+    expect(await readdir(home)).not.toContain(".profile");
+    expect(await ask("POST", "/api/service/login", { start: false })).toMatchObject({ login: null, asked: true });
+    expect(await ask("POST", "/api/service/login", { start: true })).toMatchObject({ login: { kind: "profile" } });
+    expect(await ask("DELETE", "/api/service/login")).toMatchObject({ login: null, asked: true });
+    expect(await readdir(home)).not.toContain(".profile");
   });
 });

@@ -235,3 +235,22 @@ describeUi("dashboard: an import at work", () => {
     expect(seen.filter((pair) => new Set(pair.split(" ")).size !== 1)).toEqual([]);
   });
 });
+
+describeUi("dashboard: start at login", () => {
+  const get = useStage();
+
+  it("is asked after an import, shows what would be written, and is not asked again after a no", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/import?step=run&all=1");
+    await page.getByRole("heading", { name: "Keep sessarc running, and start it at login?" }).waitFor();
+    await page.getByRole("button", { name: "Show what is written" }).click();
+    await page.locator("pre", { hasText: "supervise.mjs" }).waitFor();
+    await sound(stage, "import, start at login");
+    await page.getByRole("button", { name: "Not now" }).click();
+    await page.getByRole("button", { name: "Not now" }).waitFor({ state: "detached" });
+    await visit(stage, "/settings/service#login");
+    await page.getByRole("button", { name: "Start at login" }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
