@@ -25,6 +25,8 @@ const FIRST = [
   "mcp-hub/servers",
   "archive/cancel",
   "storage/durability",
+  "storage/crash-states",
+  "archive/copies",
   "daily/",
 ];
 

@@ -262,6 +262,5 @@ it.each([
     await db.close();
     await rm(dir, { recursive: true });
   }
-  console.log(`${states.length} states after ${calls.length} calls`);
   expect(states.length).toBeGreaterThan(LONG ? 300 : 40);
 });
