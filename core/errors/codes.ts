@@ -10,7 +10,7 @@ export interface ErrorSpec<P> {
 
 export type ErrorCatalogue<C extends keyof ErrorParams = keyof ErrorParams> = { [K in C]: ErrorSpec<ErrorParams[K]> };
 
-const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+const mib = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`;
 
 const from = (file: string | undefined) => (file === undefined ? "" : ` (${file})`);
 

@@ -1,8 +1,9 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
 
-import { isSessarcError, type PoolTask, type Statement } from "sessarc";
-import { Slices } from "#internal";
+import { isSessarcError, type PoolTask, SessarcError, type Statement } from "sessarc";
+import { Slices, spaceOf } from "#internal";
 import { marks, pages } from "#internal/adapter";
+import { formatCount } from "#internal/terminal";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
@@ -34,6 +35,9 @@ const PROGRESS_MS = 100;
 /** What a thread may take to stop when the import is cancelled; then it is ended. */
 const PATIENCE_MS = 3_000;
 
+/** A transcript is at most about this part of its log. */
+const COMPRESSED = 5;
+
 const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
   specifier: "sessarc/plugins/archive/job",
   export: "importSessions",
@@ -43,6 +47,7 @@ const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
 /**
  * Imports what is new or changed in `found`. Cost: next to nothing per unchanged session, a look-up by key for each other one, nothing for
  * sessions that are not in `found`; reading happens in the pool; commits are grouped. A session whose log cannot be read fails alone; a full disk ends the run, and what was committed stays.
+ * Throws STORAGE_FULL before a batch that would leave the disk less than its reserve.
  */
 export async function runImport(options: RunOptions): Promise<ImportReport> {
   const { kernel, onFrame } = options;
@@ -156,6 +161,10 @@ class Run {
   #total = 0;
   #bytesDone = 0;
   #bytesTotal = 0;
+  /** Room that logs being read are expected to take. */
+  #expected = 0;
+  /** Bytes that the disk lacks for the next batch: no further one is read. */
+  #lacking = 0;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
   constructor(options: RunOptions, past: Past, report: ImportReport) {
@@ -193,11 +202,15 @@ class Run {
     // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time.
     const lane = async () => {
       for (const job of jobs) {
-        if (ends.aborted) return; // what is committed stays; the rest is new at the next run
+        if (ends.aborted || this.#lacking > 0) return; // what is committed stays; the rest is new at the next run
+        const room = this.#roomFor(job);
+        this.#expected += room;
+        if (!(await this.#hasRoom())) return;
         onFrame({ type: "reading", ids: job.map((one) => one.id) });
         const results = await this.#read(job);
         storing = storing.then(() => this.#store(job, results));
         await storing;
+        this.#expected -= room;
       }
     };
     const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size * 2 + 1 : 1 }, lane);
@@ -206,8 +219,32 @@ class Run {
     await settleAll(this.#options);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
+    if (this.#lacking > 0) {
+      const { imported } = this.#report;
+      const done = imported > 0 ? `${formatCount(imported)} sessions` : undefined;
+      throw new SessarcError("STORAGE_FULL", { needed: this.#lacking, done });
+    }
     this.#report.cancelled = this.#total - this.#done;
     await this.#nameProjects();
+  }
+
+  /** What reading these logs takes of the disk at most, nearly. */
+  #roomFor(job: readonly FoundLog[]): number {
+    // Transcripts may be stored elsewhere.
+    if (this.#options.kernel.config.storage.driver !== undefined) return 0;
+    let bytes = 0;
+    for (const { id, ref } of job) {
+      const known = this.#known.get(id);
+      const before = known?.has_cursor ? known.source_bytes : 0;
+      bytes += Math.max(0, (ref.size ?? 0) - before);
+    }
+    return Math.ceil(bytes / COMPRESSED);
+  }
+
+  async #hasRoom(): Promise<boolean> {
+    const { free, reserve } = await spaceOf(this.#options.kernel.storage.dataDir);
+    this.#lacking = Math.max(this.#lacking, reserve + this.#expected - free);
+    return this.#lacking <= 0;
   }
 
   async #read(found: readonly FoundLog[]): Promise<JobResult[]> {
