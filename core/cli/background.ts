@@ -15,7 +15,9 @@ import { type LoginPlan, planLogin, readLogin, removeLogin, writeLogin } from ".
 import { readState } from "../background/state.ts";
 import { findConfig } from "../config/find.ts";
 import type { StatusReport } from "../contract/reports.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { readLock } from "../storage/lock.ts";
+import { hasArchive } from "../storage/present.ts";
+import { ApiError, UsageError } from "../terminal/errors.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
 import { ifThere } from "../utils/gone.ts";
 import { defaultConfigDir } from "../utils/path.ts";
@@ -111,6 +113,7 @@ export async function status(ctx: CoreContext): Promise<number> {
   const { dataDir } = ctx.config;
   const [running, state, login] = [await findRunning(dataDir), await readState(dataDir), await readLogin(dataDir)];
   const live = running ? await ctx.get<StatusReport>("/status", {}, ctx.signal) : undefined;
+  const storage = await storageOf(ctx, running !== undefined);
   if (ctx.json) {
     ctx.answer({
       running: running !== undefined,
@@ -124,6 +127,7 @@ export async function status(ctx: CoreContext): Promise<number> {
       restarts: state?.restarts ?? [],
       ended: running ? null : (state?.ended ?? null),
       status: live ?? null,
+      storage: storage ?? null,
     });
     return running ? EXIT.ok : EXIT.nothing;
   }
@@ -138,11 +142,64 @@ export async function status(ctx: CoreContext): Promise<number> {
     row("uses", `${formatBytes(memoryBytes)} of memory, ${formatDuration(processorMs)}${share}`);
     row("runs in", running.state ? "the background" : "a terminal, and ends with it: sessarc start");
   }
+  if (storage) printStorage(storage, row);
   row("login", login ? `starts at login: ${login.path}` : "does not start at login: sessarc start --at-login");
   const last = running ? state?.restarts.at(-1) : (state?.ended ?? state?.restarts.at(-1));
   if (last)
     row(running ? "restarted" : "ended", `${localTime(last.at)}, ${last.how}: ${last.reason.split("\n").at(-1)}`);
   return running ? EXIT.ok : EXIT.nothing;
+}
+
+/** As `GET /storage` answers it, as far as it is shown here. */
+interface StorageFigures {
+  free: number | null;
+  bytes: number;
+  catalogue: { bytes: number };
+  transcripts: { bytes: number };
+  logs: { stored: number; budget: number | null; isOver: boolean; leftOutDying: number } | null;
+  derived: { bytes: number };
+  files: { bytes: number };
+  tools: { label: string; transcripts: number; logs: number }[];
+  back: { catalogue: number; logs: number };
+}
+
+/** Undefined without an archive, while another command has it open, and where no plugin answers. */
+async function storageOf(ctx: CoreContext, runs: boolean): Promise<StorageFigures | undefined> {
+  const { dataDir } = ctx.config;
+  if (!runs && (!hasArchive(dataDir) || (await readLock(dataDir)) !== undefined)) return undefined;
+  return ctx.get<StorageFigures>("/storage", {}, ctx.signal).catch((error: unknown) => {
+    // An older service that still runs has no such route.
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
+}
+
+/** Assistants with a row of their own. */
+const MOST_TOOLS = 4;
+
+function printStorage(storage: StorageFigures, row: (name: string, text: string) => void): void {
+  const { free, bytes, catalogue, transcripts, logs, derived, files, tools, back } = storage;
+  row("disk", `${formatBytes(bytes)}${free === null ? "" : `, ${formatBytes(free)} are free`}`);
+  const budget = logs && logs.budget !== null ? ` of ${formatBytes(logs.budget)}` : "";
+  const parts = [
+    `transcripts ${formatBytes(transcripts.bytes)}`,
+    `catalogue ${formatBytes(catalogue.bytes)}`,
+    ...(logs ? [`raw logs ${formatBytes(logs.stored)}${budget}`] : []),
+    `derived ${formatBytes(derived.bytes)}`,
+    ...(files.bytes > 0 ? [`files ${formatBytes(files.bytes)}`] : []),
+  ];
+  row("", parts.join(", "));
+  const shown = tools.slice(0, MOST_TOOLS).map((tool) => `${tool.label} ${formatBytes(tool.transcripts + tool.logs)}`);
+  const more = tools.length - shown.length;
+  if (shown.length > 0) row("", `${shown.join(", ")}${more > 0 ? `, ${more} more` : ""}`);
+  if (back.catalogue > 0) row("", `can be given back: ${formatBytes(back.catalogue)} by sessarc vacuum`);
+  if (logs?.isOver)
+    row("", "raw logs are over their budget, and all of them are gone at their assistants or will be within 7 days");
+  if (logs && logs.leftOutDying > 0)
+    row(
+      "",
+      `${formatCount(logs.leftOutDying)} raw logs that will be deleted within 7 days have no room: sessarc doctor`,
+    );
 }
 
 function versionText(running: Running): string {

@@ -13,6 +13,7 @@ import { usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
 import type { SessionFilter } from "./catalogue/filter.ts";
 import { Readers } from "./catalogue/readers.ts";
+import { createRoom, type StorageReport } from "./catalogue/room.ts";
 import { createStore, type Store } from "./catalogue/store.ts";
 import {
   type Cost,
@@ -107,6 +108,8 @@ export interface OpenArchive extends Archive {
   readonly sources: Sources;
   readonly readers: Readers;
   readonly damage: Damage;
+  /** What takes how much of the disk. */
+  room(): Promise<StorageReport>;
   /** Call after changing sessions or projects. `ids`: all sessions whose rows are others now, none of them gone unnamed. */
   changed(ids?: readonly string[]): void;
   /** Live git of projects, passed on one at a time; all run at once within git's limits. Resolves after the last one. */
@@ -170,6 +173,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
     }),
     readers,
     damage,
+    room: createRoom(kernel, () => changes.generation),
     sources: createSources(kernel),
     get generation() {
       return changes.generation;

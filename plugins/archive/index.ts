@@ -22,6 +22,7 @@ import { sourceRoutes } from "./routes/sources.ts";
 import { vacuumRoutes } from "./routes/vacuum.ts";
 
 export type { Archive, Imports } from "./archive.ts";
+export type { StorageReport, ToolRoom } from "./catalogue/room.ts";
 export type {
   Cost,
   EarlierText,

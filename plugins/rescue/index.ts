@@ -4,11 +4,13 @@ import { commands } from "./commands/index.ts";
 import { config, type LogsSetting } from "./config.ts";
 import type { RescueContract } from "./contract.ts";
 import "./errors.ts";
+import { checkBudget } from "./keep/check.ts";
 import { createKeeper } from "./keep/keeper.ts";
 import { createLogStore } from "./keep/store.ts";
 import { createRescue, type Rescue } from "./rescue.ts";
 import { rescueRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
+import { createStates } from "./state/states.ts";
 
 export type {
   Hidden,
@@ -37,8 +39,9 @@ export default definePlugin({
   migrations,
   commands,
   setup(kernel) {
-    const keeper = createKeeper(kernel);
-    kernel.provide("rescue", createRescue(kernel, keeper));
+    const states = createStates(kernel);
+    const keeper = createKeeper(kernel, states);
+    kernel.provide("rescue", createRescue(kernel, keeper, states));
     const failed = (error: unknown) => {
       if (!kernel.closing.aborted) void kernel.notify("listener:failed", error, { hook: "rescue" });
     };
@@ -54,6 +57,14 @@ export default definePlugin({
       ({ ids, write }) => void write.push(...createLogStore(kernel.storage.db).erase(ids)),
     );
     kernel.hooks.hook("session:removed", ({ id }) => keeper.remove(id));
+    kernel.hooks.hook("settings:changed", async ({ keys }) => {
+      if (keys.includes("rescue.logs")) await keeper.run();
+    });
+    kernel.hooks.hook("doctor:check", async ({ checks }) => void checks.push(checkBudget(await keeper.room())));
+    kernel.hooks.hook("status:collect", async (status) => {
+      const { isOver, leftOut, leftOutDying } = await keeper.room();
+      status.rescue = { isOver, leftOut, leftOutDying };
+    });
     kernel.hooks.hook("archive:vacuum", async () => void (await keeper.sweep(false)));
     const timer = setTimeout(() => {
       if (kernel.address) keeper.run().catch(failed);
@@ -73,11 +84,14 @@ declare module "sessarc" {
     rescue: { logs: LogsSetting };
   }
   interface UserConfig {
-    /** `logs`: whether the raw log of each session is stored beside its transcript (`keep`, the default, or `none`). */
+    /**
+     * `logs`: whether the raw log of each session is stored beside its transcript. `keep`, the default: within a tenth of the free space and
+     * 20 GB; a number: within so many GB; `none`: not.
+     */
     rescue?: { logs?: LogsSetting | undefined } | undefined;
   }
   interface SettingValues {
-    /** Whether raw logs are stored. */
+    /** Whether raw logs are stored, and within how many GB. */
     "rescue.logs": LogsSetting;
   }
   interface ApiRoutes extends RoutesOf<typeof routes> {}

@@ -1,6 +1,6 @@
 /** The figures of Home and of `sessarc rescue`. */
 import type { Kernel } from "sessarc";
-import { createLogStore } from "./keep/store.ts";
+import type { Keeper, StoredLogs } from "./keep/keeper.ts";
 import { type SessionState, STATES, type States } from "./state/states.ts";
 
 export interface RescueOverview {
@@ -14,7 +14,7 @@ export interface RescueOverview {
   notArchived: number;
   /** Their assistants. */
   notArchivedTools: string[];
-  stored: { setting: "keep" | "none"; sessions: number; bytes: number; stored: number };
+  stored: StoredLogs;
   retention: RetentionRule[];
 }
 
@@ -31,7 +31,7 @@ export interface RetentionRule {
 /** Started by a person, not by another session. */
 const TOP_LEVEL = "coalesce(parent_id, '') = ''";
 
-export async function overviewOf(kernel: Kernel, states: States): Promise<RescueOverview> {
+export async function overviewOf(kernel: Kernel, keeper: Keeper, states: States): Promise<RescueOverview> {
   const { db } = kernel.storage;
   const count = async (sql: string, params: Parameters<typeof db.get>[1] = []) =>
     (await db.get<{ n: number }>(`select count(*) as n from session where ${TOP_LEVEL} and ${sql}`, params))?.n ?? 0;
@@ -51,7 +51,7 @@ export async function overviewOf(kernel: Kernel, states: States): Promise<Rescue
     notListed: byState.hidden + byState.gone,
     notArchived: late.reduce((sum, one) => sum + one.notArchived, 0),
     notArchivedTools: late.map(({ tool }) => tool),
-    stored: { setting: kernel.config.rescue.logs, ...(await createLogStore(db).totals()) },
+    stored: await keeper.room(),
     retention: await retentionOf(kernel),
   };
 }

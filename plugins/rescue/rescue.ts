@@ -1,16 +1,18 @@
 /** The service `rescue`. */
 import { type Kernel, SessarcError, type SqlValue } from "sessarc";
-import type { Keeper } from "./keep/keeper.ts";
+import type { Keeper, StoredLogs } from "./keep/keeper.ts";
 import { overviewOf, type RescueOverview, retentionOf } from "./overview.ts";
 import { createRestorer, type Restorer } from "./restore/rescue.ts";
 import { changeRetention, type RetentionChange } from "./state/retention.ts";
-import { createStates, type SessionState, type States } from "./state/states.ts";
+import type { SessionState, States } from "./state/states.ts";
 
 export interface Rescue extends Restorer {
   /** Part of a question about sessions: those in a state. */
   condition(state: SessionState): Promise<{ sql: string; params: readonly SqlValue[]; revision: number }>;
   of: States["of"];
   overview(): Promise<RescueOverview>;
+  /** What is stored, within which budget. */
+  stored(): Promise<StoredLogs>;
   /** Stores what is behind. */
   store(ids?: readonly string[]): Promise<void>;
   /** Sessions whose log is stored. */
@@ -21,15 +23,15 @@ export interface Rescue extends Restorer {
   retain(tool: string, days: number, write: boolean): Promise<RetentionChange>;
 }
 
-export function createRescue(kernel: Kernel, keeper: Keeper): Rescue {
-  const states = createStates(kernel);
+export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Rescue {
   return {
     ...createRestorer(kernel, keeper),
     async condition(state) {
       return { ...(await states.condition(state)), revision: keeper.revision };
     },
     of: (ids) => states.of(ids),
-    overview: () => overviewOf(kernel, states),
+    overview: () => overviewOf(kernel, keeper, states),
+    stored: () => keeper.room(),
     store: (ids) => keeper.run(ids),
     async storedOf(ids) {
       const rows = await kernel.storage.db.all<{ id: string }>(

@@ -9,7 +9,8 @@ export interface Totals {
   bytes: number;
 }
 
-const BYTES =
+/** Of rows with `parts`. */
+export const BYTES =
   "coalesce(sum((select sum(cast(json_extract(value, '$[1]') as integer)) from json_each(parts))), 0) as bytes";
 
 /** About 2 µs a session, from the index `session_parts` alone. */

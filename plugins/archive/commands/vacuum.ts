@@ -1,6 +1,6 @@
 import { type CommandContext, UsageError } from "sessarc";
 import { accepted, formatBytes, send } from "#internal/terminal";
-import type { Room } from "../routes/vacuum.ts";
+import type { Room } from "../catalogue/room.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError("It takes no arguments: `sessarc vacuum`");

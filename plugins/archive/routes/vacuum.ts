@@ -1,20 +1,6 @@
-/** GET and POST /vacuum: what deleted sessions left in the catalogue. */
-import { defineRoute, type Kernel } from "sessarc";
-
-export interface Room {
-  /** Of the catalogue. */
-  bytes: number;
-  /** Bytes of them that are empty. */
-  free: number;
-}
-
-async function roomOf(kernel: Kernel): Promise<Room> {
-  const { db } = kernel.storage;
-  const pages = await db.get<{ page_count: number }>("pragma page_count");
-  const free = await db.get<{ freelist_count: number }>("pragma freelist_count");
-  const size = (await db.get<{ page_size: number }>("pragma page_size"))?.page_size ?? 0;
-  return { bytes: (pages?.page_count ?? 0) * size, free: (free?.freelist_count ?? 0) * size };
-}
+/** GET /storage: what takes how much of the disk. GET and POST /vacuum: what deleted sessions left in the catalogue. */
+import { defineRoute } from "sessarc";
+import { type Room, roomOf, type StorageReport } from "../catalogue/room.ts";
 
 const room = defineRoute({
   method: "GET",
@@ -29,6 +15,13 @@ const EMPTIED = [
      and not exists (select 1 from association where virtual_id = project.id or project_id = project.id)`,
   "delete from project_alias where not exists (select 1 from project where id = project_alias.project_id)",
 ];
+
+const storage = defineRoute({
+  method: "GET",
+  path: "/storage",
+  summary: "What the archive takes of the disk, by part and by assistant, and what of it can be given back",
+  handler: ({ kernel }): Promise<StorageReport> => kernel.inject("archive/open").room(),
+});
 
 const vacuum = defineRoute({
   method: "POST",
@@ -48,4 +41,4 @@ const vacuum = defineRoute({
   },
 });
 
-export const vacuumRoutes = [room, vacuum] as const;
+export const vacuumRoutes = [storage, room, vacuum] as const;

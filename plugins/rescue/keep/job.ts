@@ -10,8 +10,6 @@ export interface KeepJob {
   env: AdapterEnv;
   /** Where logs are stored. */
   folder: string;
-  /** False: only whether the sessions are hidden is worked out. */
-  keep: boolean;
   /** Sessions of one adapter. */
   sessions: KeepSession[];
 }
@@ -22,6 +20,8 @@ export interface KeepSession {
   known: KeptFile[];
   /** Files that are logs of other sessions. */
   except: string[];
+  /** False: only whether the session is hidden is worked out. */
+  keep: boolean;
 }
 
 export interface KeepResult {
@@ -68,10 +68,10 @@ export async function runKeep(job: KeepJob, adapter: Adapter): Promise<KeepResul
 }
 
 async function keepOne(
-  { env, keep }: KeepJob,
+  { env }: KeepJob,
   adapter: Adapter,
   folder: LogFolder,
-  { id, ref, known, except }: KeepSession,
+  { id, ref, known, except, keep }: KeepSession,
   databaseAt: (path: string) => Promise<RescueDatabase | undefined>,
 ): Promise<KeepResult> {
   const database = await databaseAt(ref.path);

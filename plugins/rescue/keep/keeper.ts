@@ -1,9 +1,13 @@
 /** Stores the log of every session after its import, in the pool, and works out whether its assistant lists it. */
 import type { Kernel, PoolTask, SessionRef } from "sessarc";
+import { pages } from "#internal/adapter";
+import type { LogsSetting } from "../config.ts";
+import type { States } from "../state/states.ts";
+import { budgetOf } from "./budget.ts";
 import type { KeptFile } from "./files.ts";
 import { LogFolder, ownerOf } from "./files.ts";
 import { type KeepJob, type KeepResult, type KeepSession, keepLogs, runKeep } from "./job.ts";
-import { type BehindRow, createLogStore } from "./store.ts";
+import { type BehindRow, createLogStore, type LogShares } from "./store.ts";
 
 export interface Keeper {
   /** Stores what is behind, of all sessions or of `ids`. Calls run one after another. */
@@ -14,7 +18,8 @@ export interface Keeper {
   files(id: string): Promise<KeptFile[] | undefined>;
   /** Bytes of one of them; undefined when a part is missing or damaged. */
   read(file: KeptFile): Promise<Buffer | undefined>;
-  totals(): Promise<{ sessions: number; bytes: number; stored: number }>;
+  /** What is stored within which budget. */
+  room(): Promise<StoredLogs>;
   /** Removes the parts of a deleted session. */
   remove(id: string): Promise<void>;
   /** Removes parts that no row names. With `all`, every stored log: the answer is how many bytes that gave back. */
@@ -23,6 +28,18 @@ export interface Keeper {
   /** Grows with every change of what is stored. */
   readonly revision: number;
   close(): Promise<void>;
+}
+
+export interface StoredLogs extends LogShares {
+  setting: LogsSetting;
+  sessions: number;
+  /** Of the logs, and of what is stored of them. */
+  bytes: number;
+  stored: number;
+  /** Stored bytes at most; null: without a limit, or nothing is stored. */
+  budget: number | null;
+  /** More is stored than that, and only logs are left that their assistants deleted or will delete within seven days. */
+  isOver: boolean;
 }
 
 const KEEP_TASK: PoolTask<[KeepJob], KeepResult[]> = {
@@ -38,7 +55,7 @@ const JOB_BYTES = 32 * 2 ** 20;
 /** How long a session rests before its log is stored: each message would otherwise store a part. */
 const REST_MS = 15_000;
 
-export function createKeeper(kernel: Kernel): Keeper {
+export function createKeeper(kernel: Kernel, states: States): Keeper {
   const { storage } = kernel;
   const store = createLogStore(storage.db);
   const root = storage.path("logs");
@@ -46,21 +63,53 @@ export function createKeeper(kernel: Kernel): Keeper {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let tail: Promise<unknown> = Promise.resolve();
+  let shrinking: Promise<unknown> = Promise.resolve();
   let revision = 0;
 
-  const isKept = () => kernel.config.rescue.logs === "keep";
-  const mode = () => (isKept() ? "keep " : "none ");
+  const mode = () => (kernel.config.rescue.logs === "none" ? "none" : "keep");
+  const dying = () => states.condition("dying");
 
   async function work(ids: readonly string[] | undefined): Promise<void> {
-    for (let after = ""; !kernel.closing.aborted; ) {
-      const rows = ids ? await store.behindOf(mode(), ids) : await store.behind(mode(), after, PAGE);
-      const lanes = jobsOf(rows).values();
+    const room = await hasMuchRoom();
+    const behind = ids ? await store.behindOf(mode(), room, ids) : await store.behind(mode(), room, await dying());
+    for (const some of pages(behind, PAGE)) {
+      if (kernel.closing.aborted) return;
+      const lanes = jobsOf(await store.rowsOf(some)).values();
       // A service works beside its requests; a command has nothing else to do.
       const width = kernel.address ? 1 : kernel.pool.size;
       await Promise.all(Array.from({ length: width }, () => lane(lanes)));
-      const last = rows.at(-1);
-      if (ids || !last) return;
-      after = last.id;
+    }
+    await shrinkOnce();
+  }
+
+  /** With a tenth of the budget free, logs that had no room are tried again: with less, each run would store and remove some of them. */
+  async function hasMuchRoom(): Promise<boolean> {
+    const { stored } = await store.totals();
+    const { bytes } = await budgetOf(kernel, stored);
+    return bytes - stored > bytes / 10;
+  }
+
+  /** Bytes left of the budget; less than 0 where more is stored. */
+  async function roomOf(): Promise<number> {
+    const { stored } = await store.totals();
+    return (await budgetOf(kernel, stored)).bytes - stored;
+  }
+
+  /** Removes the oldest logs that their assistants still have, until the budget is met or none is left. */
+  async function shrink(): Promise<void> {
+    while (mode() === "keep" && !kernel.closing.aborted) {
+      let over = -(await roomOf());
+      if (over <= 0) return;
+      const chosen: { id: string; files: string }[] = [];
+      for (const row of await store.removable(await dying(), PAGE)) {
+        if (over <= 0) break;
+        over -= row.stored;
+        chosen.push(row);
+      }
+      if (chosen.length === 0) return;
+      await storage.db.batch([store.giveUp(chosen.map(({ id }) => id))]);
+      revision++;
+      for (const { files } of chosen) await folder.remove(namesOf(JSON.parse(files) as KeptFile[]));
     }
   }
 
@@ -71,40 +120,72 @@ export function createKeeper(kernel: Kernel): Keeper {
     }
   }
 
+  /** Which of these logs there is room for: all, while the budget has some; else those that are newer than one that may be removed. */
+  async function fitting(rows: readonly BehindRow[]): Promise<ReadonlySet<string>> {
+    if (mode() === "none") return new Set();
+    if ((await roomOf()) > 0) return new Set(rows.map(({ id }) => id));
+    const [oldest] = await store.removable(await dying(), 1);
+    const isNewer = (row: BehindRow) => oldest !== undefined && oldest.id !== row.id && oldest.mtime < row.source_mtime;
+    const fit = new Set(rows.filter(isNewer).map(({ id }) => id));
+    if (oldest === undefined || fit.size === rows.length) return fit;
+    // A log that is deleted soon is worth more than one that stays.
+    const states = await dyingOf(rows.map(({ id }) => id));
+    for (const id of states) fit.add(id);
+    return fit;
+  }
+
+  async function dyingOf(ids: readonly string[]): Promise<string[]> {
+    const { sql, params } = await dying();
+    const rows = await storage.db.all<{ id: string }>(
+      `select id from session where id in (select value from json_each(?)) and ${sql}`,
+      [JSON.stringify(ids), ...params],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   async function keep(rows: readonly BehindRow[]): Promise<void> {
     const tool = rows[0]?.tool ?? "";
     const adapter = kernel.registry.adapters.get(tool);
     if (!adapter) return;
     const source = kernel.registry.adapterSource(tool);
+    const fit = await fitting(rows);
     const sessions: KeepSession[] = [];
     for (const row of rows) {
       const except = row.companions === null ? [] : await store.pathsBelow(row.id);
-      sessions.push({ id: row.id, ref: refOf(row), known: knownOf(row), except });
+      sessions.push({ id: row.id, ref: refOf(row), known: knownOf(row), except, keep: fit.has(row.id) });
     }
     const job: KeepJob = {
       adapter: source ? { ...source, folders: kernel.registry.folders.get(tool) } : null,
       env: kernel.env,
       folder: root,
-      keep: isKept(),
       sessions,
     };
     const results =
       kernel.pool.threaded && source ? await kernel.pool.run(KEEP_TASK, job) : await runKeep(job, adapter);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const stale: string[] = [];
+    const now = mode();
     const write = results.flatMap((result) => {
       const row = byId.get(result.id);
       if (!row) return [];
       const known = knownOf(row);
       // What is stored stays when nothing new is to be stored, and when the log cannot be read any more.
       const files = result.files ?? (known.length > 0 ? known : null);
-      const now = namesOf(files ?? []);
-      for (const name of namesOf(known)) if (!now.has(name)) stale.push(name);
-      return [store.write(mode(), row, { ...result, files })];
+      const named = namesOf(files ?? []);
+      for (const name of namesOf(known)) if (!named.has(name)) stale.push(name);
+      return [store.write(now === "keep" && !fit.has(row.id) ? "full" : now, row, { ...result, files })];
     });
     await storage.db.batch(write);
     revision++;
     await folder.remove(stale);
+    if (fit.size > 0) await shrinkOnce();
+  }
+
+  /** Lanes wait for each other: each would remove what the other one removes. */
+  function shrinkOnce(): Promise<void> {
+    const next = shrinking.then(shrink);
+    shrinking = next.catch(() => {});
+    return next;
   }
 
   const run: Keeper["run"] = (ids) => {
@@ -138,7 +219,19 @@ export function createKeeper(kernel: Kernel): Keeper {
     },
     files: (id) => store.files(id),
     read: (file) => folder.get(file),
-    totals: () => store.totals(),
+    async room() {
+      const [totals, shares] = [await store.totals(), await store.shares(await dying())];
+      const setting = kernel.config.rescue.logs;
+      const budget = setting === "none" ? null : (await budgetOf(kernel, totals.stored)).bytes;
+      const isOver = budget !== null && totals.stored > budget && shares.removable === 0;
+      return {
+        setting,
+        ...totals,
+        budget: budget === null || !Number.isFinite(budget) ? null : Math.floor(budget),
+        ...shares,
+        isOver,
+      };
+    },
     async remove(id) {
       const owner = ownerOf(id);
       for await (const name of folder.names()) if (name.startsWith(owner)) await folder.remove([name]);
