@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { nodeFor } from "./picked.ts";
 import { cacheDir, type Installed, install } from "./tools/install.ts";
 import type { Ask, Driver, Place } from "./tools/types.ts";
 
@@ -50,7 +51,8 @@ export interface DriveOptions {
 /** Installs the tool when need be and makes a fresh home with a project in it: a git repository with one commit. */
 export async function drive(driver: Driver, { url, version, files = {} }: DriveOptions): Promise<Driven> {
   const installed = await install(driver.package, version, driver.folder);
-  const node = driver.node === undefined ? undefined : await install("node", driver.node);
+  const wanted = nodeFor(driver);
+  const node = wanted === undefined ? undefined : await install("node", wanted);
   // Not in the system's temp folder: Codex refuses to put its helpers there.
   await mkdir(join(cacheDir(), "homes"), { recursive: true });
   const home = await mkdtemp(join(cacheDir(), "homes", `${driver.name}-`));

@@ -10,5 +10,8 @@ const picked = new Map(
 
 export const isPicked = ({ name }: Driver): boolean => picked.size === 0 || picked.has(name);
 
+/** `SESSARC_REAL_NODE=22`: the major version of Node for every picked tool. Without it the driver's, else the one that runs the tests. */
+export const nodeFor = ({ node }: Driver): string | undefined => process.env.SESSARC_REAL_NODE || node;
+
 /** Undefined for the newest. */
 export const versionOf = ({ name }: Driver): string | undefined => picked.get(name);

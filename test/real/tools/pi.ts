@@ -4,8 +4,9 @@ import type { Driver } from "./types.ts";
 
 export const pi: Driver = {
   name: "pi",
-  package: "@mariozechner/pi-coding-agent",
+  package: "@earendil-works/pi-coding-agent",
   command: "pi",
+  node: "22",
   async setUp({ home, url }) {
     const folder = join(home, ".pi", "agent");
     await mkdir(folder, { recursive: true });
