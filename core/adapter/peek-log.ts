@@ -2,6 +2,7 @@
 import type { LineParser } from "../contract/adapter.ts";
 import type { SessionSummary } from "../session/session.ts";
 import { toTitle } from "../utils/text.ts";
+import { rowsIn } from "./line-scan.ts";
 import { readLines } from "./read-lines.ts";
 
 const ROWS = 60;
@@ -15,22 +16,13 @@ export async function peekLog(
   let first: string | undefined;
   let rows = 0;
   for await (const line of readLines(ref.path, { end: BYTES })) {
-    const row = parse(line);
-    if (row === undefined) continue;
-    const events = [parser.row(row, { offset: 0, length: line.length }) ?? []].flat();
-    first = events.find((event) => event.kind === "user")?.text;
-    if (first !== undefined || ++rows >= ROWS) break;
+    for (const row of rowsIn(line)) {
+      const events = [parser.row(row, { offset: 0, length: line.length }) ?? []].flat();
+      first ??= events.find((event) => event.kind === "user")?.text;
+      rows++;
+    }
+    if (first !== undefined || rows >= ROWS) break;
   }
   const { title, cwd, startedAt, gitBranch, virtualProject } = parser.finish();
   return { title: title ?? toTitle(first), cwd, startedAt, gitBranch, virtualProject };
-}
-
-/** The row at the end of a bounded read may be cut. */
-function parse(line: string): object | undefined {
-  try {
-    const row: unknown = JSON.parse(line);
-    return typeof row === "object" && row !== null && !Array.isArray(row) ? row : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 /** What the built-in adapters share beyond `sessarc/adapter`. `#internal/adapter` resolves inside this package alone. */
 
 export { withFolders } from "../adapter/folders.ts";
-export { rowsOf, scanLines } from "../adapter/line-scan.ts";
+export { rowsIn, rowsOf, scanLines } from "../adapter/line-scan.ts";
 export type { SkippedRows } from "../adapter/read-log.ts";
 export { readShell } from "../adapter/shell-input.ts";
 export { toolActions } from "../adapter/tool-action.ts";

@@ -12,7 +12,7 @@ import {
   type SessionRef,
   type ToolRole,
 } from "sessarc/adapter";
-import { readRegularSync } from "#internal/adapter";
+import { readRegularSync, rowsIn } from "#internal/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { RELATIVES, type Relative } from "./relatives.ts";
@@ -118,12 +118,15 @@ async function peekSession(ref: SessionRef) {
   let first: string | undefined;
   for await (const line of readLines(ref.path, { end: Math.min(size, HEAD) })) {
     if (first !== undefined && !NAMES.test(line)) continue;
-    const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
-    first ??= events.find((event) => event.kind === "user")?.text;
+    for (const row of rowsIn(line)) {
+      const events = [parser.row(row, { offset: 0, length: line.length }) ?? []].flat();
+      first ??= events.find((event) => event.kind === "user")?.text;
+    }
     if (first !== undefined && !whole) break;
   }
   for await (const line of whole ? [] : readLines(ref.path, { start: size - TAIL, end: size })) {
-    if (NAMES.test(line)) parser.row(parse(line), { offset: size, length: line.length });
+    if (!NAMES.test(line)) continue;
+    for (const row of rowsIn(line)) parser.row(row, { offset: size, length: line.length });
   }
   const { title, cwd, startedAt, gitBranch } = parser.finish();
   return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
@@ -184,13 +187,4 @@ function readRetention(home: string): Retention {
   }
   const days = isRecord(settings) ? Number(settings.cleanupPeriodDays) : Number.NaN;
   return Number.isFinite(days) && days >= 0 ? { days, source: path } : { days: 30, source: "default" };
-}
-
-/** Lines at the edge of a bounded read may be cut. */
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

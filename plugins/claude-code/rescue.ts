@@ -1,7 +1,7 @@
 /** How Claude Code lists its sessions, and what it needs to have one back: the log alone, in a folder named after the project's path. */
 import { basename, dirname, join } from "node:path";
 import { type AdapterCapabilities, type AdapterEnv, isRecord, readRows, toText } from "sessarc/adapter";
-import { bytesAt, isInside, movedPath, renameIds } from "#internal/adapter";
+import { bytesAt, isInside, movedPath, renameIds, rowsIn } from "#internal/adapter";
 
 type RescueContract = AdapterCapabilities["rescue"];
 
@@ -71,12 +71,6 @@ const folderName = (cwd: string): string => cwd.replace(/[^A-Za-z0-9]/g, "-");
 
 function* headRows(path: string) {
   for (const line of bytesAt(path, 0, HEAD).toString("utf8").split("\n")) {
-    let row: unknown;
-    try {
-      row = JSON.parse(line);
-    } catch {
-      continue; // the last one is cut
-    }
-    if (isRecord(row)) yield row;
+    for (const row of rowsIn(line)) if (isRecord(row)) yield row;
   }
 }

@@ -1,7 +1,9 @@
 /** Codex CLI: one rollout file per thread, plain or compressed. */
+
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc/adapter";
+import { rowsIn } from "#internal/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { originOf } from "./origin.ts";
 import { createParser, mayCopy } from "./parse.ts";
@@ -104,8 +106,10 @@ export default defineAdapter((options: CodexOptions | undefined) => {
       let first: string | undefined;
       let count = 0;
       for await (const line of readLines(ref.path, { end: PEEK })) {
-        const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
-        first ??= events.find((event) => event.kind === "user")?.text;
+        for (const row of rowsIn(line)) {
+          const events = [parser.row(row, { offset: 0, length: line.length }) ?? []].flat();
+          first ??= events.find((event) => event.kind === "user")?.text;
+        }
         if (first !== undefined || ++count >= PEEK_LINES) break;
       }
       const { title, cwd, startedAt, gitBranch } = parser.finish();
@@ -123,13 +127,4 @@ function rolloutsIn(dir: string, folder: string): string[] {
   const inHome = rolloutFolders(join(dir, folder));
   if (inHome.some(existsSync)) return inHome;
   return FOLDERS.includes(basename(dir)) ? [dir] : rolloutFolders(dir);
-}
-
-/** The line at the end of a bounded read may be cut. */
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

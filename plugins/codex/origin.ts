@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isRecord, type JsonRecord, readLines, readRows, toText } from "sessarc/adapter";
-import { BoundedMap, bytesAt, hash53, readFolder } from "#internal/adapter";
+import { BoundedMap, bytesAt, hash53, readFolder, rowsIn } from "#internal/adapter";
 import { userParts } from "./rows.ts";
 
 export interface Origin {
@@ -19,6 +19,8 @@ export interface Origin {
 const HEAD = 64 * 1024;
 /** Rollouts beside one whose parent is gone that are read. */
 const SIBLINGS = 50;
+/** ms between the head and what was copied. */
+const PAUSE = 1_000;
 /** Lines of a rollout in which a repeated turn begins. */
 const FIRST = 60;
 
@@ -30,10 +32,10 @@ interface Rows {
 
 /** Undefined for a rollout without a parent, and where neither the parent's rollout nor another copy of it is there. Reads the head of each other rollout. */
 export async function originOf(path: string): Promise<Origin | undefined> {
-  const named = parentIn(await headOf(path));
-  if (named === undefined) return undefined;
-  const parent = pathOf(path, named);
-  const others = parent === undefined ? siblings(path, named) : [parent];
+  const head = await headOf(path);
+  const named = parentIn(head);
+  const parent = named && pathOf(path, named);
+  const others = parent ? [parent] : named ? siblings(path, named) : await repeatedBy(path, head);
   if (others.length === 0) return undefined;
   const [turns, rows] = [new Set<string>(), new Set<number>()];
   for (const other of others) {
@@ -83,11 +85,13 @@ const indexes = new BoundedMap<string, { at: number; paths: Map<string, string> 
 /** A rollout that is not in the index may be new. */
 const STALE_MS = 2_000;
 
-function pathOf(child: string, id: string): string | undefined {
+const pathOf = (child: string, id: string): string | undefined => pathsFor(child, id).get(id);
+
+/** All rollouts beside `child` by their ids; read again when `id` is not among them. */
+function pathsFor(child: string, id: string): ReadonlyMap<string, string> {
   const [root] = /^.*(?=[\\/](?:archived_)?sessions[\\/])/s.exec(child) ?? [dirname(child)];
   const known = indexes.get(root);
-  const found = known?.paths.get(id);
-  if (found !== undefined || (known && performance.now() - known.at < STALE_MS)) return found;
+  if (known && (known.paths.has(id) || performance.now() - known.at < STALE_MS)) return known.paths;
   const paths = new Map<string, string>();
   const walk = (dir: string, depth: number): void => {
     for (const entry of readFolder(dir)) {
@@ -101,7 +105,37 @@ function pathOf(child: string, id: string): string | undefined {
   for (const place of places) walk(place, 4);
   if (paths.size === 0) walk(root, 4);
   indexes.set(root, { at: performance.now(), paths });
-  return paths.get(id);
+  return paths;
+}
+
+/** Rollouts, begun before a sub-agent that names no parent, whose first turn or count the sub-agent has as well. */
+async function repeatedBy(path: string, head: string): Promise<string[]> {
+  if (!/^[^\n]*"source":\s*\{\s*"subagent"/.test(head) || !(await beginsAtOnce(path))) return [];
+  const name = basename(path);
+  const earlier = [...pathsFor(path, idIn(name) ?? "").values()].filter((other) => basename(other) < name);
+  const found: string[] = [];
+  for (const other of earlier.sort((a, b) => (basename(a) < basename(b) ? 1 : -1)).slice(0, SIBLINGS)) {
+    const { turns, rows } = await rowsOf(other);
+    if ((await repeatsIn(path, turns, rows)).repeats) found.push(other);
+  }
+  return found;
+}
+
+/** Whether the first reply has the time of the head: what is copied is written in one go, and others need not be compared. */
+async function beginsAtOnce(path: string): Promise<boolean> {
+  let since: number | undefined;
+  let count = 0;
+  for await (const line of readLines(path)) {
+    for (const row of rowsIn(line)) {
+      if (!isRecord(row) || !isRecord(row.payload)) continue;
+      const time = Date.parse(toText(row.timestamp) ?? "");
+      since ??= time;
+      const { type, role } = row.payload;
+      if (type === "token_count" || role === "assistant") return !(time - since > PAUSE);
+    }
+    if (++count > FIRST) return false;
+  }
+  return false;
 }
 
 export const idIn = (name: string): string | undefined =>
@@ -145,20 +179,13 @@ async function repeatsIn(
 ): Promise<Pick<Origin, "hasTurns" | "repeats">> {
   let count = 0;
   for await (const line of readLines(path)) {
-    const row = parse(line);
-    const turn = turnOf(isRecord(row) ? row.payload : undefined);
-    if (turn !== undefined) return { hasTurns: true, repeats: turns.has(turn) };
-    const counted = isRecord(row) && isRecord(row.payload) && row.payload.type === "token_count";
-    if (counted) return { hasTurns: false, repeats: rows.has(rowHash(row) ?? Number.NaN) };
+    for (const row of rowsIn(line)) {
+      const payload = isRecord(row) && isRecord(row.payload) ? row.payload : {};
+      const turn = turnOf(payload);
+      if (turn !== undefined) return { hasTurns: true, repeats: turns.has(turn) };
+      if (payload.type === "token_count") return { hasTurns: false, repeats: rows.has(rowHash(row) ?? Number.NaN) };
+    }
     if (++count > FIRST) break;
   }
   return { hasTurns: false, repeats: false };
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // cut
-  }
 }

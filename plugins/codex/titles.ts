@@ -5,7 +5,7 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, openSqliteFile, readRegular, sqliteVersion, toText } from "sessarc/adapter";
-import { isUnreadable, listFolder } from "#internal/adapter";
+import { isUnreadable, listFolder, rowsIn } from "#internal/adapter";
 
 /** A larger index is not read; the first prompt is the title then. */
 const LIMIT = 16 * 1024 * 1024;
@@ -76,12 +76,9 @@ async function readIndex(file: string): Promise<Names> {
   const titles = new Map<string, string>();
   for (const line of (await textOf(file)).split("\n")) {
     if (line === "") continue;
-    try {
-      const row: unknown = JSON.parse(line);
+    for (const row of rowsIn(line)) {
       const [id, name] = isRecord(row) ? [toText(row.id), toText(row.thread_name)] : [];
       if (id && name) titles.set(id, name);
-    } catch {
-      // a half-written last row
     }
   }
   return titles;

@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc/adapter";
-import { openRegular } from "#internal/adapter";
+import { openRegular, rowsIn } from "#internal/adapter";
 import { userText, workspaceOf } from "./content.ts";
 import { createFold } from "./fold.ts";
 import { virtualProjectOf } from "./projects.ts";
@@ -27,10 +27,7 @@ export async function peekChat(
   else {
     const lines = text.split("\n");
     if (size > BOUND) lines.pop();
-    for (const line of lines) {
-      const { value, whole } = parseDocument(line);
-      if (value !== undefined && whole) fold.row(value);
-    }
+    for (const line of lines) for (const row of rowsIn(line)) fold.row(row);
   }
   const { meta, messages, first, context } = fold.result();
   let prompt: string | undefined;

@@ -103,6 +103,7 @@ const HEADS = {
   "a fork": [{ forked_from_id: PARENT }, true],
   "a sub-agent with its parent's head": [{ source: spawned, forked_from_id: PARENT }, true],
   "a sub-agent that does not name its origin": [{ source: spawned }, false],
+  "a sub-agent that names no parent at all": [{ source: { subagent: "review" } }, false],
 } as const;
 
 const own = { "gpt-5.5": { input: 60, output: 10, cacheRead: 40, cacheWrite5m: 0, cacheWrite1h: 0 } };

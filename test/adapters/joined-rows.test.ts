@@ -123,6 +123,20 @@ describe.each(ADAPTERS)("rows on one line: $name", ({ plugin, row, path }) => {
     expect((await read(`${a}${cut}${cut}${c}\n${d}\n`)).said).toEqual((await good([0, 2, 3])).said);
   });
 
+  it("gives the list of what can be imported the same title, folder and start", async () => {
+    const [a, b, c, d] = text(0, 1, 2, 3);
+    const peek = async (log: string) => adapter().peek?.(await write(log), env);
+    const whole = await peek(`${a}\n${b}\n${c}\n${d}\n`);
+    expect(whole).toMatchObject({ cwd: "/w/app", title: expect.stringContaining("é") });
+    for (const log of [
+      `${a?.slice(0, 40)}${a}\n${b}\n${c}\n${d}\n`,
+      `${"\0".repeat(3_000)}${a}\n${b}\n${c}\n`,
+      `${a}${b}${c}${d}\n`,
+      `${a}\n${b?.slice(0, 60)}${b}${c}`,
+    ])
+      expect({ log, peek: await peek(log) }).toEqual({ log, peek: whole });
+  });
+
   it("makes no row of a part of a cut one", async () => {
     const [first, cut = "", last] = text(0, 1, 2);
     const expected = await good([0, 2]);
@@ -194,5 +208,26 @@ describe("rows on one line", () => {
     const { events, summary } = await drain(readLog({ path }, parser()));
     expect(events.map((event) => event.text)).toEqual(['{"t":"d"}']);
     expect(summary.skipped?.lines).toBe(5);
+  });
+});
+
+describe("rows on one line: Codex's index of names", () => {
+  useHome("joined-names");
+  it("gives the names of all rows", async () => {
+    const { adapter } = codex() as { adapter?: Adapter };
+    if (!adapter) throw new Error("no adapter");
+    const ids = [1, 2, 3, 4].map((n) => `5e550000-0000-4000-8000-00000000000${n}`);
+    const folder = join(home, ".codex/sessions/2026/11/20");
+    await mkdir(folder, { recursive: true });
+    for (const id of ids) {
+      const meta = { timestamp: "2026-11-20T09:00:00.000Z", type: "session_meta", payload: { id, cwd: "/w/app" } };
+      await writeFile(join(folder, `rollout-2026-11-20T09-00-00-${id}.jsonl`), `${JSON.stringify(meta)}\n`);
+    }
+    const [a = "", b = "", c = "", d = ""] = ids.map((id, n) => JSON.stringify({ id, thread_name: `name ${n}` }));
+    await writeFile(
+      join(home, ".codex/session_index.jsonl"),
+      `${a.slice(0, 50)}${a}\n${"\0".repeat(2_000)}${b}\n${c}${d}`,
+    );
+    expect((await scan(adapter)).map(({ title }) => title).sort()).toEqual(["name 0", "name 1", "name 2", "name 3"]);
   });
 });

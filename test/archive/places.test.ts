@@ -89,6 +89,41 @@ describe("work trees that are gone", () => {
     expect(new Set(projects.values()).size).toBe(4);
   });
 
+  it.each([[], ["-c", "worktree.useRelativePaths=true"]])(
+    "are one project with the repository beside them that still has git's record of them (%s %s)",
+    async (...settings) => {
+      const home = await makeTempDir();
+      const [app, tree, other] = [join(home, "src/app"), join(home, "src/app-feature"), join(home, "src/app-other")];
+      await mkdir(app, { recursive: true });
+      git(app, "init", "-q", "--template=");
+      git(app, "commit", "-q", "--allow-empty", "-m", "one");
+      git(app, ...settings, "worktree", "add", "-q", tree);
+      await rm(tree, { recursive: true });
+      const projects = await inFolders(home, [join(tree, "deep/er"), tree, other, app]);
+      expect(projects.get(tree)).toBe(projects.get(app));
+      expect(projects.get(join(tree, "deep/er"))).toBe(projects.get(app));
+      expect(projects.get(other)).not.toBe(projects.get(app));
+    },
+  );
+
+  it("are one project with their repository when another session was there before", async () => {
+    const home = await makeTempDir();
+    const [app, tree] = [join(home, "src/app"), join(home, "elsewhere/feature")];
+    await mkdir(app, { recursive: true });
+    git(app, "init", "-q", "--template=");
+    git(app, "commit", "-q", "--allow-empty", "-m", "one");
+    git(app, "worktree", "add", "-q", tree);
+    const t = await createTestKernel({ home, plugins: defaultPlugins() });
+    await write(home, `p1/${keyOf(1)}.jsonl`, rowsOf(1, tree));
+    await t.send("POST", "/api/import", { all: true });
+    git(app, "worktree", "remove", tree);
+    await write(home, `p2/${keyOf(2)}.jsonl`, rowsOf(2, tree));
+    await t.send("POST", "/api/sync?wait=1");
+    const list = await sessionsOf(t);
+    expect(list).toHaveLength(2);
+    expect(new Set(list.map(({ projectId }) => projectId)).size).toBe(1);
+  });
+
   it("do not take folders along that only look like one", async () => {
     const home = await makeTempDir();
     const app = join(home, "src/app");
@@ -207,5 +242,16 @@ describe("sessions without a parent or without a message of their own", () => {
     await t.send("POST", "/api/sync?wait=1");
     expect(await sessionsOf(t, "&subagents=0")).toHaveLength(2);
     await rm(join(home, ".claude"), { recursive: true });
+  });
+});
+
+describe("folders of Windows in WSL", () => {
+  it("are one project under both names, with what is below a known repository", async () => {
+    const home = await makeTempDir();
+    const spellings = ["C:\\Users\\me\\App", "/mnt/c/Users/me/App", "/mnt/c/users/me/app/", "c:/Users/me/app"];
+    const projects = await inFolders(home, spellings);
+    expect(new Set(projects.values()).size).toBe(1);
+    expect(spellingKey("/mnt/c")).toBe(spellingKey("C:\\"));
+    for (const other of ["/mnt/data/x", "/mnt/C/x", "/mnt", "/srv/mnt/c/x"]) expect(spellingKey(other)).toBe(other);
   });
 });

@@ -1,9 +1,10 @@
 /** Which project a session belongs to: one repository or folder across all tools, worktrees and subfolders folded in. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { basename, dirname, isAbsolute, sep } from "node:path";
+import { basename, dirname, isAbsolute, sep, win32 } from "node:path";
 import type { Database, SessionSummary, Statement } from "sessarc";
 import type { ProjectRow } from "../catalogue/types.ts";
+import { createTreeRecords } from "./gone-trees.ts";
 import { isWindowsPath, spellingKey } from "./spelling.ts";
 
 /** What the git plugin tells about a folder; without it every folder stands for itself. */
@@ -53,6 +54,7 @@ export interface ProjectResolver {
 export function createResolver(db: Database, identify: Identify | undefined): ProjectResolver {
   const folders = new Map<string, Promise<Identity>>();
   const repositories = new Set<string>();
+  const trees = createTreeRecords();
   /** Repositories and folders by the last part of their path. */
   const byName = new Map<string, { kind: string; path: string }[]>();
   /** Ids of keys that the archive does not know: asked for with each log of a scan. */
@@ -95,6 +97,8 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     await load();
     for (const path of [beside, parent && name && `${parent}${cwd.includes("\\") ? "\\" : "/"}${name}`])
       if (path && (repositories.has(keyOf(path)) || (await identify?.(path))?.kind === "repository")) return path;
+    const recorded = trees.repositoryOf(cwd) ?? (await earlierOf(db, cwd));
+    if (recorded !== undefined) return recorded;
     const names = OF_TOOL.exec(cwd)?.slice(1) ?? [];
     const named = names.flatMap((one) => byName.get(one) ?? []);
     const known = named.filter(({ kind }) => kind === "repository");
@@ -191,6 +195,7 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     reset() {
       folders.clear();
       fresh.clear();
+      trees.reset();
       known = undefined;
     },
   };
@@ -206,6 +211,17 @@ export function projectId(key: string): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 12);
 }
 
+/** The repository that other sessions in this folder were in when the folder was there. */
+async function earlierOf(db: Database, cwd: string): Promise<string | undefined> {
+  const rows = await db.all<{ path: string }>(
+    `select distinct p.path from session s join project p on p.id = s.origin_id
+      where p.kind = 'repository' and p.path is not null and s.cwd = ?`,
+    [cwd],
+  );
+  const [only, ...others] = rows.filter(({ path }) => path !== cwd && existsSync(path));
+  return others.length === 0 ? only?.path : undefined;
+}
+
 /** The same repository at a path that is gone: it was moved. Two clones that both exist are two projects. */
 async function findMoved(db: Database, identity: Identity): Promise<{ id: string; path: string } | undefined> {
   const rows = await db.all<{ id: string; path: string }>(
@@ -219,7 +235,8 @@ async function findMoved(db: Database, identity: Identity): Promise<{ id: string
 /** A folder that is gone belongs to the repository it was in. */
 function knownParent(cwd: string, known: ReadonlySet<string>): string | undefined {
   if (existsSync(cwd)) return undefined;
-  for (let path = dirname(cwd); path !== dirname(path); path = dirname(path)) if (known.has(keyOf(path))) return path;
+  const up = isWindowsPath(cwd) ? win32.dirname : dirname;
+  for (let path = up(cwd); path !== up(path); path = up(path)) if (known.has(keyOf(path))) return path;
   return undefined;
 }
 

@@ -3,11 +3,15 @@
 /** A drive, or a folder of the network; `\\?\` and `\\.\` precede either. */
 const WINDOWS = /^(?:[A-Za-z]:[\\/]|[\\/]{2}[^\\/])/;
 
+/** A drive of Windows as WSL mounts it. */
+const MOUNTED = /^\/mnt\/([a-z])($|\/.*$)/s;
+
 export const isWindowsPath = (path: string): boolean => WINDOWS.test(withoutPrefix(path));
 
-/** Equal for all spellings of one folder: drive letter, slashes, case, a slash at the end, both names of WSL's file system. Other paths are unchanged. */
-export function spellingKey(path: string): string {
-  if (!isWindowsPath(path)) return path;
+/** Equal for all spellings of one folder: drive letter, slashes, case, a slash at the end, both names of WSL's file system, and `/mnt/c` of WSL. Other paths are unchanged. */
+export function spellingKey(named: string): string {
+  const path = named.replace(MOUNTED, (_, drive, rest) => `${drive}:${rest || "/"}`);
+  if (!isWindowsPath(path)) return named;
   const plain = withoutPrefix(path)
     .replaceAll("/", "\\")
     .replace(/(?!^)\\{2,}/g, "\\")

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Driver } from "./types.ts";
 
@@ -31,6 +31,12 @@ export const claudeCode: Driver = {
     ...["--", prompt],
   ],
   sessionId: ({ stdout }) => /"session_id":"([^"]+)"/.exec(stdout)?.[1],
+  async hasWritten({ home }) {
+    const projects = join(home, ".claude", "projects");
+    const names = (await readdir(projects, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
+    const texts = await Promise.all(names.map((name) => readFile(join(projects, name), "utf8")));
+    return texts.some((text) => text.includes('"type":"assistant"'));
+  },
   compaction: { prompt: "/compact", isCommand: true },
   words: {
     shell: (command) => ({ name: "Bash", input: { command, description: "run" } }),
