@@ -1,5 +1,6 @@
 /** What the built-in plugins share beyond `sessarc`. `#internal` resolves only inside this package: third parties cannot depend on it. */
 
+export { isLoopback } from "../config/config.ts";
 export { importModule } from "../config/module.ts";
 export { readSettings, type Settings, writeSettings } from "../config/settings.ts";
 export type { Polling } from "../contract/kernel.ts";

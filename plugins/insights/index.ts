@@ -1,11 +1,13 @@
 /** Usage, cost and analytics over the archive. */
 
-import { type Command, definePlugin, type RoutesOf } from "sessarc";
+import { type Command, type DoctorCheck, definePlugin, type RoutesOf } from "sessarc";
 import { type MaybePromise, readSettings } from "#internal";
 import "./errors.ts";
 import { toReadings } from "./figures/limits.ts";
 import { migrations } from "./figures/schema.ts";
 import { eraseFigures, writeFigures } from "./figures/write.ts";
+import { config, type PriceUpdate } from "./prices/config.ts";
+import { createOnline, type Online, type OnlineState } from "./prices/online.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing, SHIPPED } from "./prices/pricing.ts";
 import { readTable } from "./prices/table.ts";
@@ -26,6 +28,7 @@ export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
 export type { Spending } from "./figures/spending.ts";
 export type { Trait } from "./figures/traits.ts";
 export type { Reading } from "./figures/windows.ts";
+export type { OnlineState } from "./prices/online.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";
 export type { Activity, ProjectActivity } from "./routes/activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
@@ -39,6 +42,7 @@ export type { Insights } from "./service.ts";
 
 /** A service has the price table ready before a question needs it; a command is done before that. */
 const WARM_AFTER_MS = 500;
+const DAY_MS = 86_400_000;
 
 export const routes = [
   ...usageRoutes,
@@ -53,12 +57,19 @@ export const routes = [
 
 const command: Command = {
   name: "prices",
-  summary: "The price table in force and the prices of the models seen; load a newer table from a file",
-  usage: "\nupdate <file> [--date d]\nupdate --reset",
-  options: { date: { type: "string" }, reset: { type: "boolean" } },
+  summary: "The price table in force and the prices of the models seen; fetch a newer table, or load it from a file",
+  usage: "\nupdate [--yes]\nupdate <file> [--date d]\nupdate --reset\nupdate --withdraw",
+  options: {
+    date: { type: "string" },
+    reset: { type: "boolean" },
+    yes: { type: "boolean", short: "y" },
+    withdraw: { type: "boolean" },
+  },
   help: {
     date: "Day of the prices in the file: 2026-11-24 (default: the day the file was changed last)",
     reset: "Go back to the price table that comes with sessarc",
+    yes: "Agree to fetch the published table from the configured address, without a question",
+    withdraw: "Withdraw that consent: nothing is fetched any more",
   },
   operands: ["update"],
   load: () => import("./command.ts"),
@@ -67,6 +78,7 @@ const command: Command = {
 export default definePlugin({
   name: "insights",
   dependsOn: ["archive"],
+  config,
   routes,
   commands: [command],
   migrations,
@@ -84,6 +96,8 @@ export default definePlugin({
     kernel.provide("pricing", pricing);
     const insights = createInsights(kernel, pricing);
     kernel.provide("insights", insights);
+    const online = createOnline(kernel);
+    kernel.provide("price-table", online);
     const { db } = kernel.storage;
     kernel.hooks.hook("session:write", (written) => writeFigures(db, written));
     kernel.hooks.hook("session:replace", ({ id, summary }) => {
@@ -91,8 +105,22 @@ export default definePlugin({
       return insights.storeReadings(toReadings(tool, summary.limits ?? []));
     });
     kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseFigures(ids)));
+    const failed = (error: unknown) => void kernel.notify("listener:failed", error, { hook: "insights" });
+    const fetchIfDue = () => {
+      // A command has no address: only the service fetches without being asked.
+      if (kernel.address) online.fetchIfDue().catch(failed);
+    };
+    kernel.hooks.hook("settings:changed", ({ keys }) => {
+      if (keys.includes("priceTable.update")) fetchIfDue();
+    });
+    kernel.hooks.hook("doctor:check", async (report) => {
+      const check = toCheck(await online.state());
+      if (check) report.checks.push(check);
+    });
+    const daily = setInterval(fetchIfDue, DAY_MS).unref();
     const timer = setTimeout(() => {
       if (!kernel.address) return;
+      fetchIfDue();
       pricing.warm();
       // The next question reports a failure.
       void insights.warm().catch(() => {});
@@ -100,6 +128,8 @@ export default definePlugin({
     timer.unref();
     kernel.onClose(async () => {
       clearTimeout(timer);
+      clearInterval(daily);
+      await online.close();
       const learned = pricing.learned();
       if (!learned || kernel.storage.readOnly) return;
       await writePrices(files, learned, pricing.table.id).catch((error) =>
@@ -109,11 +139,43 @@ export default definePlugin({
   },
 });
 
+/** Undefined while nothing is fetched automatically and the last request on demand did not fail. */
+function toCheck({ address, update, consent, next, failure }: OnlineState): DoctorCheck | undefined {
+  const name = "price table";
+  if (update === "weekly" && consent === null)
+    return {
+      ...{
+        name,
+        status: "warn",
+        detail: `priceTable.update is weekly, but nobody has agreed to requests to ${address}`,
+      },
+      fix: "Agree with `sessarc prices update`, or set it to never.",
+    };
+  if (failure) return { name, status: "warn", detail: failure.reason, fix: "`sessarc prices update` tries again." };
+  if (update !== "weekly") return undefined;
+  return { name, status: "ok", detail: `fetched from ${address} once a week, next on ${next?.slice(0, 10)}` };
+}
+
 declare module "sessarc" {
+  interface PluginConfig {
+    priceTable: { update: PriceUpdate; address: string };
+  }
+  interface UserConfig {
+    /**
+     * `update`: whether the service fetches the published price table once a week, after you agreed to it (`weekly`, or `never`, the default);
+     * `address`: from where. Default: the data.json of genai-prices on GitHub.
+     */
+    priceTable?: { update?: PriceUpdate | undefined; address?: string | undefined } | undefined;
+  }
+  interface SettingValues {
+    /** Whether the service fetches the price table once a week. */
+    "priceTable.update": PriceUpdate;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     pricing: Pricing;
     insights: Insights;
+    "price-table": Online;
   }
   /** What plugins put beside the report of GET /insights, by key. */
   interface InsightsSections {}

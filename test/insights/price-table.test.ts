@@ -244,7 +244,7 @@ it("the command shows the table in force with its date, loads a file and goes ba
   expect(await said("update", "wrong.json")).toMatch(
     /^2 .*The price table is invalid: \[0\] is not an object.*--reset/s,
   );
-  expect(await said("update")).toMatch(/^2 /);
+  expect(await said("update")).toMatch(/^1 .*Nothing was fetched\. --yes agrees and fetches it/s);
   expect(await said("update", "data.json", "--reset")).toMatch(/^2 /);
   expect(await readFile(file, "utf8")).toContain("claude-haiku-4-5");
 });

@@ -153,6 +153,68 @@ describeUi("dashboard: settings of the service", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("fetches the published table after a consent with its address, once a week if wanted, and takes the consent back", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { priceTable } = stage.served.kernel.config;
+    const table = [
+      { id: "test", models: [{ id: "one", match: { equals: "one" }, prices: { input_mtok: 2, output_mtok: 7 } }] },
+    ];
+    let asked = 0;
+    const site = createServer((_, response) => {
+      asked++;
+      response.setHeader("etag", '"one"');
+      response.end(JSON.stringify(table));
+    });
+    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void site.close());
+    const before = priceTable.address;
+    priceTable.address = `http://127.0.0.1:${(site.address() as AddressInfo).port}/data.json`;
+    onTestFinished(() => {
+      priceTable.address = before;
+    });
+    await visit(stage, "/usage");
+    await visit(stage, "/settings/prices");
+    await page.reload();
+    await settled(page);
+    const row = page.locator("#price-table");
+    await row.getByRole("button", { name: "Fetch the newest table" }).click();
+    const dialog = page.getByRole("dialog", { name: /^Fetch the price table from 127\.0\.0\.1/ });
+    await dialog.getByText(priceTable.address).waitFor();
+    await dialog.getByText("Nothing about you or your sessions is sent").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(asked).toBe(0);
+    await row.getByRole("button", { name: "Fetch the newest table" }).click();
+    await dialog.getByRole("button", { name: "Agree and fetch" }).click();
+    await row.getByText("fetched", { exact: true }).waitFor();
+    await row.getByText("Checked last").waitFor();
+    expect(asked).toBe(1);
+    await row.getByRole("switch", { name: /Fetch once a week/ }).click();
+    await row.getByText("Next fetch").waitFor();
+    await sound(stage, "settings, fetched price table");
+    if (process.env.SHOTS)
+      for (const [scheme, width] of [
+        ["light", 1280],
+        ["dark", 1280],
+        ["light", 390],
+      ] as const) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize({ width, height: 900 });
+        await page.screenshot({ path: `/tmp/prices-x/${scheme}-${width}.png` });
+      }
+    await row.getByRole("switch", { name: /Fetch once a week/ }).click();
+    await row.getByText("Next fetch").waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "Withdraw the consent" }).click();
+    await row.getByText("You agreed to requests").waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "Back to the built-in table" }).click();
+    await page
+      .getByRole("dialog", { name: "Back to the built-in table" })
+      .getByRole("button", { name: "Back to the built-in table" })
+      .click();
+    await row.getByText("comes with sessarc").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("sets a price, counts with it at once, keeps what is typed over a reload and a dead service, and undoes it", async () => {
     const stage = get();
     const { page } = stage;

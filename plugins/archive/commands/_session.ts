@@ -31,9 +31,14 @@ export function moneyOf(cost: Pick<Cost, "microdollars" | "unpriced"> | null | u
   return cost.microdollars === 0 ? "—" : `${formatMoney(cost.microdollars)} +`;
 }
 
+/** Models without a price that a line names. */
+const NAMED = 5;
+
 /** By which prices a sum is estimated, and what it leaves out or takes at another price. */
 export function estimateOf({ pricedAt, unpriced, atStandard = [] }: Cost): string {
-  const missing = unpriced.length > 0 ? `; no price for ${printable(unpriced.join(", "))}` : "";
+  const more = unpriced.length > NAMED ? ` and ${unpriced.length - NAMED} more` : "";
+  const names = printable(unpriced.slice(0, NAMED).join(", "));
+  const missing = unpriced.length > 0 ? `; no price for ${names}${more} (\`sessarc prices update\`)` : "";
   const standard =
     atStandard.length > 0 ? `; at the standard price, as no other is known: ${printable(atStandard.join(", "))}` : "";
   return `estimated with prices of ${pricedAt}${missing}${standard}`;

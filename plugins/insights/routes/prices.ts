@@ -5,8 +5,10 @@ import * as v from "valibot";
 import { type Settings, writeSettings } from "#internal";
 import "../errors.ts";
 import { modelsSeen } from "../figures/questions.ts";
+import type { OnlineState } from "../prices/online.ts";
 import { type ModelPrice, type Rates, SHIPPED } from "../prices/pricing.ts";
-import { MOST_DOLLARS, type PriceTable, toTable, writeTable } from "../prices/table.ts";
+import { replaceTable } from "../prices/replace.ts";
+import { MOST_DOLLARS, toTable } from "../prices/table.ts";
 
 export interface PriceList {
   pricedAt: string;
@@ -22,6 +24,8 @@ export interface PriceList {
   overrides: Readonly<Record<string, Rates>>;
   /** Those set in the dashboard: they can be taken back here. */
   own: Readonly<Record<string, Rates>>;
+  /** Fetching of the published table. */
+  online: OnlineState;
 }
 
 /** Dollars per million tokens. */
@@ -86,28 +90,49 @@ const load = defineRoute({
     /** Providers in the format of genai-prices. */
     providers: v.array(v.unknown()),
   }),
-  handler: async ({ kernel, body }): Promise<PriceList> => replaceTable(kernel, await toTable(body)),
+  handler: async ({ kernel, body }): Promise<PriceList> => {
+    await replaceTable(kernel, await toTable(body));
+    return prices(kernel);
+  },
 });
 
 const reset = defineRoute({
   method: "DELETE",
   path: "/prices/table",
   summary: "Go back to the price table that comes with sessarc",
-  handler: ({ kernel }): Promise<PriceList> => replaceTable(kernel, undefined),
+  handler: async ({ kernel }): Promise<PriceList> => {
+    await replaceTable(kernel, undefined);
+    return prices(kernel);
+  },
 });
 
-export const priceRoutes = [list, set, remove, load, reset] as const;
+const fetchPublished = defineRoute({
+  method: "POST",
+  path: "/prices/table/fetch",
+  summary: "Fetch the published price table from the configured address, which the user must have agreed to",
+  body: v.object({
+    /** The address that the user agrees to; it is stored. Not needed when it was agreed to before. */
+    consent: v.optional(v.string()),
+  }),
+  handler: async ({ kernel, body: { consent } }): Promise<PriceList> => {
+    const online = kernel.inject("price-table");
+    if (consent !== undefined) await online.agree(consent);
+    await online.fetch();
+    return prices(kernel);
+  },
+});
 
-async function replaceTable(kernel: Kernel, table: PriceTable | undefined): Promise<PriceList> {
-  const { storage } = kernel;
-  if (storage.readOnly) throw new SessarcError("STORAGE_READ_ONLY", { path: storage.dataDir });
-  const { pricing, answers } = kernel.inject("insights");
-  await writeTable(storage.files, table);
-  pricing.setTable(table);
-  answers.clear();
-  await kernel.notify("prices:changed");
-  return prices(kernel);
-}
+const withdraw = defineRoute({
+  method: "DELETE",
+  path: "/prices/table/consent",
+  summary: "Withdraw the consent to fetch the price table: nothing is requested from then on",
+  handler: async ({ kernel }): Promise<PriceList> => {
+    await kernel.inject("price-table").withdraw();
+    return prices(kernel);
+  },
+});
+
+export const priceRoutes = [list, set, remove, load, reset, fetchPublished, withdraw] as const;
 
 async function change(kernel: Kernel, to: (own: Settings["prices"]) => Settings["prices"]): Promise<PriceList> {
   const { storage } = kernel;
@@ -137,5 +162,6 @@ async function prices(kernel: Kernel): Promise<PriceList> {
     unpriced: [...seen].filter((model) => !pricing.price(model)).sort(),
     overrides: pricing.overrides,
     own: pricing.own,
+    online: await kernel.inject("price-table").state(),
   };
 }

@@ -44,6 +44,22 @@ export function usePrices() {
       else toast(text);
     },
     dropTable,
+    /** `consent`: the address that the user agrees to. */
+    async fetchTable(consent?: string): Promise<void> {
+      const list = await api("POST /prices/table/fetch", { body: consent === undefined ? {} : { consent } });
+      await changed(list);
+      const { fetchedAt, checkedAt } = list.online;
+      toast(fetchedAt === checkedAt ? s("tableNewest", { date: list.pricedAt }) : s("tableSame"));
+    },
+    async withdraw(): Promise<void> {
+      cache.setQueryData(["prices"], await api("DELETE /prices/table/consent"));
+      toast(s("tableWithdrawn"));
+    },
+    async setWeekly(weekly: boolean): Promise<void> {
+      const body = { "priceTable.update": weekly ? "weekly" : "never" } as const;
+      cache.setQueryData(["settings"], await api("PATCH /settings", { body }));
+      await query.refetch();
+    },
     edit(model: string, rates?: Model["rates"]) {
       const texts = Object.fromEntries(RATES.map((name) => [name, rates ? String(rates[name]) : ""]));
       draft.value.price = { model, ...texts } as PriceDraft;
