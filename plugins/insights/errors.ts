@@ -25,7 +25,7 @@ export const errors = defineErrors({
   },
   PRICE_CONSENT_NEEDED: {
     status: 409,
-    why: ({ address }) => `Nothing was fetched: nobody has agreed yet to requests to ${address}`,
+    why: ({ address }) => `Nothing was fetched: the consent to requests to ${address} is missing`,
     fix: () => "`sessarc prices update` and Settings > Prices ask for it.",
   },
   PRICE_FETCH_FAILED: {

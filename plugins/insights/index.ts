@@ -147,7 +147,7 @@ function toCheck({ address, update, consent, next, failure }: OnlineState): Doct
       ...{
         name,
         status: "warn",
-        detail: `priceTable.update is weekly, but nobody has agreed to requests to ${address}`,
+        detail: `priceTable.update is weekly, but the consent to requests to ${address} is missing`,
       },
       fix: "Agree with `sessarc prices update`, or set it to never.",
     };

@@ -267,7 +267,7 @@ it("weekly: the service fetches once a week, an unreachable server is tried the 
     );
   await fetchIfDue();
   expect(site.seen).toEqual([]);
-  expect(await doctor()).toMatchObject({ status: "warn", detail: expect.stringContaining("nobody has agreed") });
+  expect(await doctor()).toMatchObject({ status: "warn", detail: expect.stringContaining("the consent to requests") });
   await get(site.url);
   const in7 = new Date(NOW.getTime() + 7 * DAY).toISOString();
   expect(await online()).toMatchObject({ update: "weekly", next: in7 });
@@ -328,7 +328,7 @@ it("a service that starts fetches what is due, and a command does not", async ()
   await expect.poll(() => site.seen.length).toBe(2);
 });
 
-it("the command asks for a consent by name where nobody can answer, fetches with --yes, and withdraws", async () => {
+it("the command asks for a consent by name where it cannot ask, fetches with --yes, and withdraws", async () => {
   const site = await serveTable();
   const home = await makeTempDir();
   await writeLog(home);

@@ -1,4 +1,4 @@
-/** The key `priceTable` of the configuration: from where the published price table is fetched, and whether the service does so by itself. */
+/** The key `priceTable` of the configuration: from where the published price table is fetched, and whether the service does so once a week. */
 import type { ConfigKey } from "sessarc";
 import * as v from "valibot";
 import { isLoopback } from "#internal";
@@ -26,7 +26,7 @@ export const config = {
   },
 } as const satisfies Record<string, ConfigKey>;
 
-/** https anywhere, http on this machine only: on the way nobody can replace the prices. */
+/** https anywhere, http on this machine only: a network in between cannot replace the prices. */
 function isAllowed(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
