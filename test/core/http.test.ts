@@ -322,6 +322,12 @@ describe("the kernel's own routes", () => {
       storage: { catalogBytes: expect.any(Number), transcriptBytes: 0, sessions: 7, messages: 0 },
       tools: {},
       uptimeMs: expect.any(Number),
+      process: {
+        pid: process.pid,
+        memoryBytes: expect.any(Number),
+        processorMs: expect.any(Number),
+        restarts: [],
+      },
       sync: { running: false },
     });
   });

@@ -84,7 +84,12 @@ const install = defineRoute({
     mode: v.optional(v.picklist(["enforce", "observe"])),
     dryRun: v.optional(v.boolean()),
   }),
-  handler: ({ kernel, body }) => kernel.inject("guard").install(body.tool ?? "claude-code", body),
+  handler: async ({ kernel, body }) => {
+    const installed = await kernel.inject("guard").install(body.tool ?? "claude-code", body);
+    // The first call waits one second at most: in a service its rules are compiled by then.
+    if (kernel.address) await Promise.all([kernel.inject("rules").warmUp(), import("./shown.ts")]);
+    return installed;
+  },
 });
 
 const uninstall = defineRoute({
