@@ -1,4 +1,4 @@
-/** Stored logs stay within a budget: which are removed for it, which never are, and who says so. */
+/** Stored logs stay within a budget: which are removed for it, which never are, and where that is reported. */
 import { randomBytes } from "node:crypto";
 import { readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";

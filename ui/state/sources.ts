@@ -6,6 +6,8 @@ import { useRefresh } from "./refresh.ts";
 
 export type ToolSources = Answer<"GET /sources">["tools"][number];
 
+export type OfferedHome = Answer<"GET /sources">["offered"][number];
+
 export function useSources() {
   const refresh = useRefresh();
   const query = useQuery({ key: ["sources"], query: ({ signal }) => api("GET /sources", { signal }) });
@@ -14,6 +16,8 @@ export function useSources() {
     tools: computed(() => query.data.value?.tools ?? []),
     /** Assistants found here whose conversations cannot be read. */
     closed: computed(() => query.data.value?.closed ?? []),
+    /** Homes on the other side of Windows and WSL. */
+    offered: computed(() => query.data.value?.offered ?? []),
     data: query.data,
     error: query.error,
     refetch: () => query.refetch(),
@@ -22,6 +26,14 @@ export function useSources() {
       const { sessions } = await api("POST /sources", { body: { tool, path } });
       await changed();
       return sessions;
+    },
+    /** Reads a home for each of its assistants. */
+    async addHome({ path, tools }: OfferedHome): Promise<void> {
+      try {
+        for (const { tool } of tools) await api("POST /sources", { body: { tool, path } });
+      } finally {
+        await changed();
+      }
     },
     async remove(tool: string, path: string): Promise<void> {
       await api("DELETE /sources", { query: { tool, path } });

@@ -2,6 +2,7 @@
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { findClosed } from "../places/closed.ts";
+import { findNeighbours } from "../places/neighbours.ts";
 
 /** Longer than any file system takes. */
 const path = v.pipe(v.string(), v.nonEmpty("is empty"), v.maxLength(4_096, "is too long for a path"));
@@ -11,11 +12,17 @@ const list = defineRoute({
   method: "GET",
   path: "/sources",
   summary:
-    "Where each tool's logs are read, folders that were added among them, and assistants whose logs cannot be read",
-  handler: async ({ kernel }) => ({
-    tools: await kernel.inject("archive/open").sources.list(),
-    closed: await findClosed(kernel.env),
-  }),
+    "Where each tool's logs are read, folders that were added among them, assistants whose logs cannot be read, and homes beside this one that can be added (WSL, Windows)",
+  handler: async ({ kernel }) => {
+    const { sources } = kernel.inject("archive/open");
+    const tools = await sources.list();
+    const read = tools.flatMap((one) => one.sources.map(({ path }) => path));
+    const [closed, offered] = await Promise.all([
+      findClosed(kernel.env),
+      findNeighbours(kernel.registry.adapters.values(), kernel.env, read),
+    ]);
+    return { tools, closed, offered };
+  },
 });
 
 const add = defineRoute({
