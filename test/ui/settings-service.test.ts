@@ -173,7 +173,6 @@ describeUi("dashboard: settings of the service", () => {
     onTestFinished(() => {
       priceTable.address = before;
     });
-    await visit(stage, "/usage");
     await visit(stage, "/settings/prices");
     await page.reload();
     await settled(page);
@@ -192,16 +191,6 @@ describeUi("dashboard: settings of the service", () => {
     await row.getByRole("switch", { name: /Fetch once a week/ }).click();
     await row.getByText("Next fetch").waitFor();
     await sound(stage, "settings, fetched price table");
-    if (process.env.SHOTS)
-      for (const [scheme, width] of [
-        ["light", 1280],
-        ["dark", 1280],
-        ["light", 390],
-      ] as const) {
-        await page.emulateMedia({ colorScheme: scheme });
-        await page.setViewportSize({ width, height: 900 });
-        await page.screenshot({ path: `/tmp/prices-x/${scheme}-${width}.png` });
-      }
     await row.getByRole("switch", { name: /Fetch once a week/ }).click();
     await row.getByText("Next fetch").waitFor({ state: "detached" });
     await row.getByRole("button", { name: "Withdraw the consent" }).click();
