@@ -54,6 +54,7 @@ export { canonicalJson } from "../utils/canonical.ts";
 export { debugError } from "../utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";
 export { type Space, spaceOf } from "../utils/free-space.ts";
+export { GIT_LIST_KEYS, GIT_OPTIONS, GIT_VARIABLES, gitEnvironment, gitFiltersOff } from "../utils/git.ts";
 export { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "../utils/otlp.ts";
 export { isInside, resolveInside } from "../utils/path.ts";
 export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";

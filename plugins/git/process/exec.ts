@@ -2,7 +2,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { parse } from "node:path";
 import { isSessarcError, SessarcError } from "sessarc";
-import { endProcess, exec, startProcess } from "#internal";
+import { endProcess, exec, GIT_OPTIONS, gitEnvironment as safeEnvironment, startProcess } from "#internal";
 import { codeOf } from "#internal/adapter";
 import "../errors.ts";
 
@@ -49,58 +49,18 @@ export function at(place: GitPlace): string[] {
   return place.worktree ? ["-C", place.worktree, dir, `--work-tree=${place.worktree}`] : ["-C", place.gitDir, dir];
 }
 
-/**
- * `-c` wins over every configuration file, the repository's own included.
- * Filters have free names and are switched off per repository (filters.ts); transports by GIT_ALLOW_PROTOCOL,
- * since `protocol.<name>.allow` would win over `protocol.allow`.
- */
-const FIXED = [
-  "--no-pager",
-  "--literal-pathspecs",
-  ...[
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.sshCommand=false",
-    "core.gitProxy=",
-    "core.askPass=",
-    "core.editor=false",
-    "credential.helper=",
-    "protocol.allow=never",
-    "diff.renameLimit=1000",
-    "log.showSignature=false",
-    "gpg.program=false",
-    "status.submoduleSummary=false",
-    "submodule.recurse=false",
-    "safe.directory=*",
-    "gc.auto=0",
-    "maintenance.auto=false",
-  ].flatMap((pair) => ["-c", pair]),
-];
+/** What every git gets beyond the options that keep a repository from running programs. */
+const FIXED = [...GIT_OPTIONS, "--literal-pathspecs", "-c", "diff.renameLimit=1000"];
 
 const OWN_ENVIRONMENT = {
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_ATTR_NOSYSTEM: "1",
-  GIT_ALLOW_PROTOCOL: ":",
-  GIT_NO_LAZY_FETCH: "1",
   // A hash stands for what was committed: replacements and grafts could change under what is kept by hash.
   GIT_NO_REPLACE_OBJECTS: "1",
   // A file that is there, even an empty one, makes git write advice.
   GIT_GRAFT_FILE: "/dev/null/none",
-  GIT_PAGER: "cat",
-  GIT_EDITOR: "false",
-  // Values for --config-env (filters.ts).
-  SESSARC_GIT_EMPTY: "",
-  SESSARC_GIT_FALSE: "false",
-  LC_ALL: "C",
 };
 
-/** The user's environment without any GIT_ variable (a service started from a hook has GIT_DIR set), plus ours. */
 export function gitEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
-  const own = Object.entries(env).filter(([name]) => !/^(GIT_|SSH_ASKPASS)/i.test(name));
-  return { ...Object.fromEntries(own), ...OWN_ENVIRONMENT };
+  return { ...safeEnvironment(env), ...OWN_ENVIRONMENT };
 }
 
 export function createExec(options: {

@@ -6,7 +6,7 @@ import { appendFile, copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promi
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
-import { exec } from "#internal";
+import { exec, GIT_OPTIONS, GIT_VARIABLES } from "#internal";
 import { isGone } from "#internal/adapter";
 import type { SandboxRow } from "../store.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -52,16 +52,11 @@ const CONFIG = `[user]
 const environment = (path: string) => ({
   PATH: process.env.PATH ?? "",
   HOME: path,
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: devNull,
-  GIT_ALLOW_PROTOCOL: "none",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_OPTIONAL_LOCKS: "0",
-  LC_ALL: "C",
+  ...GIT_VARIABLES,
 });
 
 const run = (path: string, args: readonly string[], input?: string) =>
-  exec("git", ["--git-dir=.git", ...args], {
+  exec("git", [...GIT_OPTIONS, "--git-dir=.git", ...args], {
     cwd: path,
     env: environment(path),
     timeoutMs: 60_000,

@@ -1,52 +1,30 @@
 /** The history as a source: what a git command would print of earlier versions, read from the repository. */
-import { exec } from "#internal";
+import { parse } from "node:path";
+import { exec, GIT_LIST_KEYS, GIT_OPTIONS, gitEnvironment, gitFiltersOff } from "#internal";
 
 /** Bytes that are read. */
 const MOST_BYTES = 2 ** 20;
-/** Configuration and variables with which git starts no other program, asks nothing and contacts no other machine. */
-const FIXED = [
-  "--no-pager",
-  ...[
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.sshCommand=false",
-    "core.alternateRefsCommand=",
-    "core.askPass=",
-    "credential.helper=",
-    "protocol.allow=never",
-    "log.showSignature=false",
-    "gpg.program=false",
-    "diff.external=",
-    "diff.trustExitCode=false",
-    "format.attach=",
-    "submodule.recurse=false",
-    "gc.auto=0",
-  ].flatMap((pair) => ["-c", pair]),
-];
-const VARIABLES = {
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_PAGER: "cat",
-  LC_ALL: "C",
-};
 
-/** Returns what git prints; undefined if it cannot answer. `complete`: that is all of it. */
+/** Returns what git prints; undefined if it cannot answer. `complete`: that is all of it. Nothing that the repository names is run. */
 export async function gitPrints(
   args: readonly string[],
   folder: string,
   { env, timeoutMs }: { env: Readonly<Record<string, string | undefined>>; timeoutMs: number },
 ): Promise<{ text: string; complete: boolean } | undefined> {
-  const own = Object.entries(env).filter(([name]) => !/^(?:GIT_|SSH_ASKPASS)/i.test(name));
-  try {
-    const { code, stdout, truncated, timedOut } = await exec("git", [...FIXED, ...args], {
-      cwd: folder,
-      env: { ...Object.fromEntries(own), ...VARIABLES },
-      timeoutMs,
+  const ends = performance.now() + timeoutMs;
+  const git = (more: readonly string[]) =>
+    exec("git", [...GIT_OPTIONS, "-C", folder, ...more], {
+      // Never the repository: Windows looks for programs in the working directory first.
+      cwd: parse(folder).root,
+      env: gitEnvironment(env),
+      timeoutMs: Math.max(1, ends - performance.now()),
       maxBytes: MOST_BYTES,
     });
+  try {
+    const keys = await git(GIT_LIST_KEYS);
+    const filtersOff = keys.code === 0 && !keys.truncated ? gitFiltersOff(keys.stdout) : undefined;
+    if (!filtersOff) return undefined;
+    const { code, stdout, truncated, timedOut } = await git([...filtersOff, ...args]);
     const complete = code === 0 && !truncated && !timedOut;
     return complete || truncated || timedOut ? { text: stdout.toString("utf8"), complete } : undefined;
   } catch {

@@ -111,7 +111,8 @@ export function gitPast(words: readonly Word[]): GitPast | undefined {
   const revisions = open ? ["--all"] : plain;
   const asks = [...plain, ...files].some((text) => isSecretFile(text.replace(/^[^:]*:/, "")));
   const read = (...args: string[]): GitPast => ({ args, asks });
-  const patch = ["-p", "--no-color", "--no-ext-diff", "--no-textconv"];
+  // A submodule's configuration is its own: git would run what it names.
+  const patch = ["-p", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--submodule=short"];
   switch (name) {
     case "show":
       return open

@@ -1,9 +1,8 @@
 /** The one way git is run for skills: argument lists, an environment of its own, nothing of the user's configuration, no helpers. */
 import { lstat, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { devNull } from "node:os";
 import { join } from "node:path";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { type ExecResult, exec } from "#internal";
+import { type ExecResult, exec, GIT_OPTIONS, GIT_VARIABLES } from "#internal";
 
 export interface Git {
   /** Runs to the end; the exit code is an answer. Throws SKILL_UPSTREAM_LATE, SKILL_UPSTREAM_FAILED (too large), SKILL_GIT_MISSING. */
@@ -30,25 +29,14 @@ const SSH =
   "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes -o ForwardAgent=no -o ForwardX11=no -o ClearAllForwardings=yes -o PermitLocalCommand=no -o ConnectTimeout=15";
 
 const fixed = (protocol: "https" | "ssh" | "file"): string[] => [
-  "--no-pager",
+  ...GIT_OPTIONS,
   "--literal-pathspecs",
   ...[
-    `core.hooksPath=${devNull}`,
-    "core.fsmonitor=false",
-    "core.sshCommand=false",
-    "core.gitProxy=",
-    "core.askPass=",
-    "core.alternateRefsCommand=",
-    "credential.helper=",
     "http.followRedirects=false",
-    "protocol.allow=never",
     `protocol.${protocol}.allow=always`,
-    "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
     "transfer.bundleURI=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
     "init.templateDir=",
   ].flatMap((pair) => ["-c", pair]),
 ];
@@ -68,11 +56,7 @@ function environment(
     HOME: home,
     USERPROFILE: home,
     XDG_CONFIG_HOME: home,
-    GIT_CONFIG_NOSYSTEM: "1",
-    GIT_CONFIG_GLOBAL: devNull,
-    GIT_CONFIG_SYSTEM: devNull,
-    GIT_ATTR_NOSYSTEM: "1",
-    GIT_TERMINAL_PROMPT: "0",
+    ...GIT_VARIABLES,
     GIT_ASKPASS: "false",
     SSH_ASKPASS: "false",
     GIT_SSH_COMMAND: protocol === "ssh" ? SSH : "false",
@@ -81,12 +65,7 @@ function environment(
     GIT_ALLOW_PROTOCOL: protocol,
     GIT_PROTOCOL_FROM_USER: "0",
     GIT_LFS_SKIP_SMUDGE: "1",
-    GIT_NO_LAZY_FETCH: "1",
     GIT_NO_REPLACE_OBJECTS: "1",
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_PAGER: "cat",
-    GIT_EDITOR: "false",
-    LC_ALL: "C",
   };
 }
 
