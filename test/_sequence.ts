@@ -12,6 +12,10 @@ const FIRST = [
   "security/guard-hook",
   "adapters/",
   // The longest.
+  "team/machines",
+  "team/receipts",
+  "team/hostile-server",
+  "team/kills",
   "ui/screens",
   "ui/overlays",
   "cli/process",
