@@ -103,7 +103,11 @@ export interface DashboardKit {
   Empty: FunctionalComponent<{ title: string; text?: string }>;
   /** What went wrong, with code and remedy where it is the API's error, and a button when there is `onRetry`. */
   Failure: FunctionalComponent<{ error: unknown; onRetry?: () => unknown }>;
-  Button: FunctionalComponent<{ icon?: string; kind?: "plain" | "quiet" | "primary"; onClick?: () => unknown }>;
+  Button: FunctionalComponent<{
+    icon?: string;
+    kind?: "plain" | "quiet" | "primary" | "danger";
+    onClick?: () => unknown;
+  }>;
   Icon: FunctionalComponent<{ name: string; size?: number }>;
 }
 

@@ -1,6 +1,6 @@
 /** The screen People is a function that a server sends as text: whether the built package's text works on its own. */
 import { join } from "node:path";
-import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import * as vue from "vue";
 import { makeTempDir } from "../_setup.ts";
 import { builtPackage, startService } from "../built.ts";
@@ -45,11 +45,18 @@ it("the screen of the built server shows usage and sessions in each language, wi
   const text = await answer.text();
   const { default: load } = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(text)}`);
 
-  for (const [language, title, person] of [
-    ["en", "People", "Person"],
-    ["zh-CN", "人员", "人员"],
-    ["ja", "メンバー", "メンバー"],
-    ["fr", "People", "Person"],
+  // A page asks the server that it came from.
+  const fromPage: typeof fetch = (path, init) =>
+    request(new URL(String(path), server.url), { ...init, headers: { cookie } });
+  const request = globalThis.fetch;
+  vi.stubGlobal("fetch", fromPage);
+  onTestFinished(() => void vi.unstubAllGlobals());
+
+  for (const [language, title, person, remove] of [
+    ["en", "People", "Person", "Remove"],
+    ["zh-CN", "人员", "人员", "移除"],
+    ["ja", "メンバー", "メンバー", "削除"],
+    ["fr", "People", "Person", "Remove"],
   ]) {
     const asked: string[] = [];
     const ui = load({
@@ -78,6 +85,7 @@ it("the screen of the built server shows usage and sessions in each language, wi
     expect(ui.nav).toEqual([{ path: "/people", label: title, icon: "users-round" }]);
     const render = ui.routes[0].component.setup();
     await expect.poll(() => textOf(render())).toContain("A title");
+    await expect.poll(() => textOf(render())).toContain(`${remove} `);
     expect(new Set(asked)).toEqual(new Set(["GET /team/people", "GET /team/usage", "GET /team/sessions"]));
     expect(textOf(render())).toContain(person);
     expect(textOf(render())).toContain("desk");

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import type { Commits, Origins } from "../../plugins/blame/index.ts";
 import type { TreeAt } from "../../plugins/git/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
@@ -12,6 +12,7 @@ import { builtDashboard, DASHBOARD } from "../built.ts";
 import { LONG } from "../rounds.ts";
 import { engines } from "../team/postgres.ts";
 import { joinWithSamples, type Person, type Served, serveTeam } from "../team/served.ts";
+import { violations } from "./axe.ts";
 import { describeUi, settled } from "./browser.ts";
 import { openBrowser } from "./chromium.ts";
 import { watchTraffic } from "./traffic.ts";
@@ -121,6 +122,83 @@ describeUi("a team's dashboard", () => {
     await table("Sessions").getByRole("link").first().click();
     await page.waitForURL(/\/sessions\//);
     expect(problems).toEqual([]);
+  });
+
+  it("lets an owner remove a person: says what ends, asks for the private space, and gives it away by a command alone", async () => {
+    const people: Person[] = [];
+    onTestFinished(async () => void (await Promise.all(people.map((one) => one.close()))));
+    const eve = await joinWithSamples(await olga.invite(), "Eve; rm -rf ~", {
+      machine: "Eve's laptop",
+      projects: [OTHER],
+    });
+    people.push(eve);
+    await eve.t.send("POST", "/api/team/tokens", { name: "Eve's agent" });
+    const idOf = async (name: string) =>
+      (await get<{ people: { id: string; name: string }[] }>("/team/api/people")).people.find(
+        (one) => one.name === name,
+      )?.id;
+    await visit("/people");
+    const row = (name: string) => page.getByRole("region", { name: "People of the team" }).getByRole("row", { name });
+    const remove = (name: string) => row(name).getByRole("button", { name: `Remove ${name}` });
+    const dialog = page.getByRole("dialog");
+
+    await remove("Eve; rm -rf ~").focus();
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    expect(await dialog.getByRole("listitem").allInnerTexts()).toEqual([
+      "Machines: Eve's laptop",
+      "Read tokens: Eve's agent",
+      "Open invitations: 0",
+      "All sign-ins of browsers",
+    ]);
+    expect(await violations({ page }, ".team-dialog")).toEqual([]);
+    const confirm = dialog.getByRole("button", { name: "Remove", exact: true });
+    expect(await confirm.isDisabled()).toBe(true);
+    // The page below takes no keys, and the focus goes back to where it was.
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(new URL(page.url()).pathname).toBe("/people");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Remove Eve; rm -rf ~");
+
+    await page.keyboard.press("Enter");
+    await dialog.getByLabel("Hand it over to another person").press("Space");
+    await dialog.getByLabel("New reader").selectOption({ label: "Mika" });
+    // Ids: a shell would obey the name.
+    expect(await dialog.locator("code").innerText()).toBe(
+      `sessarc team remove ${await idOf("Eve; rm -rf ~")} --give ${await idOf("Mika")}`,
+    );
+    expect(await confirm.count()).toBe(0);
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 740 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations({ page }, ".team-dialog")).toEqual([]);
+        const box = await dialog.boundingBox();
+        expect(box && [box.x >= 0, box.x + box.width <= width, box.y + box.height <= 740]).toEqual([true, true, true]);
+        expect(await dialog.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+      }
+    }
+    await page.emulateMedia({ colorScheme: null });
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await dialog.getByLabel("Delete it with all its sessions").press("Space");
+    await Promise.all([page.getByText("Eve; rm -rf ~ has no access any more").waitFor(), confirm.press("Enter")]);
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => row("Eve; rm -rf ~").count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+    expect(await idOf("Eve; rm -rf ~")).toBeUndefined();
+    expect(problems).toEqual([]);
+
+    await remove("Olga").click();
+    await dialog.getByText("This is you").waitFor();
+    await dialog.getByLabel("Delete it with all its sessions").check();
+    await confirm.click();
+    expect(await dialog.getByRole("alert").innerText()).toContain("The last owner cannot be removed");
+    expect(problems.splice(0)).toEqual([expect.stringMatching(/^409 DELETE/)]);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await row("Olga").count()).toBe(1);
   });
 
   it("shows what commits cost and who wrote each line, from the server's mirror; says whose sessions count", async () => {

@@ -1,6 +1,7 @@
 /** The screen People of a server's dashboard, which a local one does not have: usage by person, and whose sessions are whose. */
 import { defineRoute, type RoutesOf } from "sessarc";
 import type { DashboardHost, DashboardUi, TableColumn } from "sessarc/dashboard";
+import { type Members, members } from "./members.ts";
 import type { TeamSession, TeamUsageRow, viewRoutes } from "./view.ts";
 import { type ScreenWords, WORDS } from "./words.ts";
 
@@ -16,9 +17,11 @@ type People = Routes["GET /team/people"]["response"]["people"];
 
 /** Sent to the page as text, so it uses nothing but its arguments. Its functions are methods: the build adds a helper to other ones. */
 const screen = (
-  { vue: { h, ref, computed, watch }, kit, api, css, router, language }: Host,
+  { vue, kit, api, css, toast, router, language }: Host,
   all: Record<string, ScreenWords>,
+  membersOf: (host: Pick<DashboardHost, "vue" | "kit" | "css" | "toast">, words: ScreenWords) => Members,
 ): DashboardUi => {
+  const { h, ref, computed, watch } = vue;
   const path = "/people";
   const words = all[language] ?? (all.en as ScreenWords);
   css(
@@ -27,6 +30,7 @@ const screen = (
      .team-filters select { min-height: 2rem; max-width: 16rem; padding-inline: 0.5rem; color: var(--ink); background: var(--surface); border: 1px solid var(--line-strong); border-radius: 6px; }
      .team-link { color: var(--accent); overflow-wrap: anywhere; }`,
   );
+  const team = membersOf({ vue, kit, css, toast }, words);
   const number = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
   const money = new Intl.NumberFormat(language, { style: "currency", currency: "USD" });
   const date = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
@@ -178,7 +182,11 @@ const screen = (
       };
       watch(
         () => router.currentRoute.value,
-        (route) => void (route.path === path && own.load()),
+        (route) => {
+          if (route.path !== path) return;
+          void own.load();
+          void team.load();
+        },
         { immediate: true },
       );
 
@@ -254,6 +262,7 @@ const screen = (
               ? h(kit.Empty, { title: words.none })
               : h(kit.Table, { key: by, caption: words.usage, columns: own.usage(byWord), rows: rows.value }),
           ]),
+          team.render(),
           h(kit.Section, { title: words.sessions }, () => [
             sessions.value.length === 0
               ? h(kit.Empty, { title: words.none })
@@ -277,7 +286,7 @@ export const peopleScreen = defineRoute({
   summary: "The screen People of the dashboard",
   handler: () =>
     new Response(
-      `const screen = ${screen.toString()};\nexport default (host) => screen(host, ${JSON.stringify(WORDS)});\n`,
+      `const screen = ${screen.toString()};\nconst members = ${members.toString()};\nexport default (host) => screen(host, ${JSON.stringify(WORDS)}, members);\n`,
       {
         headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "no-cache" },
       },
