@@ -32,7 +32,7 @@ GET /projects/git · GET /projects/activity · GET /insights/sessions · GET /in
 GET /notes · PATCH /sessions/:id/notes · GET /sessions/:id/notes · GET /tags · GET /searches · PUT /searches · DELETE /searches
 GET /metrics · GET /report · GET /health · GET /sessions/:id/health
 GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /statusline/install · DELETE /statusline/install
-GET /usage · GET /prices · POST /prices · DELETE /prices · PUT /prices/table · DELETE /prices/table · GET /insights · GET /search/total
+GET /usage · GET /prices · POST /prices · DELETE /prices · PUT /prices/table · DELETE /prices/table · POST /prices/table/fetch · DELETE /prices/table/consent · GET /insights · GET /search/total
 GET /mcp/matrix · GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 POST /shares/:id/restore
 GET /skills/preview · GET /skills/usage · GET /skills/compare · POST /skills/:id/take · GET /skills/:id/drift · POST /skills/:id/update
