@@ -86,6 +86,9 @@ export function defaultPlugins(): PluginEntry[] {
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
       statusline: () => import("./statusline/quick.ts"),
     }),
+    entry("notices", () => import("./notices/index.ts"), ["waiting"], {
+      waiting: () => import("./notices/quick.ts"),
+    }),
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
@@ -142,6 +145,7 @@ export type { FeedStatus, Live } from "./live/index.ts";
 export type {} from "./mcp-hub/index.ts";
 export type {} from "./metrics/index.ts";
 export type { ListedMark, Mark, SavedSearch } from "./notes/index.ts";
+export type { LimitNotice, WaitingEntry } from "./notices/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
 export type { Report } from "./report/index.ts";
 export type {

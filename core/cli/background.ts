@@ -20,6 +20,7 @@ import { hasArchive } from "../storage/present.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
 import { ifThere } from "../utils/gone.ts";
+import { isRecord } from "../utils/json.ts";
 import { defaultConfigDir } from "../utils/path.ts";
 import { VERSION } from "../utils/version.ts";
 import { numberFlag } from "./args.ts";
@@ -140,6 +141,8 @@ export async function status(ctx: CoreContext): Promise<number> {
     const { memoryBytes, processorMs } = live.process;
     const share = live.uptimeMs > 0 ? `, ${((100 * processorMs) / live.uptimeMs).toFixed(1)} % of a processor` : "";
     row("uses", `${formatBytes(memoryBytes)} of memory, ${formatDuration(processorMs)}${share}`);
+    for (const text of noticesOf(live, "waiting")) row("waits", text);
+    for (const text of noticesOf(live, "limits")) row("limit", text);
     row("runs in", running.state ? "the background" : "a terminal, and ends with it: sessarc start");
   }
   if (storage) printStorage(storage, row);
@@ -212,6 +215,16 @@ function sessionsText({ storage, sync }: StatusReport): string {
   const how =
     mode === "watching" || mode === "polling" ? "follows the logs" : `does not follow the logs (${mode ?? "off"})`;
   return `${formatCount(storage.sessions)}, ${how}${lastAt ? `, in sync ${localTime(lastAt)}` : ""}`;
+}
+
+/** Lines of a section that a plugin added: texts, or objects with `text` and `since`. */
+function noticesOf(status: StatusReport, key: string): string[] {
+  const section: unknown = status[key];
+  return (Array.isArray(section) ? section : []).flatMap((one: unknown) => {
+    if (typeof one === "string") return [one];
+    if (!isRecord(one) || typeof one.text !== "string") return [];
+    return [typeof one.since === "string" ? `${one.text}, since ${localTime(one.since)}` : one.text];
+  });
 }
 
 function localTime(iso: string): string {

@@ -5,6 +5,7 @@ import { type MaybePromise, readSettings } from "#internal";
 import "./errors.ts";
 import { toReadings } from "./figures/limits.ts";
 import { migrations } from "./figures/schema.ts";
+import type { Reading } from "./figures/windows.ts";
 import { eraseFigures, writeFigures } from "./figures/write.ts";
 import { config, type PriceUpdate } from "./prices/config.ts";
 import { createOnline, type Online, type OnlineState } from "./prices/online.ts";
@@ -180,6 +181,8 @@ declare module "sessarc" {
   /** What plugins put beside the report of GET /insights, by key. */
   interface InsightsSections {}
   interface KernelHooks {
+    /** Providers reported how much of their limits is used; the readings are stored. */
+    "limits:reported": (readings: readonly Reading[]) => MaybePromise<void>;
     /** The price table or a price of the user's own was replaced: costs that were stored elsewhere are no longer right. */
     "prices:changed": () => MaybePromise<void>;
     /** GET /insights: plugins set their section. `from`: ms at which the range begins, undefined for all time. */

@@ -6,7 +6,7 @@ import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
 import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { contextOf, type SessionContext } from "./figures/context.ts";
-import { writeReadings } from "./figures/limits.ts";
+import { runningReadings, writeReadings } from "./figures/limits.ts";
 import {
   type Asked,
   callsOf,
@@ -56,6 +56,8 @@ export interface Insights {
   readonly readings: number;
   /** Stores what providers reported about their limits. */
   storeReadings(readings: readonly Reading[]): Promise<void>;
+  /** Readings of the windows that reset after `now`, by time. */
+  runningReadings(now: number): Promise<Reading[]>;
   /** Tokens and cost of the local days from `from` to `to`; of all time without them. */
   totals(query: TotalsQuery): Promise<{ tokens: number; cost: Cost }>;
   /** Usage by project in local days; `calls`: tool calls of the sessions in them, each session as a whole. */
@@ -105,7 +107,9 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       if (readOnly || list.length === 0) return;
       await db.batch(writeReadings(list));
       readings++;
+      await kernel.notify("limits:reported", list);
     },
+    runningReadings: (now) => runningReadings(db, now),
     pricing,
     answers,
     warm: async () => void (await known(archive.generation)),

@@ -9,6 +9,7 @@ declare module "sessarc" {
     EXPORT_LEAKS: { rules: readonly string[] };
     LEAK_NOT_FOUND: { id: string };
     GUARD_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
+    GUARD_WAITING_UNKNOWN: { tool: string; known: readonly string[] };
   }
 }
 
@@ -39,5 +40,10 @@ export const errors = defineErrors({
     status: 422,
     why: ({ tool }) => `There is no guard for "${tool}"`,
     fix: ({ known }) => `Use one of ${known.join(", ")}.`,
+  },
+  GUARD_WAITING_UNKNOWN: {
+    status: 422,
+    why: ({ tool }) => `No hook of "${tool}" is known that reports that it waits`,
+    fix: ({ known }) => `Leave out --waiting, or use one of ${known.join(", ")}.`,
   },
 });

@@ -63,4 +63,5 @@ export const migrations: readonly string[] = [
      installed_at text not null,
      last_fired_at text
    );`,
+  "alter table guard_install add column waiting integer not null default 0",
 ];

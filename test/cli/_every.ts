@@ -39,6 +39,7 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   bookmark: [["bookmark", "last"]],
   searches: [["searches", "save", "mine", "owned"], ["searches"], ["searches", "run", "mine"]],
   statusline: [["statusline", "--status"]],
+  waiting: [["waiting"]],
   blame: [["blame", "a.ts"]],
   receipt: [["receipt", "HEAD"]],
   notes: [["notes", "write", "HEAD"]],

@@ -27,3 +27,10 @@ export function readingsOf(db: Database, minutes: number): Promise<Reading[]> {
     [minutes],
   );
 }
+
+/** Readings of the windows that reset after `now`, by time. */
+export const runningReadings = (db: Database, now: number): Promise<Reading[]> =>
+  db.all<Reading>(
+    "select tool, minutes, at, resets as resetsAt, used as usedPercent from usage_limit where resets > ? and at <= ? order by at",
+    [now, now],
+  );

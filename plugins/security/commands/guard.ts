@@ -34,6 +34,7 @@ async function install(ctx: CommandContext, tool: string): Promise<number> {
     tool,
     onFailure,
     mode: ctx.flags.observe === true ? "observe" : undefined,
+    waiting: ctx.flags.waiting === true ? true : undefined,
     dryRun: ctx.flags["dry-run"] === true,
   });
   if (ctx.json) {
@@ -60,7 +61,7 @@ async function ask<T>(ctx: CommandContext, method: "POST" | "DELETE", path: stri
   try {
     return await send<T>(ctx, method, path, body);
   } catch (error) {
-    if (error instanceof ApiError && error.code === "GUARD_TOOL_UNKNOWN")
+    if (error instanceof ApiError && (error.code === "GUARD_TOOL_UNKNOWN" || error.code === "GUARD_WAITING_UNKNOWN"))
       throw new UsageError(`${error.message}. ${error.fix}`);
     throw error;
   }
@@ -75,6 +76,7 @@ function print(ctx: CommandContext, status: GuardStatus): void {
       : style.yellow("installed, not working");
   const facts = [
     status.installed && status.mode === "observe" ? "observing" : "",
+    status.waiting ? "reports when it waits" : "",
     status.lastFiredAt ? `last asked ${status.lastFiredAt}` : "",
   ];
   ctx.out([`${status.label}: ${state}`, ...facts.filter(Boolean)].join(", "));

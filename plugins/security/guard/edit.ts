@@ -10,8 +10,8 @@ import {
   type SettingsSyntax,
   settingAt,
 } from "#internal";
-import { hookIn } from "./hook-command.ts";
-import type { HookTool } from "./hooks.ts";
+import { hookIn, isWaitingHook } from "./hook-command.ts";
+import { type HookTool, waitingEntry } from "./hooks.ts";
 
 interface Edited {
   text: string;
@@ -23,22 +23,36 @@ interface Edited {
 export const readHooks = (text: string, tool: Pick<HookTool, "format">, path: string): Promise<JsonRecord> =>
   usable(path, () => parseSettings(text, syntaxOf(tool)));
 
-/** Appends the entry to the list and removes earlier entries of the guard. */
-export async function addEntry(before: string, tool: HookTool, entry: Json, path: string): Promise<Edited> {
+/** Appends the entry to the list, with `waiting` also the hooks that report waiting, and removes earlier entries of the guard. */
+export async function addEntry(
+  before: string,
+  tool: HookTool,
+  entry: Json,
+  path: string,
+  waiting?: string,
+): Promise<Edited> {
   const start = before.trim() === "" && tool.format !== "toml" ? "{}\n" : before;
   const settings = await readHooks(start, tool, path);
-  const there = settingAt(settings, tool.list);
-  const ours = Array.isArray(there) ? there.filter((item) => hookIn(item)) : [];
+  const wanted = listsOf(tool).map((list, index) => ({
+    list,
+    entry: index === 0 ? entry : waiting === undefined ? undefined : waitingEntry(waiting),
+  }));
   // Some assistants identify a hook by its position, so an equal entry is not moved.
-  if (ours.length === 1 && isDeepStrictEqual(ours[0], entry)) return { text: before, made: [] };
+  const changed = wanted.filter(({ list, entry }) => {
+    const ours = oursIn(settings, list);
+    return entry === undefined ? ours.length > 0 : ours.length !== 1 || !isDeepStrictEqual(ours[0], entry);
+  });
+  if (changed.length === 0) return { text: before, made: [] };
   const roots = Object.entries(tool.root ?? {}).filter(([key]) => settings[key] === undefined);
-  const missing = tool.list
-    .map((_, depth) => tool.list.slice(0, depth + 1))
-    .filter((container) => settingAt(settings, container) === undefined);
+  const added = changed.flatMap(({ list, entry }) => (entry === undefined ? [] : [{ list, entry }]));
+  const containers = added.flatMap(({ list }) => list.map((_, depth) => list.slice(0, depth + 1)));
+  const missing = [...new Map(containers.map((container) => [container.join("\0"), container])).values()].filter(
+    (container) => settingAt(settings, container) === undefined,
+  );
   const edits: SettingsEdit[] = [
-    ...removals(settings, tool),
+    ...changed.flatMap(({ list }) => removals(settings, list)),
     ...roots.map(([key, value]) => ({ kind: "set", path: [], key, value }) as const),
-    { kind: "append", path: tool.list, value: entry },
+    ...added.map(({ list, entry }) => ({ kind: "append", path: list, value: entry }) as const),
   ];
   const text = await usable(path, () => editSettings(start, syntaxOf(tool), edits));
   return { text, made: [...roots.map(([key]) => [key]).reverse(), ...missing] };
@@ -52,7 +66,7 @@ export async function removeOurs(
   path: string,
 ): Promise<string> {
   const settings = await readHooks(before, tool, path);
-  const edits = removals(settings, tool);
+  const edits = listsOf(tool).flatMap((list) => removals(settings, list));
   const rest = structuredClone(settings);
   for (const edit of edits) applyEdit(rest, edit);
   for (const container of [...made].reverse()) {
@@ -67,16 +81,29 @@ export async function removeOurs(
   return edits.length === 0 ? before : usable(path, () => editSettings(before, syntaxOf(tool), edits));
 }
 
+/** The guard's list of hooks first, then those of `waiting`. */
+const listsOf = (tool: HookTool): (readonly string[])[] => [
+  tool.list,
+  ...(tool.waiting ?? []).map((event) => ["hooks", event]),
+];
+
+const isOurs = (item: unknown): boolean => hookIn(item) !== undefined || isWaitingHook(item);
+
+function oursIn(settings: JsonRecord, path: readonly string[]): unknown[] {
+  const there = settingAt(settings, path);
+  return Array.isArray(there) ? there.filter(isOurs) : [];
+}
+
 /** In an entry with other hooks, removes only the guard's. Removes from the end so that earlier positions are unchanged. */
-function removals(settings: JsonRecord, tool: HookTool): SettingsEdit[] {
-  const list = settingAt(settings, tool.list);
+function removals(settings: JsonRecord, path: readonly string[]): SettingsEdit[] {
+  const list = settingAt(settings, path);
   const found = Array.isArray(list) ? list.map((item, index) => ({ item, index })).reverse() : [];
   return found.flatMap(({ item, index }): SettingsEdit[] => {
-    if (!hookIn(item)) return [];
-    const at = [...tool.list, index];
+    if (!isOurs(item)) return [];
+    const at = [...path, index];
     const inner: unknown[] = isRecord(item) && Array.isArray(item.hooks) ? item.hooks : [];
-    if (inner.every((hook) => hookIn(hook))) return [{ kind: "remove", path: at }];
-    const ours = inner.flatMap((hook, i) => (hookIn(hook) ? [i] : [])).reverse();
+    if (inner.every(isOurs)) return [{ kind: "remove", path: at }];
+    const ours = inner.flatMap((hook, i) => (isOurs(hook) ? [i] : [])).reverse();
     return ours.map((i) => ({ kind: "remove", path: [...at, "hooks", i] }));
   });
 }

@@ -19,6 +19,8 @@ export interface HookTool {
   root?: Readonly<Record<string, Json>>;
   /** Listed where this folder exists; without it always. */
   home?(env: AdapterEnv): string;
+  /** Hooks that report that the assistant waits for the user: lists of hooks beside `list`, with the entry of each. */
+  waiting?: readonly string[];
   /** For `file`: its whole text. */
   text?(request: HookRequest): string;
 }
@@ -34,7 +36,7 @@ const likeClaude = (request: HookRequest): Json => ({
   hooks: [{ type: "command", command: commandOf(request), timeout: 10 }],
 });
 
-type Base = Pick<HookTool, "tool" | "label" | "format" | "list" | "entry"> & {
+type Base = Pick<HookTool, "tool" | "label" | "format" | "list" | "entry" | "waiting"> & {
   home(env: AdapterEnv): string;
   /** Below `home`. */
   file: string;
@@ -46,6 +48,9 @@ const below = ({ file, ...tool }: Base): HookTool => ({
   settings: (env) => join(tool.home(env), file),
 });
 
+/** Events at which a user is waited for, or no longer. */
+const LIKE_CLAUDE = ["Notification", "Stop", "SessionEnd"] as const;
+
 export const HOOK_TOOLS: readonly HookTool[] = [
   {
     tool: "claude-code",
@@ -53,6 +58,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     transport: "command",
     format: "json",
     settings: (env) => join(folder(env, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
+    waiting: LIKE_CLAUDE,
     list: ["hooks", "PreToolUse"],
     entry: (request) => ({
       matcher: "*",
@@ -88,6 +94,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     transport: "command",
     format: "jsonc",
     settings: (env) => join(env.env.GEMINI_CLI_HOME || env.home, ".gemini", "settings.json"),
+    waiting: ["Notification", "AfterAgent", "SessionEnd"],
     list: ["hooks", "BeforeTool"],
     // Gemini takes milliseconds, the others seconds.
     entry: (request) => ({
@@ -136,6 +143,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     format: "jsonc",
     home: (env) => folder(env, "QWEN_HOME", ".qwen"),
     file: "settings.json",
+    waiting: LIKE_CLAUDE,
     list: ["hooks", "PreToolUse"],
     // Without a time limit, as its versions differ in the unit. The script has its own.
     entry: (request) => ({
@@ -158,6 +166,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     format: "json",
     home: ({ home }) => join(home, ".factory"),
     file: "settings.json",
+    waiting: LIKE_CLAUDE,
     list: ["hooks", "PreToolUse"],
     entry: likeClaude,
   }),
@@ -203,3 +212,6 @@ export function settingsPath(kernel: Kernel, tool: HookTool): string {
   const { env, registry } = kernel;
   return registry.adapters.get(tool.tool)?.guard?.settings(env) ?? tool.settings(env);
 }
+
+/** The entry in the list of an event of `waiting`. Without a time limit, as assistants differ in its unit; the command has its own. */
+export const waitingEntry = (command: string): Json => ({ hooks: [{ type: "command", command }] });

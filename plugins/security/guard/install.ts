@@ -15,7 +15,7 @@ import {
 } from "#internal";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
-import { type HookRequest, hookIn } from "./hook-command.ts";
+import { type HookRequest, hookIn, isWaitingHook, waitingCommandOf } from "./hook-command.ts";
 import { placesOf, writeHookScript } from "./hook-script.ts";
 import { HOOK_TOOLS, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
@@ -24,6 +24,8 @@ import { findProblems } from "./problems.ts";
 interface InstallOptions {
   onFailure?: "allow" | "block" | undefined;
   mode?: "enforce" | "observe" | undefined;
+  /** Installs or removes the hooks that report that the assistant waits; undefined leaves them as they are. */
+  waiting?: boolean | undefined;
   dryRun?: boolean | undefined;
 }
 
@@ -43,6 +45,8 @@ export interface GuardStatus {
   onFailure: "allow" | "block" | null;
   installedAt: string | null;
   lastFiredAt: string | null;
+  /** The hooks that report that the assistant waits are installed, too. */
+  waiting: boolean;
 }
 
 export interface InstallAnswer extends GuardStatus {
@@ -131,7 +135,14 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     const mode = options.mode ?? row?.mode ?? "enforce";
     const id = row?.id ?? randomBytes(6).toString("hex");
     const request = requestFor(tool, id, onFailure);
-    const { text: after, made } = await edited(tool, before, request, path, ours !== undefined);
+    const waiting = options.waiting ?? row?.waiting === 1;
+    if (waiting && !tool.waiting)
+      throw new SessarcError("GUARD_WAITING_UNKNOWN", {
+        tool: name,
+        known: HOOK_TOOLS.flatMap((one) => (one.waiting ? [one.tool] : [])),
+      });
+    const command = waiting ? waitingCommandOf(name, storage.path(), env.platform) : undefined;
+    const { text: after, made } = await edited(tool, before, request, path, ours !== undefined, command);
     const bytes = Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(after)]);
     const diff = await rules.hide(diffOf(before, after));
     if (options.dryRun) return { ...(await statusOf(tool, path, row, file)), backupPath: null, diff };
@@ -150,12 +161,13 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       before_sha: untouched ? row.before_sha : fresh && file.bytes ? digestOf(file.bytes) : null,
       after_sha: digestOf(bytes),
       backup: untouched ? row.backup : file.bytes === null ? null : await backUp(tool, file.bytes),
-      made: fresh ? JSON.stringify(made) : (row?.made ?? "[]"),
+      made: JSON.stringify(fresh ? made : [...((row ? JSON.parse(row.made) : []) as string[][]), ...made]),
       url: request.url,
       on_failure: onFailure,
       mode,
       installed_at: untouched ? row.installed_at : new Date().toISOString(),
       last_fired_at: row?.last_fired_at ?? null,
+      waiting: waiting ? 1 : 0,
     };
     if (file.bytes === null) next.made_folder = (await makeFolderOf(path)) ?? null;
     // The ledger is written first: after a crash the status reports a row without an entry.
@@ -231,6 +243,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       onFailure: row?.on_failure ?? null,
       installedAt: row?.installed_at ?? null,
       lastFiredAt: row ? await ledger.lastFired(row) : null,
+      waiting: false,
     };
     try {
       const { text } = outsideText(known ?? (await readOutside(path)));
@@ -242,6 +255,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       const { readHooks } = await import("./edit.ts");
       const settings: JsonRecord = tool.format === "file" ? {} : await readHooks(text, tool, path);
       status.installed = true;
+      status.waiting = isWaitingHook(text);
       status.url = hook.url ?? requestFor(tool, hook.id, "allow").url;
       status.problems = await findProblems(kernel, tool, settings, path, hook);
     } catch (error) {
@@ -275,10 +289,17 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   };
 }
 
-async function edited(tool: HookTool, before: string, request: HookRequest, path: string, ours: boolean) {
+async function edited(
+  tool: HookTool,
+  before: string,
+  request: HookRequest,
+  path: string,
+  ours: boolean,
+  waiting: string | undefined,
+) {
   if (tool.format !== "file" || !tool.text) {
     const { addEntry } = await import("./edit.ts");
-    return addEntry(before, tool, tool.entry(request), path);
+    return addEntry(before, tool, tool.entry(request), path, waiting);
   }
   if (before !== "" && !ours)
     throw new SessarcError("SETTINGS_UNUSABLE", {

@@ -25,6 +25,8 @@ export interface InstallRow {
   mode: "enforce" | "observe";
   installed_at: string;
   last_fired_at: string | null;
+  /** 1 if the hooks that report waiting are installed, too. */
+  waiting: number;
 }
 
 const COLUMNS = [
@@ -44,6 +46,7 @@ const COLUMNS = [
   "mode",
   "installed_at",
   "last_fired_at",
+  "waiting",
 ] as const satisfies readonly (keyof InstallRow)[];
 
 /** Shortest time between two writes of `last_fired_at`. */

@@ -82,6 +82,8 @@ const install = defineRoute({
     tool: v.optional(name),
     onFailure: v.optional(v.picklist(["allow", "block"])),
     mode: v.optional(v.picklist(["enforce", "observe"])),
+    /** Also the hooks that report that the assistant waits. */
+    waiting: v.optional(v.boolean()),
     dryRun: v.optional(v.boolean()),
   }),
   handler: async ({ kernel, body }) => {

@@ -1,0 +1,228 @@
+/** Who waits, and limits that come near. */
+import { spawn } from "node:child_process";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { defaultPlugins } from "sessarc/plugins";
+import { describe, expect, it } from "vitest";
+import type { LimitNotice, WaitingEntry } from "../../plugins/notices/index.ts";
+import { makeTempDir, serveTest } from "../_setup.ts";
+import { runCommand, serveHere } from "../command.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
+
+const SESSION = "0c1b2a3d-1111-4222-8333-444455556666";
+
+const start = (options: { home?: string } = {}) =>
+  createTestKernel({ plugins: defaultPlugins(), config: { sync: false }, ...options });
+const waiting = (t: TestKernel) => t.json<WaitingEntry[]>("/api/waiting");
+const report = (t: TestKernel, event: string, session = "s1") =>
+  t.send("POST", "/api/waiting", { tool: "claude-code", session, event });
+
+const row = (at: string, uuid: string, type: "user" | "assistant") =>
+  JSON.stringify({
+    ...{ type, uuid, parentUuid: null, sessionId: SESSION, cwd: "/srv/app", timestamp: at, version: "2.1.0" },
+    message: { role: type, content: [{ type: "text", text: `text of ${uuid}` }] },
+  });
+
+async function writeLog(home: string, ...rows: string[]): Promise<void> {
+  const path = join(home, ".claude/projects/-srv-app", `${SESSION}.jsonl`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${rows.join("\n")}\n`);
+}
+
+describe("who waits", () => {
+  it("lists a session from the report until its end, the longest first", async () => {
+    const t = await start();
+    await report(t, "permission");
+    await report(t, "answer", "s2");
+    await report(t, "permission");
+    expect((await waiting(t)).map(({ id, kind, text }) => [id, kind, text])).toEqual([
+      ["claude-code:s1", "permission", "Claude Code waits for a permission"],
+      ["claude-code:s2", "answer", "Claude Code waits for an answer"],
+    ]);
+    const status = await t.json<{ waiting?: unknown[] }>("/api/status");
+    expect(status.waiting).toHaveLength(2);
+    await report(t, "ended");
+    expect((await waiting(t)).map(({ id }) => id)).toEqual(["claude-code:s2"]);
+    expect((await report(t, "sleeps")).status).toBe(400);
+    expect((await t.send("POST", "/api/waiting", { tool: "../x", session: "s", event: "ended" })).status).toBe(400);
+  });
+
+  it("ends an entry when the log has a newer message, and not for the messages before", async () => {
+    const t = await start();
+    const old = row("2026-11-20T10:00:00.000Z", "a", "user");
+    await writeLog(t.home, old);
+    expect((await t.send("POST", "/api/import", { all: true })).body).toMatchObject({ failed: [] });
+    await report(t, "permission", SESSION);
+    const ask = row("2026-11-20T10:01:00.000Z", "b", "assistant");
+    await writeLog(t.home, old, ask);
+    await t.send("POST", "/api/import", { all: true });
+    const { sessions } = await t.json<{ sessions: { id: string }[] }>("/api/sessions");
+    expect(sessions.map(({ id }) => id)).toEqual([`claude-code:${SESSION}`]);
+    expect(await waiting(t)).toMatchObject([{ id: `claude-code:${SESSION}` }]);
+    await writeLog(t.home, old, ask, row(new Date(Date.now() + 1_000).toISOString(), "c", "user"));
+    await t.send("POST", "/api/import", { all: true });
+    expect(await waiting(t)).toEqual([]);
+  });
+
+  it("takes the hook's report by the lock file, prints nothing and never fails", async () => {
+    const home = await makeTempDir();
+    const hook = (input: string) => runCommand(["waiting", "--tool", "claude-code"], home, {}, undefined, input);
+    const silent = { code: 0, stdout: "", stderr: "" };
+    const asks = JSON.stringify({
+      ...{ session_id: "s1", hook_event_name: "Notification", notification_type: "permission_prompt" },
+      message: "Claude needs your permission to use Bash",
+    });
+    expect(await hook(asks)).toEqual(silent);
+    const service = await serveHere([], home);
+    for (const bad of ["", "[]", "{", "null", '{"session_id":7}', "x".repeat(2 << 20)])
+      expect(await hook(bad)).toEqual(silent);
+    expect((await runCommand(["waiting"], home)).code).toBe(3);
+    expect(await hook(asks)).toEqual(silent);
+    expect((await runCommand(["waiting"], home)).stdout).toContain("Claude Code waits for a permission");
+    expect((await runCommand(["status"], home)).stdout).toContain(
+      "waits     Claude Code waits for a permission, since",
+    );
+    await hook(JSON.stringify({ session_id: "s1", hook_event_name: "Stop" }));
+    expect((await runCommand(["waiting"], home)).stdout).toContain("waits for an answer");
+    await hook(JSON.stringify({ session_id: "s1", hook_event_name: "SessionEnd" }));
+    expect((await runCommand(["waiting"], home)).code).toBe(3);
+    await service.stop();
+  });
+});
+
+describe("the hooks that report waiting", () => {
+  const install = (t: TestKernel, tool: string, body: object = { waiting: true }) =>
+    t.send<{ waiting: boolean; code?: string }>("POST", "/api/security/install-hook", { tool, ...body });
+
+  it.each([
+    ["claude-code", ".claude/settings.json", ["Notification", "Stop", "SessionEnd"]],
+    ["gemini-cli", ".gemini/settings.json", ["Notification", "AfterAgent", "SessionEnd"]],
+    ["qwen", ".qwen/settings.json", ["Notification", "Stop", "SessionEnd"]],
+    ["droid", ".factory/settings.json", ["Notification", "Stop", "SessionEnd"]],
+  ])("of %s come with the guard and go byte for byte", async (tool, file, events) => {
+    const t = await start();
+    const before = '{\n  "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "mine" } ] } ] }\n}\n';
+    await mkdir(dirname(join(t.home, file)), { recursive: true });
+    await writeFile(join(t.home, file), before);
+    const settings = () => readFile(join(t.home, file), "utf8");
+    expect(await install(t, tool)).toMatchObject({ status: 200, body: { waiting: true } });
+    const { hooks } = JSON.parse(await settings()) as { hooks: Record<string, unknown[]> };
+    for (const event of events) expect(JSON.stringify(hooks[event])).toContain(`waiting --tool ${tool}`);
+    expect(JSON.stringify(hooks.Stop)).toContain("mine");
+    // Again, without a word about it: they stay.
+    const text = await settings();
+    expect(await install(t, tool, {})).toMatchObject({ body: { waiting: true } });
+    expect(await settings()).toBe(text);
+    const path = `/api/security/install-hook?tool=${tool}`;
+    expect((await t.send("DELETE", path)).body).toMatchObject({ removed: true, restored: true });
+    expect(await settings()).toBe(before);
+  });
+
+  it("go alone, and out of settings that went on", async () => {
+    const t = await start();
+    const file = join(t.home, ".claude/settings.json");
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, '{"a": 1}\n');
+    await install(t, "claude-code", {});
+    await install(t, "claude-code");
+    expect(await readFile(file, "utf8")).toContain("waiting --tool");
+    expect(await install(t, "claude-code", { waiting: false })).toMatchObject({ body: { waiting: false } });
+    expect(await readFile(file, "utf8")).not.toContain("waiting --tool");
+    await install(t, "claude-code");
+    await writeFile(file, (await readFile(file, "utf8")).replace('"a": 1', '"a": 2'));
+    await t.send("DELETE", "/api/security/install-hook?tool=claude-code");
+    expect(JSON.parse(await readFile(file, "utf8"))).not.toHaveProperty("hooks.Notification");
+    expect(await readFile(file, "utf8")).not.toContain("sessarc");
+    expect(await install(t, "codex")).toMatchObject({ status: 422, body: { code: "GUARD_WAITING_UNKNOWN" } });
+  });
+
+  it.skipIf(process.platform === "win32")("fail nothing where the program is gone", async () => {
+    const t = await start();
+    await install(t, "claude-code");
+    const { hooks } = JSON.parse(await readFile(join(t.home, ".claude/settings.json"), "utf8"));
+    const command: string = hooks.Stop[0].hooks[0].command;
+    const gone = command.replaceAll("cli.mjs", "gone.mjs");
+    const child = spawn("/bin/sh", ["-c", gone]);
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+    child.stdin.on("error", () => {});
+    child.stdin.end("{}");
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+    expect(said).toBe("");
+  });
+});
+
+describe("limits that come near", () => {
+  const HOUR = 3_600_000;
+  const reported = (t: TestKernel, usedPercent: number, resetsAt: number, minutes = 300) =>
+    t.send("POST", "/api/statusline", {
+      tool: "claude-code",
+      limits: [{ minutes, usedPercent, resetsAt: new Date(resetsAt).toISOString() }],
+    });
+  const limits = (t: TestKernel) => t.json<LimitNotice[]>("/api/limits");
+
+  it("are listed from 80 % on, by the provider's figure alone", async () => {
+    const t = await start();
+    const end = Date.now() + HOUR;
+    await reported(t, 79, end);
+    expect(await limits(t)).toEqual([]);
+    await reported(t, 81, end);
+    expect(await limits(t)).toMatchObject([{ tool: "claude-code", minutes: 300, usedPercent: 81 }]);
+    expect((await t.json<{ limits?: string[] }>("/api/status")).limits).toEqual([
+      expect.stringContaining("Claude Code: 81 % of the 5-hour limit used"),
+    ]);
+  });
+});
+
+describe("notifications of the system", () => {
+  it.skipIf(process.platform === "win32" || process.platform === "darwin")(
+    "run one program with the texts as arguments, once for one waiting, and none when switched off",
+    async () => {
+      const home = await makeTempDir();
+      const [bin, log] = [join(home, "bin"), join(home, "shown")];
+      await mkdir(bin);
+      await writeFile(join(bin, "notify-send"), `#!/bin/sh\nprintf '%s\\n' "$@" >> '${log}'\n`);
+      await chmod(join(bin, "notify-send"), 0o755);
+      const served = await serveTest({ home, plugins: defaultPlugins(), flags: { sync: false } });
+      const shown: string[] = [];
+      const once = () =>
+        new Promise<void>((resolve) => {
+          const stop = served.kernel.hooks.hook("notice:shown", ({ text }) => {
+            stop();
+            shown.push(text);
+            resolve();
+          });
+        });
+      const { env } = served.kernel.env;
+      const say = (event: string) =>
+        served.kernel.fetch("/api/waiting", {
+          method: "POST",
+          body: JSON.stringify({ tool: "claude-code", session: "s1", event }),
+        });
+      // Without a display nothing is run.
+      await say("answer");
+      Object.assign(env, { DISPLAY: ":0", PATH: `${bin}:/usr/bin:/bin` });
+      const first = once();
+      await say("permission");
+      await say("permission");
+      await first;
+      expect((await readFile(log, "utf8")).split("\n")).toEqual([
+        "--app-name=sessarc",
+        "--",
+        "Claude Code waits for you",
+        "Claude Code waits for a permission",
+        "",
+      ]);
+      const near = once();
+      const limit = { minutes: 300, usedPercent: 85, resetsAt: new Date(Date.now() + 3_600_000).toISOString() };
+      for (let round = 0; round < 2; round++)
+        await served.kernel.fetch("/api/statusline", {
+          method: "POST",
+          body: JSON.stringify({ tool: "codex", limits: [limit] }),
+        });
+      await near;
+      expect(shown.at(-1)).toContain("Codex CLI: 85 % of the 5-hour limit used");
+      expect((await readFile(log, "utf8")).match(/The 5-hour limit comes near/g)).toHaveLength(1);
+    },
+  );
+});
