@@ -33,6 +33,9 @@ export function defaultPlugins(): PluginEntry[] {
     variant("pi", () => import("./pi/index.ts"), { variant: "prime" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "openclaw" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "qclaw" }),
+    ...["omo", "senpi", "stepcode", "gjc", "kimchi"].map((name) =>
+      variant("pi", () => import("./pi/index.ts"), { variant: name }),
+    ),
     entry("grok", () => import("./grok/index.ts")),
     entry("qwen", () => import("./qwen/index.ts")),
     variant("qwen", () => import("./qwen/index.ts"), { variant: "iflow" }),
@@ -47,6 +50,9 @@ export function defaultPlugins(): PluginEntry[] {
     variant("claude-code", () => import("./claude-code/index.ts"), { variant: "openclaude" }),
     variant("claude-code", () => import("./claude-code/index.ts"), { variant: "codebuddy" }),
     variant("claude-code", () => import("./claude-code/index.ts"), { variant: "cowork" }),
+    ...["cherry-studio", "qoder", "qoderwork"].map((name) =>
+      variant("claude-code", () => import("./claude-code/index.ts"), { variant: name }),
+    ),
     variant("codex", () => import("./codex/index.ts"), { variant: "traex" }),
     variant("codex", () => import("./codex/index.ts"), { variant: "open-interpreter" }),
     ...["kilo", "mimo", "icodemate"].map((name) =>

@@ -39,6 +39,10 @@ interface AdapterFacts extends Partial<AdapterCapabilities> {
   /** kebab-case, unique; the first part of every session id. */
   name: string;
   label: string;
+  /**
+   * The format was looked up in public code, and compared with no log that the assistant itself wrote. `sessarc doctor` prints it.
+   */
+  unproved?: boolean;
   /** Directories (or database files) that may hold logs; they need not exist. */
   roots(env: AdapterEnv): string[];
   /** Head-and-tail look for a listing of what can be imported (title, start, cwd or else the project it goes to); bounded reads. */

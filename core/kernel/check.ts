@@ -70,6 +70,11 @@ const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | keyof AdapterCap
     required: true,
   },
   label: { is: isText, must: "a text", remedy: "It is what people read.", required: true },
+  unproved: {
+    is: (it) => typeof it === "boolean",
+    must: "true or false",
+    remedy: "Leave it out where a log that the assistant wrote was compared.",
+  },
   roots: fn('Write it like roots: ({ home }) => [join(home, ".echo")].', true),
   scan: fn("Write it like async *scan(root) { yield { key, path }; }.", true),
   read: fn(MADE, true),

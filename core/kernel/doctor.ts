@@ -194,5 +194,10 @@ async function checkTool(
     };
   if (places.length === 0)
     return { name, status: "ok", detail: `${label}: not found (${adapter.roots(env)[0] ?? "no known place"})` };
-  return { name, status: "ok", detail: `${label}: ${formatCount(sessions.size)} sessions in ${places.join(", ")}` };
+  const unproved = adapter.unproved ? "; unproved: the format is known from public code only" : "";
+  return {
+    name,
+    status: "ok",
+    detail: `${label}: ${formatCount(sessions.size)} sessions in ${places.join(", ")}${unproved}`,
+  };
 }

@@ -94,10 +94,11 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
 
 /** An assistant that writes the same log: what is known of Claude Code beside its logs does not hold for it. */
 function relative(name: keyof typeof RELATIVES, dir: string | undefined): AdapterDefinition {
-  const { label, roots, places, scan }: Relative = RELATIVES[name];
+  const { label, roots, places, scan, unproved }: Relative = RELATIVES[name];
   return {
     name,
     label,
+    ...(unproved && { unproved }),
     roots: (env) => (dir ? [folderIn(dir, ...places)] : roots(env)),
     scan,
     parse(ref, _env, state) {

@@ -10,6 +10,8 @@ export interface Relative {
   /** Where they are below a folder that the user chose. */
   places: readonly string[];
   scan(root: string): AsyncIterable<SessionRef>;
+  /** No log that it wrote was compared with what is read. */
+  unproved?: boolean;
 }
 
 const projects = (label: string, folder: string): Relative => ({
@@ -19,27 +21,57 @@ const projects = (label: string, folder: string): Relative => ({
   scan: scanProjects,
 });
 
+/** Qoder names a session in a file beside its log. */
+const qoder = (label: string, folder: string): Relative => ({
+  ...projects(label, folder),
+  async *scan(root) {
+    for await (const ref of scanProjects(root)) {
+      const title = toText(readRecord(ref.path.replace(/\.jsonl$/, "-session.json"))?.title);
+      yield title === undefined ? ref : { ...ref, title };
+    }
+  },
+  unproved: true,
+});
+
 const COWORK = "local-agent-mode-sessions";
 
 export const RELATIVES = {
   openclaude: projects("OpenClaude", ".openclaude"),
   codebuddy: projects("CodeBuddy", ".codebuddy"),
+  qoder: qoder("Qoder", ".qoder"),
+  qoderwork: qoder("QoderWork", ".qoderwork"),
   cowork: {
     label: "Claude Cowork",
     roots: (env) => desktopFolders(env).map((folder) => join(folder, COWORK)),
     places: [COWORK],
     scan: scanCowork,
   },
+  // The second version moved its logs and left those of the first.
+  "cherry-studio": {
+    label: "Cherry Studio",
+    roots: (env) =>
+      programFolders(env, "CherryStudio").flatMap((folder) => [
+        join(folder, "Data", "Agents", ".claude", "projects"),
+        join(folder, ".claude", "projects"),
+      ]),
+    places: ["Data/Agents/.claude/projects", ".claude/projects", "projects"],
+    scan: scanProjects,
+    unproved: true,
+  },
 } satisfies Record<string, Relative>;
 
-function desktopFolders({ home, platform, env }: AdapterEnv): string[] {
-  if (platform === "darwin") return [join(home, "Library", "Application Support", "Claude")];
-  if (platform !== "win32") return [join(env.XDG_CONFIG_HOME || join(home, ".config"), "Claude")];
-  const local = env.LOCALAPPDATA || join(home, "AppData", "Local");
-  return [
-    join(env.APPDATA || join(home, "AppData", "Roaming"), "Claude"),
-    join(local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude"),
-  ];
+function desktopFolders(env: AdapterEnv): string[] {
+  const usual = programFolders(env, "Claude");
+  if (env.platform !== "win32") return usual;
+  const local = env.env.LOCALAPPDATA || join(env.home, "AppData", "Local");
+  return [...usual, join(local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude")];
+}
+
+/** Where a desktop program keeps its data. */
+function programFolders({ home, platform, env }: AdapterEnv, name: string): string[] {
+  if (platform === "darwin") return [join(home, "Library", "Application Support", name)];
+  if (platform !== "win32") return [join(env.XDG_CONFIG_HOME || join(home, ".config"), name)];
+  return [join(env.APPDATA || join(home, "AppData", "Roaming"), name)];
 }
 
 /** Each piece of work has a home of its own, `local_<id>/.claude`, and a file of facts beside it. */

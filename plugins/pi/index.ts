@@ -18,6 +18,7 @@ export default defineAdapter((options: PiOptions | undefined) => {
   return {
     name,
     label,
+    ...(variant.unproved && { unproved: true }),
     roots: rootsOf,
     async *scan(root) {
       const { scanSessions } = await import("./scan.ts");

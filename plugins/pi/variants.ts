@@ -18,6 +18,8 @@ export interface Variant {
   tools?: Readonly<Record<string, ToolRole>>;
   /** Newer versions keep transcripts in a database below the same folders. */
   hasDatabase?: boolean;
+  /** No log that it wrote was compared with what is read. */
+  unproved?: boolean;
 }
 
 export const TOOLS: Readonly<Record<string, ToolRole>> = {
@@ -34,6 +36,16 @@ const agent = (env: AdapterEnv, folder: string, variables: readonly [sessions: s
   const [sessions, base] = variables.map((name) => env.env[name]);
   return sessions || join(base || join(env.home, folder, "agent"), "sessions");
 };
+
+/** One whose folder is named by variables of its own: `<NAME>_CODING_AGENT_SESSION_DIR` is that of its sessions. */
+const relative = (name: string, label: string, folder: string, prefix: string): Variant => ({
+  name,
+  label,
+  roots: (env) => [agent(env, folder, [`${prefix}_CODING_AGENT_SESSION_DIR`, `${prefix}_CODING_AGENT_DIR`])],
+  places: ["sessions", "agent/sessions", `${folder}/agent/sessions`],
+  skills: { project: [`${folder}/skills`], user: [`${folder}/agent/skills`] },
+  unproved: true,
+});
 
 /** OpenClaw and its earlier names keep a folder of sessions for each agent. */
 const CLAWS = [".openclaw", ".clawdbot", ".moltbot", ".moldbot"];
@@ -96,6 +108,18 @@ export const VARIANTS = {
     places: ["agents", ".qclaw/agents"],
     skills: { project: [], user: [".qclaw/skills"] },
     tools: CLAW_TOOLS,
+  },
+  omo: relative("omo", "Oh My OpenAgent", ".omo", "OMO"),
+  senpi: relative("senpi", "Senpi", ".senpi", "SENPI"),
+  stepcode: relative("stepcode", "StepCode", ".stepcode", "STEP"),
+  gjc: relative("gjc", "Gajae Code", ".gjc", "GJC"),
+  kimchi: {
+    name: "kimchi",
+    label: "Kimchi",
+    roots: ({ home }) => [join(home, ".config", "kimchi", "harness", "sessions")],
+    places: ["sessions", "harness/sessions", ".config/kimchi/harness/sessions"],
+    skills: { project: [], user: [".config/kimchi/harness/skills"] },
+    unproved: true,
   },
 } satisfies Record<string, Variant>;
 
