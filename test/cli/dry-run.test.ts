@@ -13,6 +13,7 @@ import { writeFiles } from "./_every.ts";
 /** Forms that say what would be, with their exit codes. */
 const DRY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   import: [["import"], ["import", "--all"], ["import", "--tool", "claude-code"]],
+  start: [["start", "--at-login"]],
   vacuum: [["vacuum"]],
   guard: [
     ["guard", "install"],

@@ -71,6 +71,7 @@ describe("GET /api/openapi.json", () => {
       "/api/openapi.json",
       "/api/plugins",
       "/api/settings",
+      "/api/service/login",
       "/api/status",
       "/api/doctor",
       "/api/cups/{id}/stains",

@@ -6,7 +6,8 @@ import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
 const guard: Command = {
   name: "guard",
   summary: "Installs the tool-call guard in an assistant, shows or removes it",
-  usage: "<install|status|uninstall> [--tool t] [--on-failure allow|block] [--observe] [--waiting] [--dry-run]",
+  usage:
+    "install [--tool t] [--on-failure allow|block] [--observe] [--waiting] [--dry-run]\n<status|uninstall> [--tool t]",
   options: {
     tool: { type: "string", short: "t" },
     "on-failure": { type: "string" },
@@ -18,7 +19,7 @@ const guard: Command = {
     tool: "claude-code (default), codex, cursor, gemini-cli, copilot, opencode, qwen, grok, droid, …",
     "on-failure": "What happens to a call when the service does not answer: allow (default) or block",
     observe: "Record what would be blocked and block nothing",
-    waiting: "Also tell the service when the assistant waits for you: claude-code, gemini-cli, qwen, droid",
+    waiting: "Also report when the assistant waits for you: claude-code, gemini-cli, qwen, droid",
     "dry-run": "Show the change to the settings and make none",
   },
   operands: ["install", "status", "uninstall"],
