@@ -35,8 +35,8 @@ export interface Limits {
 }
 
 export const migrations: readonly string[] = [
-  // One row for each notification that was shown: `window` is the tool, the length and the quarter-hour of the reset.
-  "create table limit_notice (window text not null, kind text not null, resets integer not null, primary key (window, kind))",
+  // One row for each notification that was shown: `reading` is the tool, the length and the quarter-hour of the reset.
+  "create table limit_notice (reading text not null, kind text not null, resets integer not null, primary key (reading, kind))",
 ];
 
 const NEAR_PERCENT = 80;
@@ -84,7 +84,7 @@ export function createLimits(kernel: Kernel, show: Show): Limits {
 
   /** True the first time. */
   async function isNew({ window, resetsAt }: { window: string; resetsAt: string }, kind: string): Promise<boolean> {
-    if (await db.get("select 1 from limit_notice where window = ? and kind = ?", [window, kind])) return false;
+    if (await db.get("select 1 from limit_notice where reading = ? and kind = ?", [window, kind])) return false;
     await db.batch([
       ["delete from limit_notice where resets < ?", [Date.now() - DAY_MS]],
       ["insert or ignore into limit_notice values (?, ?, ?)", [window, kind, Date.parse(resetsAt)]],
