@@ -42,7 +42,7 @@ it("starts in the background, is found by every command, and ends on stop", asyn
   expect(again.stdout).toContain(`(pid ${pid})`);
   const text = (await run("status")).stdout;
   expect(text).toMatch(
-    /^service +http.*\nversion .*\nsessions +0, .*\nuses .*\nruns in +the background\nlogin +does not start at login/,
+    /^service +http.*\nversion .*\nsessions +0, .*\nuses .*\nruns in +the background\n(?:.*\n)*login +does not start at login/,
   );
   expect((await run("logs")).stdout).toMatch(/sessarc ready at http/);
   expect((await run("stop")).stdout).toBe("Stopped\n");

@@ -63,7 +63,8 @@ describe("a command that asks the archive", () => {
     expect(stdout).toContain("total");
     const { files, kilobytes } = loadedOf(stderr);
     expect(files).toBeGreaterThan(5);
-    expect(files).toBeLessThanOrEqual(80);
+    // With what finds out whether the archive is current.
+    expect(files).toBeLessThanOrEqual(88);
     expect(kilobytes).toBeLessThanOrEqual(900);
     const compiled = stdout.match(/^Compiled function .* using \w+/gm) ?? [];
     expect(compiled.length).toBeGreaterThan(100);
@@ -114,7 +115,7 @@ describe("the service", () => {
     const { files, kilobytes } = loadedOf(service.stderr());
     expect(files).toBeGreaterThan(20);
     // Some twenty small ones are loaded a second time, by the catalogue's thread.
-    expect(files).toBeLessThanOrEqual(180);
+    expect(files).toBeLessThanOrEqual(190);
     expect(kilobytes).toBeLessThanOrEqual(2_300);
     expect(accepted).toBeGreaterThan(60);
     // Set too early, the flags have seventy refused. What is first used about when the service gets ready (the ten of `performance`) may be among them.

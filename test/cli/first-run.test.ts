@@ -93,7 +93,7 @@ it("asks once about login; yes writes the entry and goes on in the background", 
   expect(questions).toEqual(["Keep sessarc running, and start it at login? [y/N] "]);
   expect(await readFile(join(folder, ".profile"), "utf8")).toContain("supervise.mjs");
   expect((await runCli(["status"], folder)).stdout).toMatch(
-    /runs in +the background\nlogin +starts at login: .*\.profile/,
+    /runs in +the background\n(?:.*\n)*login +starts at login: .*\.profile/,
   );
   expect((await runCli(["stop", "--at-login"], folder)).stdout).toBe("No longer starts at login\nStopped\n");
   expect(existsSync(join(folder, ".profile"))).toBe(false);
