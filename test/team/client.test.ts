@@ -213,8 +213,7 @@ it("no secret of any rule, no home and no user name are in any byte that leaves"
   );
   const { body } = await push(t);
   expect(body).toMatchObject({ pushed: 1, failed: [] });
-  // The name of a rule may have the beginning of another rule's values in it.
-  const text = server.text().replace(/\[REDACTED:[\w-]+/g, "");
+  const text = server.text();
   const leaks = planted.flatMap((one) =>
     readable(one, text) === undefined ? [] : [`${one.rule}: ${readable(one, text)}`],
   );

@@ -47,7 +47,9 @@ export function rowsWith(planted: readonly Planted[]): Row[] {
 }
 
 /** Eight characters of a planted value that can be read in `text`, beside those that every value of the rule has. */
-export function readable({ value, shape }: Planted, text: string): string | undefined {
+export function readable({ value, shape }: Planted, out: string): string | undefined {
+  // The name of a rule may have the beginning of another rule's values in it.
+  const text = out.replace(/\[REDACTED:[\w-]+/g, "");
   for (let at = 0; at + 8 <= value.length; at++) {
     const piece = value.slice(at, at + 8);
     if (text.includes(piece) && !shape.includes(piece)) return piece;

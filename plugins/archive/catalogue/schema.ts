@@ -111,4 +111,6 @@ export const migrations: readonly string[] = [
    create index session_left_out on session (id) where left_out is not null;`,
   // What a count of the sessions of a list reads.
   "create index session_top on session (parent_id, message_count, copied);",
+  // Other sessions of a folder that is gone.
+  "create index session_cwd on session (cwd) where cwd is not null;",
 ];
