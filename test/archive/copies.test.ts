@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
@@ -35,21 +36,34 @@ function write(home: string, n: number): void {
   writeFileSync(path, `${Array.from({ length: 20 }, (_, i) => row(i)).join("\n")}\n`);
 }
 
+/** Sessions that come while one copy is taken: without a bound, a slow copy would be outgrown. */
+const WHILE_COPYING = 60;
+
 /** Takes copies while sessions are imported, and answers their folders. */
 async function copies(t: TestKernel, count: number, take: (folder: string) => Promise<void>): Promise<string[]> {
-  let taken = 0;
-  let n = 0;
+  let ended = false;
+  const folders: string[] = [];
   const importing = (async () => {
-    while (taken < count) {
+    for (let n = 0; !ended; ) {
+      if (n >= WHILE_COPYING * (folders.length + 1)) {
+        await nextTurn();
+        continue;
+      }
       for (let i = 0; i < 20; i++) write(t.home, n++);
-      await t.send("POST", "/api/import", { all: true });
+      const { status } = await t.send("POST", "/api/import", { all: true });
+      expect(status).toBe(200);
     }
   })();
-  const folders: string[] = [];
-  for (; taken < count; taken++) {
-    const folder = join(await makeTempDir(), "data");
-    await take(folder);
-    folders.push(folder);
+  // Awaited below: a copy that fails is the first to report.
+  importing.catch(() => {});
+  try {
+    for (let taken = 0; taken < count; taken++) {
+      const folder = join(await makeTempDir(), "data");
+      await take(folder);
+      folders.push(folder);
+    }
+  } finally {
+    ended = true;
   }
   await importing;
   return folders;
