@@ -166,6 +166,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
 
   /** Resolves when all that was read is on disk: no caller sees what is taken back later. */
   async function read(sql: string, params: readonly SqlValue[], most: number, take: TakeRows): Promise<void> {
+    if (isReader() && now?.found.hasGrown()) reopen();
     for (;;) {
       const parts: Parameters<TakeRows>[] = [];
       const { last, isCurrent } = await settled(({ image, found }) => {

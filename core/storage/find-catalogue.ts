@@ -40,6 +40,8 @@ export interface FoundCatalogue {
    * `catalog.db`. Asked after a read, by who does not own the directory.
    */
   isCurrent(): boolean;
+  /** Whether a running owner may have committed since: the log has another length. Asked before a read. */
+  hasGrown(): boolean;
   /** Opens `catalog.db` that was made since. */
   openMain(): number;
   /** Closes `catalog.db`; the log's handle is closed by who uses it. */
@@ -54,7 +56,8 @@ export async function findCatalogue(dir: string): Promise<FoundCatalogue> {
   const handle = await ifThere(openRegular(logPath)).catch(noFile(logPath));
   let main: number | undefined;
   try {
-    const logIno = handle && (await handle.stat({ bigint: true })).ino;
+    const opened = handle && (await handle.stat({ bigint: true }));
+    const logIno = opened?.ino;
     const read = handle && (await readLog(handle));
     const sign = await signOf(path);
     main = openMain(path);
@@ -73,6 +76,7 @@ export async function findCatalogue(dir: string): Promise<FoundCatalogue> {
       isCurrent: () =>
         statSync(logPath, { bigint: true, throwIfNoEntry: false })?.ino === logIno &&
         (main !== undefined) === existsSync(path),
+      hasGrown: () => statSync(logPath, { bigint: true, throwIfNoEntry: false })?.size !== opened?.size,
       openMain() {
         main ??= openRegularSync(path);
         return main;
