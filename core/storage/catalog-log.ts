@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import { type ChangedPages, emptyDatabase, PAGE, readFully, type StoredPages } from "./catalog-file.ts";
-import { type FoundCatalogue, inodeOf, signOf } from "./find-catalogue.ts";
+import { type FoundCatalogue, inodeOf, signOf, statOf } from "./find-catalogue.ts";
 import { LOG_FILE, MAIN_FILE } from "./present.ts";
 import { FRAME_HEADER, WAL_HEADER, WalEncoder } from "./wal.ts";
 
@@ -33,7 +33,8 @@ export interface CatalogLog extends StoredPages {
   append(changed: ChangedPages, confirm: () => Promise<void>): Promise<void>;
   /**
    * Throws STORAGE_REPLACED when a file at our paths is no longer the one that was read or is being written. `kept`: no other owner can have come after
-   * the last call. Then a log that is missing was removed by another SQLite program, which does so when it closes; `append` and `rotate` put it back.
+   * the last call. Then a log that is missing was removed by another SQLite program, which does so when it closes, and an empty one was made by such
+   * a program when it opened without one; `append` and `rotate` put ours back.
    */
   checkOurs(kept: boolean): Promise<void>;
   /** Whether the log has to be put back. */
@@ -80,9 +81,9 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
       if (!same && !kept) throw replaced();
       return;
     }
-    const there = await inodeOf(logPath);
-    isRemoved = there === undefined && kept;
-    if (there !== ino && !isRemoved) throw replaced();
+    const there = await statOf(logPath);
+    isRemoved = kept && (there === undefined || (there.ino !== ino && there.size === 0n));
+    if (there?.ino !== ino && !isRemoved) throw replaced();
   }
 
   /** A former owner that slept still has the old log open: what it writes when it wakes must not fall into ours. */

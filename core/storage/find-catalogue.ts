@@ -122,18 +122,16 @@ async function readLog(handle: FileHandle) {
   return { pages, pageCount, bytes: end };
 }
 
-/** Tells a file from another one, and from itself after it was written to. */
-export const signOf = (path: string): Promise<string> =>
-  stat(path, { bigint: true }).then(
-    ({ ino, size, mtimeNs }) => `${ino} ${size} ${mtimeNs}`,
-    () => "none",
-  );
+/** Undefined: nothing is there, or it cannot be read. */
+export const statOf = (path: string) => stat(path, { bigint: true }).catch(() => undefined);
 
-export const inodeOf = (path: string): Promise<bigint | undefined> =>
-  stat(path, { bigint: true }).then(
-    ({ ino }) => ino,
-    () => undefined,
-  );
+/** Tells a file from another one, and from itself after it was written to. */
+export const signOf = async (path: string): Promise<string> => {
+  const there = await statOf(path);
+  return there ? `${there.ino} ${there.size} ${there.mtimeNs}` : "none";
+};
+
+export const inodeOf = async (path: string): Promise<bigint | undefined> => (await statOf(path))?.ino;
 
 /** For `.catch`: anything but a file is CATALOG_DAMAGED; nothing waits for it. */
 const noFile =

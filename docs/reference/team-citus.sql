@@ -14,6 +14,7 @@ select create_distributed_table('sessarc.health_tool', 'tenant');
 select create_distributed_table('sessarc.import_state', 'tenant');
 select create_distributed_table('sessarc.indexed', 'tenant');
 select create_distributed_table('sessarc.interception', 'tenant');
+select create_distributed_table('sessarc.limit_notice', 'tenant');
 select create_distributed_table('sessarc.mcp_builtin', 'tenant');
 select create_distributed_table('sessarc.mcp_call', 'tenant');
 select create_distributed_table('sessarc.mcp_grant', 'tenant');

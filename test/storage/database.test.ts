@@ -172,6 +172,26 @@ describe("the file and its log", () => {
   });
 
   it.skipIf(!HAS_STOCK)(
+    "stock SQLite that opens them while the log is missing, and makes an empty one, takes nothing away",
+    async () => {
+      const dir = await makeTempDir();
+      const owner = open(dir);
+      await owner.run(CREATE);
+      await owner.run("insert into t values (1, '')");
+      await askStock([mainOf(dir)], "select count(*) from t");
+      expect(existsSync(logOf(dir))).toBe(false);
+      const close = await holdStock(mainOf(dir), "select 1 from sqlite_master");
+      expect((await stat(logOf(dir))).size).toBe(0);
+      await owner.run("insert into t values (2, '')");
+      await close();
+      await owner.run("insert into t values (3, '')");
+      expect(await askStock([mainOf(dir)], "select group_concat(id) from t")).toEqual([["1,2,3"]]);
+      await owner.close();
+      expect(await askStock([mainOf(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([["ok", "3"]]);
+    },
+  );
+
+  it.skipIf(!HAS_STOCK)(
     "stock SQLite that keeps them open while the owner writes, and closes later, takes nothing away",
     async () => {
       const dir = await makeTempDir();
