@@ -9,6 +9,7 @@ import type { Rule } from "./engine.ts";
 import type { GuardContract } from "./guard/contract.ts";
 import { createGuard, type Guard, type ToolCall, type ToolDecision } from "./guard/guard.ts";
 import { guardRoutes } from "./guard/routes.ts";
+import { warmGuard } from "./guard/warm.ts";
 import { createLeaks, type Leaks } from "./leaks/leaks.ts";
 import { leakRoutes } from "./leaks/routes.ts";
 import { LEAKS_VERSION } from "./leaks/version.ts";
@@ -77,12 +78,12 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     });
     let warm: NodeJS.Timeout | undefined;
     kernel.hooks.hook("kernel:ready", async () => {
-      // Compiled rules take 12 MB, so they are loaded early only for installed hooks, which wait one second for an answer.
+      // For installed hooks alone, which wait one second for an answer.
       if (!(await guard.refresh())) return;
       warm = setTimeout(() => {
         if (!kernel.address || kernel.closing.aborted) return;
         const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "security" });
-        Promise.all([rules.warmUp(), import("./guard/shown.ts")]).catch(failed);
+        warmGuard(kernel).catch(failed);
       }, WARM_AFTER_MS);
       warm.unref();
     });

@@ -1,7 +1,8 @@
 /** Folders as sources: the files below a folder that a search or a copy shows. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RE2JS, RE2JSException } from "re2js";
+import type { RE2JS } from "re2js";
+import { expressions } from "../match/expressions.ts";
 import { namesFit } from "./glob.ts";
 import { isSecretFile } from "./stores.ts";
 import type { Below } from "./words.ts";
@@ -58,6 +59,7 @@ async function filterOf(folder: string, { names, not = [], expression, ignores }
 }
 
 function compiled(expression: string): RE2JS | undefined {
+  const { RE2JS, RE2JSException } = expressions();
   try {
     return RE2JS.compile(expression, RE2JS.CASE_INSENSITIVE);
   } catch (error) {

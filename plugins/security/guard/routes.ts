@@ -5,6 +5,7 @@ import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
 import { HELLO, hookKey, placesOf, proofOf } from "./hook-script.ts";
 import { answerHook, askFields, blockFields } from "./reply.ts";
+import { warmGuard } from "./warm.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is not the name of an assistant"));
 
@@ -89,7 +90,7 @@ const install = defineRoute({
   handler: async ({ kernel, body }) => {
     const installed = await kernel.inject("guard").install(body.tool ?? "claude-code", body);
     // The first call waits one second at most: in a service its rules are compiled by then.
-    if (kernel.address) await Promise.all([kernel.inject("rules").warmUp(), import("./shown.ts")]);
+    if (kernel.address) await warmGuard(kernel);
     return installed;
   },
 });

@@ -1,5 +1,6 @@
 /** Which lines of their input `grep`, `head`, `tail`, `sed -n` and `awk` print, and which field `jq` prints, for simple arguments. */
-import { RE2JS, RE2JSException } from "re2js";
+import type { RE2JS } from "re2js";
+import { expressions } from "../match/expressions.ts";
 
 /** Patterns that mean the same to every `grep`. */
 const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;
@@ -85,6 +86,7 @@ let compiled: { part: string; expression: RE2JS } | undefined;
 /** The lines of a search with any expression. All lines if the expression cannot be read. */
 function linesFound(lines: readonly string[], part: string): readonly string[] {
   const [, not, context, pattern = "", flags] = /^~(!?)(\+?)\/(.*)\/(i?)$/s.exec(part) ?? [];
+  const { RE2JS, RE2JSException } = expressions();
   try {
     if (compiled?.part !== part)
       compiled = { part, expression: RE2JS.compile(pattern, flags === "i" ? RE2JS.CASE_INSENSITIVE : 0) };

@@ -1,5 +1,6 @@
 /** Rules of the user: always on a linear-time engine, whatever the pattern. */
-import { RE2JS, RE2JSSyntaxException } from "re2js";
+import type { RE2JS } from "re2js";
+import { expressions } from "../match/expressions.ts";
 import type { Rule } from "./rules.ts";
 
 export interface CustomMatcher {
@@ -29,7 +30,7 @@ export function patternProblem(
     const compiled = compile(rule);
     if (compiled.test("")) return { message: "The pattern matches the empty text", at: 0 };
   } catch (error) {
-    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    if (!(error instanceof expressions().RE2JSSyntaxException)) throw error;
     const part = error.getPattern();
     const at = part ? rule.pattern.indexOf(part) : -1;
     return { message: error.getDescription(), at: at < 0 ? null : at };
@@ -113,15 +114,17 @@ function literalSpans(text: string, literal: string): Span[] {
 }
 
 function compile(rule: Pick<Rule, "type" | "pattern" | "flags">): RE2JS {
+  const { RE2JS } = expressions();
   let flags = 0;
   if (rule.flags.includes("i")) flags |= RE2JS.CASE_INSENSITIVE;
   if (rule.flags.includes("m")) flags |= RE2JS.MULTILINE;
   if (rule.flags.includes("s")) flags |= RE2JS.DOTALL;
   if (rule.type === "literal") return RE2JS.compile(RE2JS.quote(rule.pattern), flags);
-  return RE2JS.compile(rule.type === "glob" ? globSource(rule.pattern) : rule.pattern, flags);
+  const source = rule.type === "glob" ? globSource(rule.pattern, (text) => RE2JS.quote(text)) : rule.pattern;
+  return RE2JS.compile(source, flags);
 }
 
 /** `*` any run without blanks (at most 512), `?` one character, the rest as written. */
-function globSource(glob: string): string {
-  return [...glob].map((char) => (char === "*" ? "\\S{0,512}" : char === "?" ? "\\S" : RE2JS.quote(char))).join("");
+function globSource(glob: string, quote: (text: string) => string): string {
+  return [...glob].map((char) => (char === "*" ? "\\S{0,512}" : char === "?" ? "\\S" : quote(char))).join("");
 }
