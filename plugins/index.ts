@@ -55,7 +55,7 @@ export function defaultPlugins(): PluginEntry[] {
     ),
     variant("codex", () => import("./codex/index.ts"), { variant: "traex" }),
     variant("codex", () => import("./codex/index.ts"), { variant: "open-interpreter" }),
-    ...["kilo", "mimo", "icodemate"].map((name) =>
+    ...["kilo", "mimo", "icodemate", "zcode"].map((name) =>
       variant("opencode", () => import("./opencode/index.ts"), { variant: name }),
     ),
     entry("cline", () => import("./cline/index.ts")),

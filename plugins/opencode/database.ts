@@ -1,7 +1,7 @@
 /**
  * The database: which sessions it holds. Version 2 keeps its sessions in `session_v2` and `session_message` and leaves the tables of
- * version 1 as they were, where an older client may go on with a session. Only these tables, `message`, `part` and `project` are ever
- * read; account, control_account, credential and session_share hold secrets.
+ * version 1 as they were, where an older client may go on with a session. Only these tables, `message`, `part`, `project` and
+ * `model_usage` are ever read; account, control_account, credential and session_share hold secrets.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -26,15 +26,17 @@ export interface Tables {
   /** Each with a session's id and a time of its last change. */
   rows: readonly RowTable[];
 }
-type RowTable = "message" | "part" | "session_message";
+type RowTable = "message" | "part" | "session_message" | "model_usage";
 
 const VERSION_1: Tables = { session: "session", rows: ["message", "part"] };
+/** ZCode's: a row for each request. */
+const REQUESTS: Tables = { session: "session", rows: ["message", "part", "model_usage"] };
 export const VERSION_2: Tables = { session: "session_v2", rows: ["session_message"] };
 
 /** Of one database, the tables of each version that it has, the newest first. */
 export function tablesOf(db: SqliteFile): Tables[] {
   const names = new Set(db.tables());
-  return [VERSION_2, VERSION_1].filter(
+  return [VERSION_2, names.has("model_usage") ? REQUESTS : VERSION_1].filter(
     ({ session, rows: [messages] }) => names.has(session) && names.has(messages ?? ""),
   );
 }
@@ -169,7 +171,7 @@ function activity(db: SqliteFile, table: RowTable, where: string, params: readon
   const found = new Map<string, Activity>();
   const columns = columnsOf(db, table);
   if (!columns.has("session_id")) return found;
-  const time = columns.has("time_updated") ? "time_updated" : columns.has("time_created") ? "time_created" : "0";
+  const time = ["time_updated", "time_created", "completed_at"].find((name) => columns.has(name)) ?? "0";
   const rows = db.all<Raw>(
     `select session_id as id, count(*) as n, max(${time}) as latest, total(${time} % 4294967296) as sum from ${table} where ${where} group by session_id`,
     params,

@@ -1,6 +1,6 @@
 /** Assistants that keep their sessions as OpenCode does: one reader, these differences. */
 import { join } from "node:path";
-import type { AdapterEnv } from "sessarc/adapter";
+import type { AdapterEnv, ToolRole } from "sessarc/adapter";
 
 export interface Member {
   name: string;
@@ -10,9 +10,11 @@ export interface Member {
   /** The main database; others of the pattern beside it belong to other channels. */
   database: string;
   databases: RegExp;
-  /** Environment variables: the data folder, the database file, the configuration file. */
+  /** The data folder below the home, where it is not among the usual ones. */
+  place?: string;
+  /** Environment variables: the data folder, the database file (the first that is set), the configuration file. */
   home?: string;
-  file?: string;
+  files?: readonly string[];
   config?: string;
   /** Names of configuration files that hold tool servers. */
   configs: readonly string[];
@@ -20,16 +22,22 @@ export interface Member {
   resume: readonly string[];
   /** The session's row is there before its first prompt, so the session starts with its first message. */
   isEarly?: boolean;
+  /** Tools that only this assistant has. */
+  tools?: Readonly<Record<string, ToolRole>>;
+  /** Its messages count cached tokens as input, too; a row of `model_usage` for each request decides where there is one. */
+  isGross?: boolean;
+  /** No log that it wrote was compared with what is read, and nothing else of it is known. */
+  unproved?: boolean;
 }
 
-export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate", Member>> = {
+export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate" | "zcode", Member>> = {
   opencode: {
     name: "opencode",
     label: "OpenCode",
     folder: "opencode",
     database: "opencode.db",
     databases: /^opencode.*\.db$/,
-    file: "OPENCODE_DB",
+    files: ["OPENCODE_DB"],
     config: "OPENCODE_CONFIG",
     configs: ["opencode.json", "opencode.jsonc"],
     resume: ["opencode", "--session"],
@@ -51,7 +59,7 @@ export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate",
     database: "mimocode.db",
     databases: /^mimocode.*\.db$/,
     home: "MIMOCODE_HOME",
-    file: "MIMOCODE_DB",
+    files: ["MIMOCODE_DB"],
     configs: ["mimocode.json", "mimocode.jsonc"],
     resume: ["mimo", "--session"],
   },
@@ -64,6 +72,32 @@ export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate",
     configs: [],
     resume: [],
   },
+  zcode: {
+    name: "zcode",
+    label: "ZCode",
+    folder: "zcode",
+    place: join(".zcode", "cli", "db"),
+    database: "db.sqlite",
+    databases: /^db\.sqlite$/,
+    files: ["ZCODE_SESSION_DB_PATH", "ZCODE_SESSION_DB"],
+    configs: [],
+    resume: [],
+    tools: {
+      Read: "read",
+      Edit: "edit",
+      Write: "write",
+      Bash: "shell",
+      Grep: "search",
+      Glob: "search",
+      WebFetch: "fetch",
+      WebSearch: "fetch",
+      TodoWrite: "todo",
+      Agent: "agent",
+      Task: "agent",
+    },
+    isGross: true,
+    unproved: true,
+  },
 };
 
 /** The configuration folder, the same on every system. */
@@ -71,6 +105,9 @@ export const configFolder = (member: Member, env: AdapterEnv) =>
   join(env.env.XDG_CONFIG_HOME || join(env.home, ".config"), member.folder);
 
 /** The data folder, the same on every system. */
-export const dataFolder = (member: Member, env: AdapterEnv) =>
-  (member.home && env.env[member.home]) ||
-  join(env.env.XDG_DATA_HOME || join(env.home, ".local", "share"), member.folder);
+export function dataFolder(member: Member, env: AdapterEnv): string {
+  const named = member.home && env.env[member.home];
+  if (named) return named;
+  if (member.place !== undefined) return join(env.home, member.place);
+  return join(env.env.XDG_DATA_HOME || join(env.home, ".local", "share"), member.folder);
+}

@@ -1,4 +1,4 @@
-/** OpenCode and its family (Kilo Code, MiMo Code): sessions of their databases, and of the JSON store that preceded those. */
+/** OpenCode and its family (Kilo Code, MiMo Code, ZCode): sessions of their databases, and of the JSON store that preceded those. */
 import { sep } from "node:path";
 import { type AdapterEnv, defineAdapter, type SessionRef, sqliteSessions, sqliteVersion } from "sessarc/adapter";
 import { guard, skills, tools } from "./capabilities.ts";
@@ -37,12 +37,16 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
   return {
     name: member.name,
     label: member.label,
-    tools,
+    tools: { ...tools, ...member.tools },
     resume: ({ key }) => (member.resume.length > 0 ? [...member.resume, key] : undefined),
-    skills: skills(member),
-    mcp: mcp(member),
-    guard: guard(member),
-    rescue: rescue(member, (env) => places(env).databases),
+    ...(member.unproved
+      ? { unproved: true }
+      : {
+          skills: skills(member),
+          mcp: mcp(member),
+          guard: guard(member),
+          rescue: rescue(member, (env) => places(env).databases),
+        }),
 
     roots: (env) => {
       const { databases, storage } = places(env);

@@ -9,9 +9,11 @@ import {
   toNumber,
   toRecord,
   toText,
+  withoutCache,
 } from "sessarc/adapter";
 import { msToIso } from "#internal/adapter";
 import type { Outputs } from "./outputs.ts";
+import type { Requests } from "./requests.ts";
 import type { Row, SessionRow } from "./types.ts";
 
 interface Parser {
@@ -25,8 +27,11 @@ interface Parser {
 /** Parts that carry nothing to read: bookkeeping, and tokens that the message repeats. */
 const SILENT = new Set(["step-start", "step-finish", "snapshot", "patch"]);
 
-/** Content never makes it throw. */
-export function createParser(session: SessionRow, outputs: Outputs): Parser {
+/** Messages that a setting of the user's made, not a prompt. */
+const SETTINGS = new Set(["local_setting", "setting_update"]);
+
+/** Content never makes it throw. `requests` count instead of the replies that they cover. */
+export function createParser(session: SessionRow, outputs: Outputs, requests?: Requests): Parser {
   const ledger = createLedger();
   const unknown: Record<string, number> = Object.create(null);
   let lines = 0;
@@ -34,6 +39,8 @@ export function createParser(session: SessionRow, outputs: Outputs): Parser {
   let latest = 0;
   let cwd = toText(session.directory);
   let reverted = false;
+  /** Messages that hold the summary of a compaction. */
+  const summaries = new Set<string>();
 
   const saw = (ms: unknown) => {
     const at = msToIso(ms);
@@ -48,7 +55,12 @@ export function createParser(session: SessionRow, outputs: Outputs): Parser {
   };
 
   function pay(row: Row, data: JsonRecord, at: string | undefined, created: number | undefined, model: string): void {
-    const usage = toUsage(toRecord(data.tokens));
+    if (requests?.covers(row.id, toNumber(toRecord(data.time).completed))) return;
+    const counted = toUsage(toRecord(data.tokens));
+    const { cacheRead, cacheWrite5m } = counted;
+    const usage = session.isGross
+      ? { ...counted, input: withoutCache(counted.input, cacheRead, cacheWrite5m) }
+      : counted;
     if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m === 0) return;
     // A fork copies messages under new ids and with their old times: what is older than the session was paid for elsewhere.
     const inherited = created !== undefined && session.createdAt !== undefined && created < session.createdAt;
@@ -90,7 +102,13 @@ export function createParser(session: SessionRow, outputs: Outputs): Parser {
         yield* note(`[file] ${toText(data.filename) ?? toText(source.path) ?? toText(data.mime) ?? "attachment"}`);
         return;
       }
+      case "timeline": {
+        const to = toText(toRecord(data.toModelSelection).modelId) ?? toText(toRecord(data.toModel).modelID);
+        if (data.timelineType === "model_change") yield* note(`Model: ${to ?? "unknown"}`);
+        return;
+      }
       case "compaction":
+        summaries.add(toText(data.summaryMessageId) ?? "");
         yield* note(data.auto === true ? "Conversation compacted automatically" : "Conversation compacted");
         return;
       case "subtask":
@@ -146,20 +164,20 @@ export function createParser(session: SessionRow, outputs: Outputs): Parser {
       const created = toNumber(time.created) ?? row.createdAt;
       const at = saw(created);
       const completed = saw(time.completed);
-      const model = role === "assistant" ? (toText(data?.modelID) ?? toText(toRecord(data?.model).modelID)) : undefined;
+      const model = role === "assistant" ? modelOf(toRecord(data)) : undefined;
       if (role === "assistant") {
         cwd ??= toText(toRecord(data?.path).cwd);
         if (data) pay(row, data, at, created, model ?? "unknown");
       }
-      if (session.revertedFrom !== undefined && !reverted && row.id >= session.revertedFrom) {
+      if (session.revertedFrom !== undefined && !reverted && isFrom(row.id, session)) {
         reverted = true;
         yield { kind: "note", at, text: "Reverted: OpenCode hides what follows" };
       }
       const context: Context = {
         at,
         model,
-        role: role === "assistant" ? "assistant" : role === "user" ? "user" : "note",
-        summary: role === "assistant" && data?.summary === true,
+        role: role === "assistant" ? "assistant" : role === "user" && !isSetting(data) ? "user" : "note",
+        summary: (role === "assistant" && data?.summary === true) || summaries.has(row.id),
         growing: last && role === "assistant" && completed === undefined && data?.error === undefined,
       };
       for (const each of parts) yield* part(each, context);
@@ -169,6 +187,10 @@ export function createParser(session: SessionRow, outputs: Outputs): Parser {
       }
     },
     finish() {
+      for (const request of requests?.entries ?? []) {
+        saw(request.at === undefined ? undefined : Date.parse(request.at));
+        if (Object.values(request.usage).some((tokens) => tokens !== 0)) ledger.add(request);
+      }
       const { usage, inheritedUsage, slots, replies, evidence } = ledger.summary();
       const isFirst = session.isEarly && first >= (session.createdAt ?? 0);
       const started = (isFirst ? undefined : msToIso(session.createdAt)) ?? msToIso(first);
@@ -190,6 +212,15 @@ export function createParser(session: SessionRow, outputs: Outputs): Parser {
     },
   };
 }
+
+const modelOf = ({ modelID, model, modelSelection }: JsonRecord): string | undefined =>
+  toText(modelID) ?? toText(toRecord(model).modelID) ?? toText(toRecord(modelSelection).modelId);
+
+const isSetting = (data: JsonRecord | undefined): boolean => SETTINGS.has(String(toRecord(data?.semantics).kind));
+
+/** Whether a message is the one from which on the conversation was taken back, or follows it. */
+const isFrom = (id: string, { revertedFrom = "", isNumbered }: SessionRow): boolean =>
+  isNumbered ? id === revertedFrom : id >= revertedFrom;
 
 interface Context {
   at: string | undefined;

@@ -31,7 +31,7 @@ export function placesOf(member: Member, dir: string | undefined, env: AdapterEn
       .map((entry) => join(folder, entry.name));
   if (dir !== undefined) {
     if (isFile(dir)) return { databases: [dir], storage: [] };
-    const home = join(dir, ".local", "share", member.folder);
+    const home = join(dir, member.place ?? join(".local", "share", member.folder));
     const storage = [join(home, "storage"), join(dir, "storage")];
     if (isFolder(join(dir, "session")) && isFolder(join(dir, "message"))) storage.push(dir);
     const direct = databasesIn(dir);
@@ -39,12 +39,17 @@ export function placesOf(member: Member, dir: string | undefined, env: AdapterEn
     return { databases: own, storage: unique(storage).filter((path) => path.startsWith(home) || isFolder(path)) };
   }
   const data = dataFolder(member, env);
-  const named = member.file && env.env[member.file];
-  const chosen = named && named !== ":memory:" ? [isAbsolute(named) ? named : join(data, named)] : [];
+  const named = member.files?.map((name) => env.env[name]).find(Boolean);
+  const chosen = named && named !== ":memory:" ? [resolved(named, data, env)] : [];
   return {
     databases: unique([...chosen, join(data, member.database), ...databasesIn(data)]),
     storage: [join(data, "storage")],
   };
+}
+
+function resolved(named: string, data: string, { home }: AdapterEnv): string {
+  if (named.startsWith("~/")) return join(home, named.slice(2));
+  return isAbsolute(named) ? named : join(data, named);
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -23,6 +23,7 @@ import type { Member } from "./family.ts";
 import { createMessageParser, type MessageRow, rest, tokensOf } from "./messages.ts";
 import type { Outputs } from "./outputs.ts";
 import { createParser, toUsage } from "./parse.ts";
+import { requestsOf } from "./requests.ts";
 import type { Row, SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;
@@ -60,10 +61,10 @@ export function* readSession(
   dbs: readonly SqliteFile[],
   id: string,
   onBytes: (bytes: number) => void,
-  { isEarly }: Pick<Member, "isEarly">,
+  member: Pick<Member, "isEarly" | "isGross">,
   outputs: Outputs,
 ): Events {
-  const copies = dbs.flatMap((db) => copiesIn(db, id, isEarly));
+  const copies = dbs.flatMap((db) => copiesIn(db, id, member));
   if (copies.length === 0) return undefined;
   const whole = copies.length === 1 ? copies[0] : wholeCopy(copies);
   if (!whole) return yield* readMerged(copies, onBytes, outputs);
@@ -82,7 +83,7 @@ function* withLast<T>(rows: Iterable<T>): Generator<[row: T, last: boolean]> {
   if (waiting !== undefined) yield [waiting, true];
 }
 
-function copiesIn(db: SqliteFile, id: string, isEarly: boolean | undefined): Copy[] {
+function copiesIn(db: SqliteFile, id: string, { isEarly, isGross }: Pick<Member, "isEarly" | "isGross">): Copy[] {
   const found = tablesOf(db).flatMap((tables): { tables: Tables; row: Raw | undefined }[] => {
     const [row] = sessionRows(db, tables, id);
     return row || hasMessages(db, tables, id) ? [{ tables, row }] : [];
@@ -93,6 +94,7 @@ function copiesIn(db: SqliteFile, id: string, isEarly: boolean | undefined): Cop
     const session = toSession(row.id === undefined ? any : row, id);
     session.worktree = worktreeOf(db, row.id === undefined ? any : row);
     session.isEarly = isEarly;
+    session.isGross = isGross;
     if (tables !== VERSION_2) session.forkedFrom = forkOrigin(db, session, row);
     return { db, tables, row, session };
   });
@@ -219,13 +221,18 @@ function readerOf2({ db, session }: Copy, outputs: Outputs): Reader {
   };
 }
 
+/** Rows without a number come last. */
+const numbered = (columns: ReadonlySet<string>) => (columns.has("sequence") ? "sequence is null, sequence, " : "");
+
 /** One message's parts in memory at a time. */
-function readerOf1({ db, session }: Copy, outputs: Outputs): Reader {
-  const parser = createParser(session, outputs);
+function readerOf1({ db, tables, session }: Copy, outputs: Outputs): Reader {
   const columns = columnsOf(db, "message");
-  const order = columns.has("time_created") ? "time_created, id" : "id";
+  session.isNumbered = columns.has("sequence");
+  const requests = tables.rows.includes("model_usage") ? requestsOf(db, session.id) : undefined;
+  const parser = createParser(session, outputs, requests);
+  const order = `${numbered(columns)}${columns.has("time_created") ? "time_created, id" : "id"}`;
   const partColumns = columnsOf(db, "part");
-  const partSql = `select id, data${partColumns.has("time_created") ? ", time_created" : ""} from part where message_id = ? order by id`;
+  const partSql = `select id, data${partColumns.has("time_created") ? ", time_created" : ""} from part where message_id = ? order by ${numbered(partColumns)}id`;
 
   return {
     *messages(onBytes) {

@@ -16,6 +16,10 @@ export interface SessionRow {
   forkedFrom?: string | undefined;
   /** The row is older than the first prompt: the session starts with that. */
   isEarly?: boolean | undefined;
+  /** The input of its messages includes cached and written tokens. */
+  isGross?: boolean | undefined;
+  /** Messages are ordered by a number of their own: their ids say nothing about it. */
+  isNumbered?: boolean | undefined;
 }
 
 /** `data` is undefined where the row could not be parsed. */
