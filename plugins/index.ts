@@ -92,9 +92,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
       statusline: () => import("./statusline/quick.ts"),
     }),
-    entry("notices", () => import("./notices/index.ts"), ["waiting"], {
-      waiting: () => import("./notices/quick.ts"),
-    }),
+    entry("notices", () => import("./notices/index.ts"), ["waiting"]),
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),

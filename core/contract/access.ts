@@ -1,6 +1,6 @@
 /** Token mode (`--auth`): who may call. */
 
-/** What a scoped token opens: the guard's own route, or the tool-protocol endpoint. Installed hooks and clients carry them. */
+/** What a scoped token opens: the routes that installed hooks ask, or the tool-protocol endpoint. Installed hooks and clients carry them. */
 type Scope = "guard" | "mcp";
 
 export interface Access {

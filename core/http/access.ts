@@ -19,6 +19,9 @@ interface Discovery {
   login?: string;
 }
 
+/** What installed hooks may ask. */
+const HOOKS = ["/api/security/pretooluse", "/api/waiting"];
+
 const DISCOVERY_FILE = "access.json";
 
 const secret = () => randomBytes(32).toString("base64url");
@@ -49,7 +52,7 @@ export async function createAccess(required: boolean, dataDir: string): Promise<
       const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
       if (bearer !== undefined) {
         if (same(bearer, token)) return true;
-        if (same(bearer, stable.guard)) return method === "POST" && path === "/api/security/pretooluse";
+        if (same(bearer, stable.guard)) return method === "POST" && HOOKS.includes(path);
         if (same(bearer, stable.mcp)) return path === "/mcp" || path.startsWith("/mcp/");
         return false;
       }

@@ -3,8 +3,6 @@ import type { CommandContext } from "sessarc";
 import type { WaitingEntry } from "./waiting.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
-  // A hook whose service is named by a configuration file only: it prints nothing and fails nothing.
-  if (ctx.flags.tool !== undefined) return 0;
   const waiting = await ctx.get<WaitingEntry[]>("/waiting");
   if (ctx.json) ctx.out(JSON.stringify(waiting));
   else if (waiting.length === 0) ctx.err("No assistant waits for you");

@@ -43,10 +43,10 @@ export const routes = [
 
 const command: Command = {
   name: "waiting",
-  summary: "Lists the sessions whose assistant waits for you; installed hooks report to it",
+  summary: "Lists the sessions whose assistant waits for you, as the hooks of `guard install --waiting` report",
   usage: "",
-  options: { tool: { type: "string", short: "t" } },
-  help: { tool: "The assistant that runs this as its hook, with the hook's JSON on stdin" },
+  options: {},
+  help: {},
   operands: [],
   load: () => import("./command.ts"),
 };

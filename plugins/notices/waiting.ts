@@ -37,7 +37,8 @@ interface Entry {
   at: number;
 }
 
-const LASTS_MS = 3_600_000;
+/** A killed assistant reports no end: its entry expires after a day's work. */
+const LASTS_MS = 8 * 3_600_000;
 /** Any local process may report; the oldest are dropped. */
 const MOST = 100;
 /** Messages read from the end to find the last one that is not a note. */

@@ -19,7 +19,7 @@ const guard: Command = {
     tool: "claude-code (default), codex, cursor, gemini-cli, copilot, opencode, qwen, grok, droid, …",
     "on-failure": "What happens to a call when the service does not answer: allow (default) or block",
     observe: "Record what would be blocked and block nothing",
-    waiting: "Also report when the assistant waits for you: claude-code, gemini-cli, qwen, droid",
+    waiting: "Also report when the assistant waits for you; not crush and vibe",
     "dry-run": "Show the change to the settings and make none",
   },
   operands: ["install", "status", "uninstall"],

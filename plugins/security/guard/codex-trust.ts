@@ -4,37 +4,42 @@ import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, type JsonRecord } from "sessarc";
 import { parseSettings } from "#internal";
-import { hookIn } from "./hook-command.ts";
+import { hookIn, isWaitingHook } from "./hook-command.ts";
 
-/** Returns why Codex does not run the guard's hook of these settings (hooks.json or config.toml), with the step that solves it. */
+/** Lists of hooks, by the names that Codex has for them in its trust. */
+const LISTS = { PreToolUse: "pre_tool_use", PermissionRequest: "permission_request", Stop: "stop" };
+
+/** Returns why Codex does not run a hook of the guard in these settings (hooks.json or config.toml), with the step that solves it. */
 export async function codexTrustProblem(settings: JsonRecord, path: string): Promise<string | undefined> {
   const states = await readStates(dirname(path));
   // Codex resolves links in CODEX_HOME, but not in its default folder.
   const folder = await realpath(dirname(path)).catch(() => dirname(path));
-  const events = isRecord(settings.hooks) ? settings.hooks.PreToolUse : undefined;
-  for (const [group, entry] of (Array.isArray(events) ? events : []).entries()) {
-    const hooks = isRecord(entry) && Array.isArray(entry.hooks) ? entry.hooks.filter(isRecord) : [];
-    for (const [index, hook] of hooks.entries()) {
-      if (!hookIn(hook) || !isRecord(entry)) continue;
-      const keys = [path, join(folder, basename(path))].map((file) => `${file}:pre_tool_use:${group}:${index}`);
-      const state = keys.map((key) => states[key]).find(isRecord);
-      if (state?.enabled === false)
-        return "The hook is switched off in Codex: start Codex and switch it on with /hooks";
-      if (typeof state?.trusted_hash !== "string")
-        return "Codex runs a new hook only after you trusted it: start Codex and accept it with /hooks";
-      if (state.trusted_hash !== trustHash(entry, hook))
-        return "The hook's command changed since you trusted it, and Codex skips it: start Codex and accept it again with /hooks";
-      return undefined;
+  const lists = isRecord(settings.hooks) ? settings.hooks : {};
+  for (const [list, event] of Object.entries(LISTS)) {
+    const entries = lists[list];
+    for (const [group, entry] of (Array.isArray(entries) ? entries : []).entries()) {
+      const hooks = isRecord(entry) && Array.isArray(entry.hooks) ? entry.hooks.filter(isRecord) : [];
+      for (const [index, hook] of hooks.entries()) {
+        if (!isRecord(entry) || !(hookIn(hook) || isWaitingHook(hook))) continue;
+        const keys = [path, join(folder, basename(path))].map((file) => `${file}:${event}:${group}:${index}`);
+        const state = keys.map((key) => states[key]).find(isRecord);
+        if (state?.enabled === false)
+          return "The hook is switched off in Codex: start Codex and switch it on with /hooks";
+        if (typeof state?.trusted_hash !== "string")
+          return "Codex runs a new hook only after you trusted it: start Codex and accept it with /hooks";
+        if (state.trusted_hash !== trustHash(entry, hook, event))
+          return "The hook's command changed since you trusted it, and Codex skips it: start Codex and accept it again with /hooks";
+      }
     }
   }
   return undefined;
 }
 
 /** The digest that Codex stores: of the hook with its group's matcher and all defaults, keys sorted. */
-export function trustHash(group: JsonRecord, hook: JsonRecord): string {
+export function trustHash(group: JsonRecord, hook: JsonRecord, event = LISTS.PreToolUse): string {
   const { command, timeout = 600, async: background = false, statusMessage } = hook;
   const handler = { async: background, command, statusMessage, timeout, type: "command" };
-  const identity = { event_name: "pre_tool_use", hooks: [handler], matcher: group.matcher };
+  const identity = { event_name: event, hooks: [handler], matcher: group.matcher };
   return `sha256:${createHash("sha256").update(JSON.stringify(identity)).digest("hex")}`;
 }
 

@@ -11,7 +11,7 @@ import {
   settingAt,
 } from "#internal";
 import { hookIn, isWaitingHook } from "./hook-command.ts";
-import { type HookTool, waitingEntry } from "./hooks.ts";
+import type { HookTool } from "./hooks.ts";
 
 interface Edited {
   text: string;
@@ -23,28 +23,29 @@ interface Edited {
 export const readHooks = (text: string, tool: Pick<HookTool, "format">, path: string): Promise<JsonRecord> =>
   usable(path, () => parseSettings(text, syntaxOf(tool)));
 
-/** Appends the entry to the list, with `waiting` also the hooks that report waiting, and removes earlier entries of the guard. */
-export async function addEntry(
+/** The hooks of the guard: one in its list, and those that report waiting, in other lists or in the same. */
+export interface Wanted {
+  list: readonly string[];
+  entry: Json;
+}
+
+/** Appends the entries to their lists, and removes earlier entries of the guard. */
+export async function addEntries(
   before: string,
   tool: HookTool,
-  entry: Json,
+  wanted: readonly Wanted[],
   path: string,
-  waiting?: string,
 ): Promise<Edited> {
   const start = before.trim() === "" && tool.format !== "toml" ? "{}\n" : before;
   const settings = await readHooks(start, tool, path);
-  const wanted = listsOf(tool).map((list, index) => ({
-    list,
-    entry: index === 0 ? entry : waiting === undefined ? undefined : waitingEntry(waiting),
-  }));
-  // Some assistants identify a hook by its position, so an equal entry is not moved.
-  const changed = wanted.filter(({ list, entry }) => {
-    const ours = oursIn(settings, list);
-    return entry === undefined ? ours.length > 0 : ours.length !== 1 || !isDeepStrictEqual(ours[0], entry);
+  const changed = listsOf(tool).flatMap((list) => {
+    const entries = wanted.filter((one) => isDeepStrictEqual(one.list, list)).map(({ entry }) => entry);
+    // Some assistants identify a hook by its position, so equal entries are not moved.
+    return isDeepStrictEqual(oursIn(settings, list), entries) ? [] : [{ list, entries }];
   });
   if (changed.length === 0) return { text: before, made: [] };
   const roots = Object.entries(tool.root ?? {}).filter(([key]) => settings[key] === undefined);
-  const added = changed.flatMap(({ list, entry }) => (entry === undefined ? [] : [{ list, entry }]));
+  const added = changed.flatMap(({ list, entries }) => entries.map((entry) => ({ list, entry })));
   const containers = added.flatMap(({ list }) => list.map((_, depth) => list.slice(0, depth + 1)));
   const missing = [...new Map(containers.map((container) => [container.join("\0"), container])).values()].filter(
     (container) => settingAt(settings, container) === undefined,
@@ -81,10 +82,11 @@ export async function removeOurs(
   return edits.length === 0 ? before : usable(path, () => editSettings(before, syntaxOf(tool), edits));
 }
 
-/** The guard's list of hooks first, then those of `waiting`. */
+/** Every list that may have an entry of the guard, each once. */
 const listsOf = (tool: HookTool): (readonly string[])[] => [
-  tool.list,
-  ...(tool.waiting ?? []).map((event) => ["hooks", event]),
+  ...new Map(
+    [tool.list, ...(tool.waiting ?? []).map(({ list }) => list)].map((list) => [list.join("\0"), list]),
+  ).values(),
 ];
 
 const isOurs = (item: unknown): boolean => hookIn(item) !== undefined || isWaitingHook(item);

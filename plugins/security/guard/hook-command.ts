@@ -1,8 +1,5 @@
 /** The hook's command in an assistant's settings, and how to find it there. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { DEADLINE_MS, hookHeader, hookScript } from "./hook-script.ts";
+import { DEADLINE_MS, hookHeader, hookScript, waitingScript } from "./hook-script.ts";
 
 export interface HookRequest {
   tool: string;
@@ -66,26 +63,18 @@ export function hookIn(value: unknown): FoundHook | undefined {
   return address?.[2] ? { id: address[2], url: address[1] && address[0], text } : undefined;
 }
 
-/** The command that reports that the assistant waits. `node` and `cli` are named in full: `npx` alone takes half a second. */
-export function waitingCommandOf(tool: string, dataDir: string, platform: NodeJS.Platform): string {
+/** The command that reports an event of `waiting`. Node is named in full, because an assistant's hooks may have another PATH. */
+export function waitingCommandOf({ tool, folder, platform }: HookRequest, event: string): string {
   const quote = platform === "win32" ? (word: string) => `"${word}"` : quoted;
-  const [node, cli, data] = [process.execPath, cliFile(), dataDir].map(quote);
-  return `${node} ${cli} ${WAITING} --tool ${tool} --data-dir ${data} ${platform === "win32" ? "" : "2>/dev/null "}|| exit 0`;
+  const end = platform === "win32" ? "2>nul || exit 0" : "2>/dev/null || exit 0";
+  return `${quote(process.execPath)} ${quote(waitingScript(folder))} ${tool} ${event} ${end}`;
 }
 
-const WAITING = "waiting";
-const IS_WAITING = /\/?cli\.mjs\\*['"] waiting --tool [a-z-]+ --data-dir /;
+const IS_WAITING = /guard[\\/]+waiting\.cjs\\*['"] [a-z-]+ [A-Za-z]+ |"api\/waiting"/;
 
 /** Whether the value is, or holds, a hook that reports waiting. */
 export const isWaitingHook = (value: unknown): boolean =>
   IS_WAITING.test(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
-
-/** The built command line of this package. */
-function cliFile(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
-  return join(folder, "dist", "cli.mjs");
-}
 
 /** Whether the hook belongs to this data directory. */
 export function leadsTo({ text }: FoundHook, { folder, lock }: Pick<HookRequest, "folder" | "lock">): boolean {

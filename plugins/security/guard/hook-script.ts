@@ -4,6 +4,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Storage } from "sessarc";
 import { storageFailed, writeFileAtomic } from "#internal";
+import { waitingProgram } from "./waiting-script.ts";
 
 /** Time a hook waits for the service. */
 export const DEADLINE_MS = 1_000;
@@ -16,6 +17,8 @@ export const placesOf = ({ path }: Pick<Storage, "path">) => ({ folder: path("gu
 
 /** `folder` is the guard's folder in the data directory. */
 export const hookScript = (folder: string) => join(folder, "hook.sh");
+/** The program of the hooks that report that an assistant waits: `waiting.cjs <tool> <event>`. */
+export const waitingScript = (folder: string) => join(folder, "waiting.cjs");
 /** Header line with the guard's token in token mode, otherwise empty. This file is private; an assistant's settings may not be. */
 export const hookHeader = (folder: string) => join(folder, "header");
 /** Secret that only the hook and the service know. The program that listens on the port has to prove that it knows it. */
@@ -76,12 +79,13 @@ case $text in
 esac
 `;
 
-/** Writes script, key and token. Without `token`, an earlier token is retained. */
+/** Writes scripts, key and token. Without `token`, an earlier token is retained. */
 export async function writeHookScript(folder: string, token: string | undefined): Promise<void> {
   const [script, header, key] = [hookScript(folder), hookHeader(folder), hookKey(folder)];
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(key, (await readText(key)) ?? randomBytes(32).toString("hex"));
   await writePrivate(script, SCRIPT);
+  await writePrivate(waitingScript(folder), waitingProgram(HELLO));
   const line = token === undefined ? ((await readText(header)) ?? "") : `Authorization: Bearer ${token}\n`;
   await writePrivate(header, line);
 }

@@ -1,8 +1,15 @@
 /** The settings file of each assistant and the hook's entry in it. */
 import { join } from "node:path";
 import type { AdapterEnv, Json, Kernel } from "sessarc";
-import { commandOf, type HookRequest } from "./hook-command.ts";
+import { commandOf, type HookRequest, waitingCommandOf } from "./hook-command.ts";
 import { pluginText } from "./opencode-plugin.ts";
+
+export interface WaitingHook {
+  /** Path of the list of hooks; it may be that of the guard. */
+  list: readonly string[];
+  /** The entry to append. Without a time limit, as assistants differ in its unit; the program has its own. */
+  entry(request: HookRequest): Json;
+}
 
 export interface HookTool {
   tool: string;
@@ -19,10 +26,10 @@ export interface HookTool {
   root?: Readonly<Record<string, Json>>;
   /** Listed where this folder exists; without it always. */
   home?(env: AdapterEnv): string;
-  /** Hooks that report that the assistant waits for the user: lists of hooks beside `list`, with the entry of each. */
-  waiting?: readonly string[];
+  /** Hooks that report that the assistant waits for the user, or no longer; none where they are in the plugin of `text`. */
+  waiting?: readonly WaitingHook[];
   /** For `file`: its whole text. */
-  text?(request: HookRequest): string;
+  text?(request: HookRequest, waiting: boolean): string;
 }
 
 const folder = (env: AdapterEnv, variable: string, name: string) => env.env[variable] || join(env.home, name);
@@ -48,8 +55,16 @@ const below = ({ file, ...tool }: Base): HookTool => ({
   settings: (env) => join(tool.home(env), file),
 });
 
-/** Events at which a user is waited for, or no longer. */
-const LIKE_CLAUDE = ["Notification", "Stop", "SessionEnd"] as const;
+/** As Claude Code has them: a list for each event. */
+const waitingLists = (...events: readonly string[]): WaitingHook[] =>
+  events.map((event) => ({
+    list: ["hooks", event],
+    entry: (request) => ({ hooks: [{ type: "command", command: waitingCommandOf(request, event) }] }),
+  }));
+
+const LIKE_CLAUDE = waitingLists("Notification", "Stop", "SessionEnd");
+
+const shellOf = ({ platform }: HookRequest) => (platform === "win32" ? "powershell" : "bash");
 
 export const HOOK_TOOLS: readonly HookTool[] = [
   {
@@ -71,6 +86,8 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     transport: "command",
     format: "json",
     settings: (env) => join(folder(env, "CODEX_HOME", ".codex"), "hooks.json"),
+    // Earlier versions know no SessionEnd.
+    waiting: waitingLists("PermissionRequest", "Stop"),
     list: ["hooks", "PreToolUse"],
     entry: (request) => ({ hooks: [{ type: "command", command: commandOf(request), timeout: 10 }] }),
   },
@@ -80,6 +97,8 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     transport: "command",
     format: "json",
     settings: ({ home }) => join(home, ".cursor", "hooks.json"),
+    // Cursor has no event for a question about a permission.
+    waiting: [{ list: ["hooks", "stop"], entry: (request) => ({ command: waitingCommandOf(request, "stop") }) }],
     root: { version: 1 },
     list: ["hooks", "preToolUse"],
     entry: (request) => ({
@@ -94,7 +113,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     transport: "command",
     format: "jsonc",
     settings: (env) => join(env.env.GEMINI_CLI_HOME || env.home, ".gemini", "settings.json"),
-    waiting: ["Notification", "AfterAgent", "SessionEnd"],
+    waiting: waitingLists("Notification", "AfterAgent", "SessionEnd"),
     list: ["hooks", "BeforeTool"],
     // Gemini takes milliseconds, the others seconds.
     entry: (request) => ({
@@ -108,11 +127,15 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     transport: "command",
     format: "json",
     settings: (env) => join(folder(env, "COPILOT_HOME", ".copilot"), "hooks", "sessarc.json"),
+    waiting: ["notification", "agentStop", "sessionEnd"].map((event) => ({
+      list: ["hooks", event],
+      entry: (request) => ({ type: "command", [shellOf(request)]: waitingCommandOf(request, event) }),
+    })),
     root: { version: 1 },
     list: ["hooks", "preToolUse"],
     entry: (request) => ({
       type: "command",
-      [request.platform === "win32" ? "powershell" : "bash"]: commandOf(request),
+      [shellOf(request)]: commandOf(request),
       timeoutSec: 10,
     }),
   },
@@ -123,6 +146,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     format: "file",
     settings: (env) => join(env.env.OPENCODE_CONFIG_DIR || configFolder(env, "opencode"), "plugin", "sessarc.js"),
     list: [],
+    waiting: [],
     entry: () => null,
     text: pluginText,
   },
@@ -134,6 +158,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     home: (env) => configFolder(env, "kilo"),
     settings: (env) => join(configFolder(env, "kilo"), "plugin", "sessarc.js"),
     list: [],
+    waiting: [],
     entry: () => null,
     text: pluginText,
   },
@@ -157,6 +182,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     format: "json",
     home: (env) => folder(env, "GROK_HOME", ".grok"),
     file: join("hooks", "sessarc.json"),
+    waiting: LIKE_CLAUDE,
     list: ["hooks", "PreToolUse"],
     entry: likeClaude,
   }),
@@ -177,6 +203,10 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     home: (env) => folder(env, "KIMI_CODE_HOME", ".kimi-code"),
     file: "config.toml",
     list: ["hooks"],
+    waiting: ["PermissionRequest", "Stop", "Interrupt", "SessionEnd"].map((event) => ({
+      list: ["hooks"],
+      entry: (request) => ({ event, command: waitingCommandOf(request, event) }),
+    })),
     // Another field makes Kimi refuse the whole file. Without a matcher it matches every tool.
     entry: (request) => ({ event: "PreToolUse", command: commandOf(request), timeout: 10 }),
   }),
@@ -212,6 +242,3 @@ export function settingsPath(kernel: Kernel, tool: HookTool): string {
   const { env, registry } = kernel;
   return registry.adapters.get(tool.tool)?.guard?.settings(env) ?? tool.settings(env);
 }
-
-/** The entry in the list of an event of `waiting`. Without a time limit, as assistants differ in its unit; the command has its own. */
-export const waitingEntry = (command: string): Json => ({ hooks: [{ type: "command", command }] });

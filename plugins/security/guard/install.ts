@@ -15,7 +15,7 @@ import {
 } from "#internal";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
-import { type HookRequest, hookIn, isWaitingHook, waitingCommandOf } from "./hook-command.ts";
+import { type HookRequest, hookIn, isWaitingHook } from "./hook-command.ts";
 import { placesOf, writeHookScript } from "./hook-script.ts";
 import { HOOK_TOOLS, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
@@ -141,8 +141,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         tool: name,
         known: HOOK_TOOLS.flatMap((one) => (one.waiting ? [one.tool] : [])),
       });
-    const command = waiting ? waitingCommandOf(name, storage.path(), env.platform) : undefined;
-    const { text: after, made } = await edited(tool, before, request, path, ours !== undefined, command);
+    const { text: after, made } = await edited(tool, before, request, path, ours !== undefined, waiting);
     const bytes = Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(after)]);
     const diff = await rules.hide(diffOf(before, after));
     if (options.dryRun) return { ...(await statusOf(tool, path, row, file)), backupPath: null, diff };
@@ -198,7 +197,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       }
     }
     const { text, bom } = outsideText(file);
-    if (!hookIn(text)) {
+    if (!hookIn(text) && !isWaitingHook(text)) {
       if (row) await ledger.remove(name);
       return answer(false, false);
     }
@@ -295,18 +294,20 @@ async function edited(
   request: HookRequest,
   path: string,
   ours: boolean,
-  waiting: string | undefined,
+  waiting: boolean,
 ) {
   if (tool.format !== "file" || !tool.text) {
-    const { addEntry } = await import("./edit.ts");
-    return addEntry(before, tool, tool.entry(request), path, waiting);
+    const { addEntries } = await import("./edit.ts");
+    const reports = (waiting && tool.waiting) || [];
+    const wanted = [tool, ...reports].map(({ list, entry }) => ({ list, entry: entry(request) }));
+    return addEntries(before, tool, wanted, path);
   }
   if (before !== "" && !ours)
     throw new SessarcError("SETTINGS_UNUSABLE", {
       path,
       reason: "a file with this name exists that sessarc did not write",
     });
-  return { text: tool.text(request), made: [] };
+  return { text: tool.text(request, waiting), made: [] };
 }
 
 /** True where config.toml has hooks and there is no hooks.json. */

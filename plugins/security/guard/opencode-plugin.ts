@@ -1,7 +1,8 @@
 import { failedText, type HookRequest } from "./hook-command.ts";
 import { ANSWER_TYPE, DEADLINE_MS, HELLO, hookHeader, hookKey } from "./hook-script.ts";
 
-export function pluginText({ tool, id, folder, lock, onFailure }: HookRequest): string {
+/** `waiting`: the plugin also reports that the assistant waits. */
+export function pluginText({ tool, id, folder, lock, onFailure }: HookRequest, waiting: boolean): string {
   const failed =
     onFailure === "block"
       ? `throw new Error(${JSON.stringify(failedText(tool))})`
@@ -44,7 +45,7 @@ function send(method, url, headers, body) {
   });
 }
 
-async function ask(call) {
+async function connect() {
   const { url, pid } = JSON.parse(await readFile(LOCK, "utf8"));
   const key = await readFile(KEY, "utf8");
   // After a crash, another program may listen on the port: the process must be alive and prove that it is sessarc before it gets the call.
@@ -57,12 +58,17 @@ async function ask(call) {
   const header = await readFile(HEADER, "utf8").catch(() => "");
   const headers = { "content-type": "application/json", "sessarc-nonce": nonce };
   if (header) headers.authorization = header.slice(header.indexOf(":") + 1).trim();
+  return { url, headers, proof };
+}
+
+async function ask(call) {
+  const { url, headers, proof } = await connect();
   const { text, type } = await send("POST", new URL(PATH, url), headers, JSON.stringify(call));
   if (type !== ${JSON.stringify(`${ANSWER_TYPE}; proof=`)} + proof(text)) throw new Error("not sessarc");
   return JSON.parse(text);
 }
-
-export const SessarcGuard = async ({ directory }) => ({
+${waiting ? WAITING.replace("TOOL", tool) : ""}
+export const SessarcGuard = async ({ directory }) => ({${waiting ? "\n  event: async ({ event }) => onEvent(event)," : ""}
   "tool.execute.before": async (input, output) => {
     let answer;
     try {
@@ -82,3 +88,27 @@ export const SessarcGuard = async ({ directory }) => ({
 });
 `;
 }
+
+/** The session and the event are sent, nothing of the content. Sub-agents end their turns without a user. */
+const WAITING = `
+const children = new Set();
+
+/** Nothing waits for it, and nothing fails with it. */
+function tell(session, event) {
+  if (typeof session !== "string" || children.has(session)) return;
+  connect()
+    .then(({ url, headers }) =>
+      send("POST", new URL("api/waiting", url), headers, JSON.stringify({ tool: "TOOL", session, event })),
+    )
+    .catch(() => {});
+}
+
+function onEvent({ type, properties }) {
+  const { info, sessionID } = properties ?? {};
+  if (type === "session.created" || type === "session.updated") {
+    if (info?.parentID) children.add(info.id);
+  } else if (type === "session.deleted") tell(info?.id, "ended");
+  else if (type === "session.idle") tell(sessionID, "answer");
+  else if (type === "permission.asked" || type === "permission.updated") tell(sessionID, "permission");
+}
+`;
