@@ -47,6 +47,7 @@ export { parseDocument } from "../utils/json-document.ts";
 export { readRegular } from "../utils/regular.ts";
 export { countUnknown, toTitle } from "../utils/text.ts";
 export { toIso } from "../utils/time.ts";
+export { dataFolders } from "./data-folders.ts";
 export { defineAdapter } from "./define.ts";
 export {
   type DocumentSessions,
@@ -94,8 +95,10 @@ export {
 export {
   type DatabaseSession,
   presentColumns,
+  rowMarks,
   type SqliteSessions,
   type SqliteSessionsDefinition,
+  sessionRows,
   sqliteSessions,
 } from "./sqlite-sessions.ts";
 export { storedOutput } from "./stored-output.ts";

@@ -5,6 +5,7 @@ import type { SessionRef, SessionSummary } from "../session/session.ts";
 import { openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import { ifThere } from "../utils/gone.ts";
+import type { JsonRecord } from "../utils/json.ts";
 
 /** Sessions remembered per adapter; a larger database is listed again at each scan. */
 const KEEP = 100_000;
@@ -66,4 +67,28 @@ export function sqliteSessions({ list, read }: SqliteSessionsDefinition): Sqlite
 export function presentColumns(db: SqliteFile, table: string, wanted: readonly string[]): string[] {
   const present = new Set(db.columns(table));
   return wanted.filter((name) => present.has(name));
+}
+
+/**
+ * Rows of the table of sessions, with the wanted columns that it has, in the order in which they were written. `id`: that session alone. None
+ * when the table has no `id`.
+ */
+export function sessionRows(db: SqliteFile, table: string, wanted: readonly string[], id?: string): JsonRecord[] {
+  const columns = presentColumns(db, table, ["id", ...wanted]);
+  if (!columns.includes("id")) return [];
+  const where = id === undefined ? "" : " where id = ?";
+  const sql = `select ${columns.join(", ")} from ${table}${where} order by rowid`;
+  return db.all<JsonRecord>(sql, id === undefined ? [] : [id]);
+}
+
+/**
+ * For each session, how many rows of `table` are its own and the number of the last one, with the size of their `text` where they are edited
+ * in place: a part of a session's version. Empty when the table has no `session_id`.
+ */
+export function rowMarks(db: SqliteFile, table: string, text?: string): Map<string, string> {
+  const wanted = ["session_id", ...(text === undefined ? [] : [text])];
+  if (presentColumns(db, table, wanted).length < wanted.length) return new Map();
+  const size = text === undefined ? "" : ` || '.' || total(length(${text}))`;
+  const sql = `select session_id as id, count(*) || '.' || max(rowid)${size} as mark from ${table} group by session_id`;
+  return new Map(db.all<JsonRecord>(sql).map(({ id, mark }) => [String(id), String(mark)]));
 }

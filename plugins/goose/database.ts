@@ -6,16 +6,17 @@ import {
   type NewEvent,
   parseRecord,
   presentColumns,
+  rowMarks,
   type SessionRef,
   type SessionSummary,
   type SqliteFile,
+  sessionRows,
   toNumber,
   toText,
 } from "sessarc/adapter";
 import { addMessage, isPaid, usageOf } from "./messages.ts";
 
 const SESSION = [
-  "id",
   "name",
   "description",
   "working_dir",
@@ -45,26 +46,10 @@ function rowsOf(db: SqliteFile, table: string, columns: readonly string[], id: s
   return db.iterate<JsonRecord>(`select ${present.join(", ")} from ${table} where session_id = ? order by id`, [id]);
 }
 
-function sessionRows(db: SqliteFile, id?: string): JsonRecord[] {
-  const columns = presentColumns(db, "sessions", SESSION);
-  if (!columns.includes("id")) return [];
-  const where = id === undefined ? "" : " where id = ?";
-  return db.all<JsonRecord>(
-    `select ${columns.join(", ")} from sessions${where} order by rowid`,
-    id === undefined ? [] : [id],
-  );
-}
-
-/** Count and last number of each session's rows: messages that are replaced get new numbers. */
-function marksOf(db: SqliteFile, table: string): Map<string, string> {
-  if (presentColumns(db, table, ["id", "session_id"]).length < 2) return new Map();
-  const sql = `select session_id as id, count(*) || '.' || max(id) as mark from ${table} group by session_id`;
-  return new Map(db.all<JsonRecord>(sql).map(({ id, mark }) => [String(id), String(mark)]));
-}
-
 export function listSessions(db: SqliteFile): DatabaseSession[] {
-  const marks = [marksOf(db, "messages"), marksOf(db, "usage_ledger")];
-  return sessionRows(db).flatMap((row) => {
+  // Messages that are replaced get new numbers.
+  const marks = [rowMarks(db, "messages"), rowMarks(db, "usage_ledger")];
+  return sessionRows(db, "sessions", SESSION).flatMap((row) => {
     const key = toText(row.id);
     if (key === undefined) return [];
     const version = [row.updated_at, row.name, ...marks.map((mark) => mark.get(key))].map(String).join("-");
@@ -77,7 +62,7 @@ export function* readSession(
   { key }: SessionRef,
   onBytes: (count: number) => void,
 ): Generator<NewEvent, SessionSummary | undefined> {
-  const [row] = sessionRows(db, key);
+  const [row] = sessionRows(db, "sessions", SESSION, key);
   if (!row) return undefined;
   const draft = createDraft();
   for (const time of [row.created_at, row.updated_at]) draft.saw(toMs(time));

@@ -1,6 +1,14 @@
 /** Goose: sessions of its database, and of the JSON lines that preceded it. */
 import { basename, join } from "node:path";
-import { type AdapterEnv, defineAdapter, fileStamp, headRows, sqliteSessions, toText } from "sessarc/adapter";
+import {
+  type AdapterEnv,
+  dataFolders,
+  defineAdapter,
+  fileStamp,
+  headRows,
+  sqliteSessions,
+  toText,
+} from "sessarc/adapter";
 import { readFolderInSlices } from "#internal/adapter";
 
 export interface GooseOptions {
@@ -47,11 +55,7 @@ export default defineAdapter((options: GooseOptions | undefined) => {
   };
 });
 
-function sessionFolders(dir: string | undefined, { home, platform, env }: AdapterEnv): string[] {
-  const usual = join(".local", "share", "goose", "sessions");
-  const windows = join("Block", "goose", "data", "sessions");
-  if (dir !== undefined) return [join(dir, usual), join(dir, "AppData", "Roaming", windows), join(dir, "sessions")];
-  if (env.GOOSE_PATH_ROOT) return [join(env.GOOSE_PATH_ROOT, "data", "sessions")];
-  if (platform === "win32") return [join(env.APPDATA || join(home, "AppData", "Roaming"), windows)];
-  return [env.XDG_DATA_HOME ? join(env.XDG_DATA_HOME, "goose", "sessions") : join(home, usual)];
+function sessionFolders(dir: string | undefined, on: AdapterEnv): string[] {
+  if (dir === undefined && on.env.GOOSE_PATH_ROOT) return [join(on.env.GOOSE_PATH_ROOT, "data", "sessions")];
+  return dataFolders(on, dir, "goose", join("Block", "goose", "data")).map((folder) => join(folder, "sessions"));
 }

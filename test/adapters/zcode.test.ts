@@ -233,7 +233,7 @@ describe("ZCode", () => {
       expect((await scan(create(dir))).map(({ key }) => key)).toEqual(["sess_a"]);
   });
 
-  it("leaves rows out that cannot be read, and says so", async () => {
+  it("leaves rows out that cannot be read, and counts them", async () => {
     const odd: Rows = [
       { ...message("msg_3", 5, {}), data: "{cut" },
       { ...message("msg_4", 6, {}), data: null },
