@@ -46,15 +46,18 @@ export function toFigures(value: unknown): Figures | undefined {
   };
 }
 
+/** A budget may be exceeded, but no share above this is one. */
+const MOST_SHARE = 1_000;
+const isAmount = (value: unknown, most = 1e15) => typeof value === "number" && value >= 0 && value <= most;
 const isCost = (value: unknown): value is { microdollars: number } =>
-  typeof value === "object" && value !== null && "microdollars" in value && typeof value.microdollars === "number";
+  typeof value === "object" && value !== null && "microdollars" in value && isAmount(value.microdollars);
 const isBudget = (value: unknown): value is NonNullable<Figures["budget"]> =>
   typeof value === "object" &&
   value !== null &&
   typeof Reflect.get(value, "period") === "string" &&
-  typeof Reflect.get(value, "share") === "number";
+  isAmount(Reflect.get(value, "share"), MOST_SHARE);
 const isSum = (value: unknown): value is Figures["today"] =>
-  isCost(value) && "tokens" in value && typeof value.tokens === "number";
+  isCost(value) && "tokens" in value && Number.isSafeInteger(value.tokens) && isAmount(value.tokens);
 const isWindow = (value: unknown): value is RunningWindow =>
   isSum(value) &&
   (["tool", "start", "end"] as const).every((name) => name in value && typeof Reflect.get(value, name) === "string");

@@ -74,6 +74,8 @@ function limitsOf(limits: Fields): Limit[] {
 
 const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined);
+/** 200 characters at most; none of them is cut in half. */
+const textOf = (value: unknown) =>
+  typeof value === "string" && value !== "" ? [...value.slice(0, 400)].slice(0, 200).join("") : undefined;
 const within = (value: unknown, most: number) =>
   typeof value === "number" && value >= 0 && value <= most ? value : undefined;

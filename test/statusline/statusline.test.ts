@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createStyle } from "../../core/terminal/style.ts";
+import { createStyle, printable } from "../../core/terminal/style.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "../../plugins/statusline/index.ts";
 import { readInput } from "../../plugins/statusline/input.ts";
@@ -155,6 +155,67 @@ describe("sessarc statusline", () => {
       session_id: 7,
     });
     expect((await statusline(hostile, "--template", "{model}|{name}|{context}|{limits}")).stdout).toBe("ab c\n");
+  });
+
+  it("shows no absurd figure, whatever number a payload or the stored figures have", async () => {
+    const numbers = [-1, -0, 1e-320, 0.004, 1e21, 1e308, -1e308, 4.2e12, 2 ** 53, "7", true, null, [], {}, [9]];
+    const texts = [
+      "\ud83d\ude00".repeat(150),
+      "\u202eabc\u2066",
+      "\u200b",
+      " \n\t ",
+      "a".repeat(5_000),
+      "%s{context}|x",
+    ];
+    const shown: string[] = [];
+    const template = ["--template", `${DEFAULT_TEMPLATE}|{tokens}|{name}|{folder}|{tool}`];
+    for (const n of numbers)
+      for (const at of [NOW.getTime() / 1000 + 600, n]) {
+        const limit = { used_percentage: n, resets_at: at };
+        const input = {
+          model: n,
+          session_id: n,
+          context_window: { used_percentage: n, current_context_used_percentage: n },
+          cost: { total_cost_usd: n },
+          rate_limits: { five_hour: limit, seven_day: limit, __proto__: limit },
+        };
+        shown.push((await statusline(JSON.stringify(input), ...template)).stdout);
+      }
+    for (const text of texts) {
+      const input = {
+        model: { display_name: text },
+        session_name: text,
+        session_id: text,
+        workspace: { current_dir: text },
+      };
+      shown.push((await statusline(JSON.stringify(input), ...template)).stdout);
+    }
+    shown.push(
+      (await statusline("[".repeat(500_000))).stdout,
+      (await statusline(`{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`)).stdout,
+    );
+    const day = "2026-11-24";
+    for (const n of numbers) {
+      const sum = { tokens: n, microdollars: n };
+      const windows = [{ tool: "claude-code", start: NOW.toISOString(), end: "2026-11-24T03:00:00Z", ...sum }];
+      const figures = {
+        at: NOW.toISOString(),
+        day,
+        today: sum,
+        session: sum,
+        budget: { period: "day", share: n },
+        windows,
+      };
+      await write(".local/share/sessarc/files/statusline/state.json", JSON.stringify(figures));
+      shown.push((await statusline("{}", ...template)).stdout);
+    }
+    for (const line of shown) {
+      expect(line).toMatch(/^[^\n]{0,1400}\n$|^$/);
+      expect(line).not.toMatch(/NaN|Infinity|undefined|null|\[object|e[+-]?\d\d|\$-|-\d|\d{7}|Invalid/);
+      // Half of a character would be printed as another one.
+      expect(line.isWellFormed()).toBe(true);
+      expect(printable(line)).toBe(line);
+    }
   });
 
   it("colours by the terminal's own palette, and says the same without", async () => {
