@@ -116,10 +116,10 @@ export function runCli(args: readonly string[], home: string, env: Record<string
   });
 }
 
-export function spawnCli(args: readonly string[], home: string, env: Record<string, string> = {}) {
+export function spawnCli(args: readonly string[], home: string, env: Record<string, string> = {}, cwd = home) {
   // Nothing of the developer's own machine takes part, the tools' variables least of all.
   const clean = { PATH: process.env.PATH ?? "", HOME: home, USERPROFILE: home, TMPDIR: home, TZ: "UTC", ...env };
-  return spawn(process.execPath, [CLI, ...args], { env: clean, cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [CLI, ...args], { env: clean, cwd, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 export interface RunningService {
@@ -137,8 +137,9 @@ export function startService(
   home: string,
   env: Record<string, string> = {},
   words: readonly string[] = ["serve"],
+  cwd = home,
 ): Promise<RunningService> {
-  const child = spawnCli([...words, "--port", "0", ...args], home, env);
+  const child = spawnCli([...words, "--port", "0", ...args], home, env, cwd);
   let stdout = "";
   let stderr = "";
   const closed = new Promise<number | null>((resolve) => child.on("close", resolve));

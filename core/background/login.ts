@@ -1,7 +1,7 @@
 /** The entry that starts the service at login: what would be written (dry run), writing it with a backup, and taking it back byte for byte. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
@@ -20,6 +20,7 @@ import { exec } from "../utils/exec.ts";
 import { ifThere } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 import { defaultDataDir } from "../utils/path.ts";
+import { isNoFile, readRegular, readRegularBytes } from "../utils/regular.ts";
 import { superviseWords } from "./control.ts";
 import {
   desktopEntry,
@@ -194,7 +195,7 @@ export async function removeLogin(dataDir: string, env: AdapterEnv): Promise<boo
   const file = await readOutside(written.path);
   if (file.bytes !== null) {
     const isUntouched = digestOf(file.bytes) === written.after;
-    const before = written.backup === null ? null : await ifThere(readFile(written.backup));
+    const before = written.backup === null ? null : await ifThere(readRegularBytes(written.backup));
     const rest = written.kind === "profile" ? Buffer.from(withoutLines(outsideText(file).text), "utf8") : null;
     const restored = isUntouched ? (before ?? null) : rest;
     if (restored === null || (restored.length === 0 && written.before === null)) await removeOutside(file);
@@ -216,14 +217,16 @@ export async function readLogin(dataDir: string): Promise<{ kind: string; path: 
 }
 
 /** Whether the user was asked before. */
-export const readAsked = async (dataDir: string): Promise<boolean> =>
-  (await ifThere(readFile(join(dataDir, ASKED)))) !== undefined;
+export const readAsked = async (dataDir: string): Promise<boolean> => existsSync(join(dataDir, ASKED));
 
 export const writeAsked = (dataDir: string): Promise<void> =>
   writeFileAtomic(join(dataDir, ASKED), `${new Date().toISOString()}\n`);
 
 async function readWritten(dataDir: string): Promise<Written | undefined> {
-  const text = await ifThere(readFile(join(dataDir, FILE), "utf8"));
+  const text = await ifThere(readRegular(join(dataDir, FILE))).catch((error: unknown) => {
+    if (isNoFile(error)) return undefined;
+    throw error;
+  });
   try {
     const value = JSON.parse(text ?? "") as Partial<Written> | null;
     return typeof value?.path === "string" && typeof value.after === "string" ? (value as Written) : undefined;

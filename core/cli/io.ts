@@ -30,6 +30,8 @@ export interface CliIo {
   ask?: ((question: string) => Promise<string | undefined>) | undefined;
   /** Calls back with uncaught errors, which then do not end the process; returns a function that stops it. */
   onStray?(listener: (error: unknown) => void): () => void;
+  /** Moves the process out of the folder that it was started in: that may be deleted under a service, and no worker starts in a deleted folder. */
+  leaveFolder?(): void;
   /** Called right before SQLite starts. `brief`: a command that asks the archive in `dataDir` once and ends. */
   tune?(dataDir: string, brief: boolean): void;
 }
@@ -59,6 +61,7 @@ export function processIo(signal: AbortSignal): CliIo {
     signal,
     ask: isatty(0) && isatty(1) && isatty(2) ? (question) => askPerson(question, signal) : undefined,
     onStray,
+    leaveFolder: () => process.chdir(parse(homedir()).root),
     tune: tuneEngine,
   };
 }

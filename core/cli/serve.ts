@@ -70,6 +70,7 @@ async function start(
       throw error;
     },
   );
+  ctx.io.leaveFolder?.();
   strays.report(served.kernel);
   const rest = restWhenIdle();
   let inBackground = false;

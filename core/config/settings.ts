@@ -1,5 +1,4 @@
 /** `settings.json` in the data directory: what the user set in the dashboard. Code in the configuration file cannot be rewritten; this can. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { SessarcError } from "../errors/error.ts";
@@ -7,6 +6,7 @@ import { storageFailed } from "../storage/storage-error.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { isNoFile, readRegular } from "../utils/regular.ts";
 
 export interface Settings {
   /** Folders added by tool, absolute. */
@@ -56,9 +56,10 @@ async function readWhole(dataDir: string): Promise<Record<string, unknown>> {
   const where = fileOf(dataDir);
   let text: string;
   try {
-    text = await readFile(where, "utf8");
+    text = await readRegular(where);
   } catch (error) {
     if (isGone(error)) return {};
+    if (isNoFile(error)) throw new SessarcError("CONFIG_INVALID", { key: "the file", where, reason: "It is no file" });
     throw error;
   }
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);

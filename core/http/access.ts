@@ -1,10 +1,10 @@
 /** Token mode (`--auth`): who may call. Off on loopback unless asked for; then every question here answers yes. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Access } from "../contract/access.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { readRegular } from "../utils/regular.ts";
 
 /** Shape of `<data directory>/access.json`, mode 0600. */
 interface Discovery {
@@ -84,7 +84,7 @@ export async function createAccess(required: boolean, dataDir: string): Promise<
 /** The content of the discovery file; undefined when it is missing or invalid. */
 export async function readDiscovery(dataDir: string): Promise<Discovery | undefined> {
   try {
-    const value = JSON.parse(await readFile(join(dataDir, DISCOVERY_FILE), "utf8")) as Partial<Discovery> | null;
+    const value = JSON.parse(await readRegular(join(dataDir, DISCOVERY_FILE))) as Partial<Discovery> | null;
     return typeof value?.guard === "string" && typeof value.mcp === "string" ? (value as Discovery) : undefined;
   } catch {
     // Missing or unreadable is the same here: new tokens are made, and a service that asks for the old ones answers 401.

@@ -13,6 +13,7 @@ import gemini from "../../plugins/gemini-cli/index.ts";
 import live from "../../plugins/live/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
+import { runCommand } from "../command.ts";
 import { createTestKernel, testEnv } from "../kernel.ts";
 
 const PIPES: [AdapterPlugin, string][] = [
@@ -73,5 +74,35 @@ describe.skipIf(process.platform === "win32")("a named pipe", () => {
     expect(stream.status).toBe(200);
     await stream.body?.cancel();
     expect((await t.fetch(`/api/sessions/${id(1)}/sync`, { method: "POST" })).status).toBe(409);
+  });
+
+  it("ends no command, wherever assistants or this program have a file", async () => {
+    const home = await makeTempDir();
+    const run = (...args: string[]) => runCommand(args, home, { PATH: home });
+    const log = join(home, ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl");
+    mkdirSync(dirname(log), { recursive: true });
+    writeFileSync(log, "{}\n");
+    await run("import");
+    const data = ".local/share/sessarc";
+    const pipes = [
+      ...["settings.json", "history.jsonl", "projects/-w-app/aaaaaaaa-0000-4000-8000-000000000002.jsonl"].map(
+        (name) => `.claude/${name}`,
+      ),
+      ...[".claude.json", ".codex/config.toml", ".codex/hooks.json", ".codex/history.jsonl", ".gemini/settings.json"],
+      ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-019a0000-0000-7000-8000-000000000001.jsonl",
+      ...["service.json", "login.json", "access.json", "files/statusline/state.json"].map((name) => `${data}/${name}`),
+    ].map((path) => join(home, path));
+    for (const path of pipes) {
+      mkdirSync(dirname(path), { recursive: true });
+      rmSync(path, { force: true });
+      execFileSync("mkfifo", [path]);
+    }
+    for (const words of ["status", "usage", "sessions", "import", "rescue", "doctor", "guard status", "mcp configs"]) {
+      const { stderr } = await run(...words.split(" "));
+      expect([words, /^\s+at /m.test(stderr)]).toEqual([words, false]);
+    }
+    execFileSync("mkfifo", [join(home, data, "settings.json")]);
+    const refused = await run("usage");
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("settings.json")]);
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
+import { PLAIN, writeDatabase } from "../fixtures/opencode/build.ts";
 import { claudePath, claudeRows, writeLog } from "./_logs.ts";
 
 const KEY = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -55,6 +56,32 @@ describe("sessarc rescue", () => {
     await expect(readFile(path)).rejects.toThrow();
     const copy = await runCommand(["rescue", "last", "--in", home, "--yes", "--json"], home);
     expect(JSON.parse(copy.stdout).rescued[0].copy).toMatch(/^claude-code:/);
+  });
+
+  it("names the program that is missing and the command that puts a session of OpenCode back", async () => {
+    const home = await makeTempDir();
+    const database = join(home, ".local/share/opencode/opencode.db");
+    await writeDatabase(database, [{ ...PLAIN, directory: home }]);
+    const run = (...args: string[]) => runCommand(args, home, { PATH: home });
+    expect((await run("import")).code).toBe(0);
+    await writeDatabase(database, [{ ...PLAIN, id: "ses_other", directory: home }]);
+    await run("import");
+    const id = `opencode:${PLAIN.id}`;
+    expect((await run("rescue", id)).stdout).toMatch(/runs +opencode import/);
+    for (let n = 0; n < 2; n++) {
+      const { code, stdout, stderr } = await run("rescue", id, "--yes");
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(
+        /its program opencode is not in the PATH\n.*run where it is installed: opencode import \S+\.json$/m,
+      );
+      const file = /opencode import (\S+\.json)/.exec(stderr)?.[1] ?? "";
+      expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ info: { id: PLAIN.id } });
+    }
+    // Nothing was put back, so that nothing is taken back.
+    const undone = await run("rescue", "--undo", id);
+    expect(undone.stderr).toContain(`Nothing was put back for session ${id}`);
+    const json = await run("rescue", id, "--yes", "--json");
+    expect([json.code, json.stderr]).toEqual([1, expect.stringContaining("RESCUE_COMMAND_MISSING")]);
   });
 
   it("changes how long logs are retained, and refuses what it cannot change", async () => {

@@ -69,8 +69,8 @@ export function createExec(options: {
 }): GitExec {
   const binary = options.binary ?? "git";
   const env = gitEnvironment(options.env ?? process.env);
-  // Never the repository as working directory: Windows looks for programs there first.
-  const cwd = parse(process.cwd()).root;
+  // Never the repository as working directory: Windows looks for programs there first. That of this process may have been deleted.
+  const cwd = parse(process.execPath).root;
   /** What runs, and how it is ended. */
   const running = new Map<Promise<unknown>, () => void>();
   let closed = false;

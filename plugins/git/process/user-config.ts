@@ -13,7 +13,7 @@ export function createExcludesReader(options: {
 }): () => Promise<string | null> {
   let asked: Promise<string | null> | undefined;
   const { GIT_CONFIG_GLOBAL: _, ...env } = gitEnvironment(options.env);
-  const cwd = parse(process.cwd()).root;
+  const cwd = parse(process.execPath).root;
   const args = ["config", "--global", "--includes", "--type=path", "--get", "core.excludesFile"];
   const ask = async () => {
     const result = await exec(options.binary, args, { env, cwd, timeoutMs: 2_000 }).catch(() => undefined);

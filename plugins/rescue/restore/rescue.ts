@@ -53,6 +53,7 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
   };
   const note = (row: number, written: Written) =>
     db.run("update rescue_written set written = ? where id = ?", [JSON.stringify(written), row]);
+  const forget = (row: number) => db.run("delete from rescue_written where id = ?", [row]);
 
   async function begin(id: string, written: Written): Promise<number> {
     const next = (await db.get<{ id: number }>("select coalesce(max(id), 0) + 1 as id from rescue_written"))?.id ?? 1;
@@ -105,7 +106,9 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
       for (const value of intended.values) if (await setValue(value)) done.values.push(value);
       if (plan.load) done.imported.push(await load(kernel, plan.load));
     } finally {
-      await note(row, done);
+      // After a failure there may be nothing to undo.
+      if (Object.values(done).every((list) => list.length === 0)) await forget(row);
+      else await note(row, done);
     }
     return { row, done };
   }
@@ -124,7 +127,7 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
     if (undone.left.length === 0) for (const value of written.values) await removeValue(value);
     await removeFolders(written.folders);
     for (const { path, to } of written.moved) if (await moveTo(to, path)) paths.push(path);
-    await db.run("delete from rescue_written where id = ?", [row]);
+    await forget(row);
     return paths;
   }
 

@@ -1,7 +1,8 @@
 /** Folders as sources: the files below a folder that a search or a copy shows. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RE2JS } from "re2js";
+import { readRegular } from "sessarc/adapter";
 import { expressions } from "../match/expressions.ts";
 import { namesFit } from "./glob.ts";
 import { isSecretFile } from "./stores.ts";
@@ -71,7 +72,7 @@ function compiled(expression: string): RE2JS | undefined {
 
 /** The names in the folder's `.gitignore`. */
 async function ignoredIn(folder: string): Promise<string[]> {
-  const text = await readFile(join(folder, ".gitignore"), "utf8").catch(() => "");
+  const text = await readRegular(join(folder, ".gitignore")).catch(() => "");
   return text
     .slice(0, IGNORES_LIMIT)
     .split(/\r?\n/)

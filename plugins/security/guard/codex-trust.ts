@@ -1,8 +1,9 @@
 /** Codex runs only hooks whose digest is listed as trusted in its settings. */
 import { createHash } from "node:crypto";
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, type JsonRecord } from "sessarc";
+import { readRegular } from "sessarc/adapter";
 import { parseSettings } from "#internal";
 import { hookIn, isWaitingHook } from "./hook-command.ts";
 
@@ -44,7 +45,7 @@ export function trustHash(group: JsonRecord, hook: JsonRecord, event = LISTS.Pre
 }
 
 async function readStates(folder: string): Promise<Record<string, unknown>> {
-  const text = await readFile(join(folder, "config.toml"), "utf8").catch(() => "");
+  const text = await readRegular(join(folder, "config.toml")).catch(() => "");
   try {
     const { hooks } = await parseSettings(text, "toml");
     return isRecord(hooks) && isRecord(hooks.state) ? hooks.state : {};

@@ -1,7 +1,8 @@
 /** Why an installed hook does not work, such as settings that silently disable hooks. */
-import { access, readFile } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, type Kernel } from "sessarc";
+import { readRegular } from "sessarc/adapter";
 import { parseSettings } from "#internal";
 import { codexTrustProblem } from "./codex-trust.ts";
 import { type FoundHook, leadsTo } from "./hook-command.ts";
@@ -95,7 +96,7 @@ function managedSettings({ env }: Kernel): string {
 
 async function readObject(path: string): Promise<JsonRecord> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, "utf8"));
+    const value: unknown = JSON.parse(await readRegular(path));
     return isRecord(value) ? (value as JsonRecord) : {};
   } catch {
     // The file is missing or the assistant cannot read it either.
@@ -104,7 +105,7 @@ async function readObject(path: string): Promise<JsonRecord> {
 }
 
 async function codexFeatures(folder: string): Promise<"on" | "off"> {
-  const text = await readFile(join(folder, "config.toml"), "utf8").catch(() => "");
+  const text = await readRegular(join(folder, "config.toml")).catch(() => "");
   if (!/hooks\s*=\s*false/.test(text)) return "on";
   try {
     const { features } = await parseSettings(text, "toml");
