@@ -48,9 +48,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("aider", () => import("./aider/index.ts")),
     entry("gptme", () => import("./gptme/index.ts")),
     variant("claude-code", () => import("./claude-code/index.ts"), { variant: "openclaude" }),
-    variant("claude-code", () => import("./claude-code/index.ts"), { variant: "codebuddy" }),
-    variant("claude-code", () => import("./claude-code/index.ts"), { variant: "cowork" }),
-    ...["cherry-studio", "qoder", "qoderwork"].map((name) =>
+    ...["codebuddy", "workbuddy", "cowork", "cherry-studio", "qoder", "qoderwork"].map((name) =>
       variant("claude-code", () => import("./claude-code/index.ts"), { variant: name }),
     ),
     variant("codex", () => import("./codex/index.ts"), { variant: "traex" }),
@@ -72,6 +70,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("openhands", () => import("./openhands/index.ts")),
     entry("crush", () => import("./crush/index.ts")),
     entry("devin", () => import("./devin/index.ts")),
+    entry("auggie", () => import("./auggie/index.ts")),
     entry("chat-export", () => import("./chat-export/index.ts")),
     variant("chat-export", () => import("./chat-export/index.ts"), { variant: "claude-ai" }),
     entry("archive", () => import("./archive/index.ts"), [

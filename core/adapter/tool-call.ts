@@ -40,9 +40,9 @@ export const NAMES = {
     ["TargetContent", "ReplacementContent"],
   ],
   /** Lists of edits, each with the names of one. */
-  edits: ["edits", "replacements", "operations", "ReplacementChunks"],
+  edits: ["edits", "replacements", "operations", "ReplacementChunks", "str_replace_entries"],
   /** The whole text of a file. */
-  content: ["content", "contents", "file_text", "fileText", "text", "CodeContent"],
+  content: ["content", "contents", "file_text", "fileText", "file_content", "text", "CodeContent"],
   /** New text of which the call does not say where it stands. */
   sketch: ["code_edit", "new_source"],
   inserted: ["insert_text", "new_str", "text"],

@@ -7,6 +7,7 @@ import {
   defineAdapter,
   folderIn,
   isRecord,
+  type LineParser,
   type Retention,
   readLines,
   type SessionRef,
@@ -70,7 +71,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
   usage: (ref) => readUsage(ref),
   tools: TOOLS,
   resume: ({ key }) => ["claude", "--resume", key],
-  peek: (ref) => peekSession(ref),
+  peek: (ref) => peekSession(ref, createParser(ref)),
 
   skills: { dirs: (env) => skillDirs(homes(env, options)), used: usedSkill },
   mcp: mcp(
@@ -94,7 +95,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
 
 /** An assistant that writes the same log: what is known of Claude Code beside its logs does not hold for it. */
 function relative(name: keyof typeof RELATIVES, dir: string | undefined): AdapterDefinition {
-  const { label, roots, places, scan, unproved }: Relative = RELATIVES[name];
+  const { label, roots, places, scan, unproved, parse, command }: Relative = RELATIVES[name];
   return {
     name,
     label,
@@ -102,18 +103,21 @@ function relative(name: keyof typeof RELATIVES, dir: string | undefined): Adapte
     roots: (env) => (dir ? [folderIn(dir, ...places)] : roots(env)),
     scan,
     parse(ref, _env, state) {
-      const parser = createParser(ref, state);
+      const parser = (parse ?? createParser)(ref, state);
       const { title } = ref;
       return title === undefined ? parser : { ...parser, finish: () => ({ ...parser.finish(), title }) };
     },
-    usage: (ref) => readUsage(ref),
+    ...(!parse && { usage: (ref: SessionRef) => readUsage(ref) }),
     tools: TOOLS,
-    peek: async (ref) => ({ ...(await peekSession(ref)), ...(ref.title && { title: ref.title }) }),
+    peek: async (ref) => ({
+      ...(await peekSession(ref, (parse ?? createParser)(ref))),
+      ...(ref.title && { title: ref.title }),
+    }),
+    ...(command && { resume: ({ key }) => (key.includes(":") ? undefined : [command, "--resume", key]) }),
   };
 }
 
-async function peekSession(ref: SessionRef) {
-  const parser = createParser(ref);
+async function peekSession(ref: SessionRef, parser: LineParser) {
   const size = ref.size ?? HEAD;
   const whole = size <= HEAD;
   let first: string | undefined;

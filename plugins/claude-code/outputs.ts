@@ -12,7 +12,7 @@ const NAMED = [
 /** Replaces the text of such a result. `path`: of the log. */
 export function createOutputs(path: string) {
   const own = path.replace(/\.jsonl$/, "");
-  // A sub-agent's outputs are in the folder of its session.
+  // A sub-agent's outputs are in the folder of its session; CodeBuddy's have a folder of their own.
   const [above] = /^.*?(?=[\\/]subagents[\\/])/s.exec(path) ?? [];
   return (shown: string): ReturnType<typeof storedOutput> => {
     const named = shown.startsWith("<p") || shown.startsWith("E") ? fileIn(shown) : undefined;
@@ -22,7 +22,12 @@ export function createOutputs(path: string) {
     const projects = dirname(dirname(above ?? path));
     const other = isName(project) && isName(session) ? [join(projects, project, session, FOLDER)] : [];
     const sibling = isName(session) ? [join(dirname(above ?? path), session, FOLDER)] : [];
-    return storedOutput(shown, named, [join(above ?? own, FOLDER), ...sibling, ...other]);
+    return storedOutput(shown, named, [
+      join(own, FOLDER),
+      ...(above ? [join(above, FOLDER)] : []),
+      ...sibling,
+      ...other,
+    ]);
   };
 }
 

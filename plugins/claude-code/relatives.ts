@@ -1,6 +1,15 @@
-/** Assistants that write Claude Code's log elsewhere, as data. */
+/** Assistants that write Claude Code's log, or one of their own, in folders as its are elsewhere: as data. */
 import { join } from "node:path";
-import { type AdapterEnv, findLogs, readRecord, type SessionRef, toText } from "sessarc/adapter";
+import {
+  type AdapterEnv,
+  findLogs,
+  type Json,
+  type LineParser,
+  readRecord,
+  type SessionRef,
+  toText,
+} from "sessarc/adapter";
+import { createEitherParser } from "./flat.ts";
 import { scanProjects } from "./scan.ts";
 
 export interface Relative {
@@ -10,6 +19,10 @@ export interface Relative {
   /** Where they are below a folder that the user chose. */
   places: readonly string[];
   scan(root: string): AsyncIterable<SessionRef>;
+  /** Of a log that is not, or not always, Claude Code's. */
+  parse?(ref: SessionRef, state?: Json): LineParser;
+  /** The command that goes on with a session. */
+  command?: string;
   /** No log that it wrote was compared with what is read. */
   unproved?: boolean;
 }
@@ -33,11 +46,23 @@ const qoder = (label: string, folder: string): Relative => ({
   unproved: true,
 });
 
+/** `folders` are below the home, unless the variable names one. */
+const flat = (label: string, folders: readonly string[], variable: string): Relative => ({
+  label,
+  roots: ({ home, env }) => (env[variable] ? [env[variable]] : folders.map((folder) => join(home, folder))).map(inside),
+  places: ["projects", ...folders.map(inside)],
+  scan: scanProjects,
+  parse: createEitherParser,
+});
+
+const inside = (folder: string) => join(folder, "projects");
+
 const COWORK = "local-agent-mode-sessions";
 
 export const RELATIVES = {
   openclaude: projects("OpenClaude", ".openclaude"),
-  codebuddy: projects("CodeBuddy", ".codebuddy"),
+  codebuddy: { ...flat("CodeBuddy", [".codebuddy"], "CODEBUDDY_CONFIG_DIR"), command: "codebuddy" },
+  workbuddy: { ...flat("WorkBuddy", [".workbuddy-ai", ".workbuddy"], "WORKBUDDY_CONFIG_DIR"), unproved: true },
   qoder: qoder("Qoder", ".qoder"),
   qoderwork: qoder("QoderWork", ".qoderwork"),
   cowork: {

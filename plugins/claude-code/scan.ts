@@ -133,7 +133,7 @@ function byBeginning(a: Found, b: Found): number {
 }
 
 function firstTime(found: Found): string {
-  return /"timestamp":\s*"([^"]{10,40})"/.exec(bytesAt(found.path, 0, HEAD).toString("utf8"))?.[1] ?? "~";
+  return /"timestamp":\s*"?([^",}]{10,40})/.exec(bytesAt(found.path, 0, HEAD).toString("utf8"))?.[1] ?? "~";
 }
 
 function realFolder(path: string): string | undefined {

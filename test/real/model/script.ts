@@ -54,7 +54,7 @@ export interface ModelRequest {
   body: Record<string, unknown>;
 }
 
-export type Protocol = "anthropic" | "responses" | "chat" | "gemini";
+export type Protocol = "anthropic" | "responses" | "chat" | "gemini" | "augment";
 
 /** One answered request. */
 export interface Entry {

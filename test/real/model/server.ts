@@ -1,9 +1,10 @@
 /**
- * A model server on 127.0.0.1 that speaks Anthropic's, OpenAI's and Google's protocols and says what the script says. Every
+ * A model server on 127.0.0.1 that speaks Anthropic's, OpenAI's, Google's and Augment's protocols and says what the script says. Every
  * request it answers goes into the ledger; what a client asks for beside the model, and where else it would go, is written down too.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { anthropic } from "./anthropic.ts";
+import { augment } from "./augment.ts";
 import { chat } from "./chat.ts";
 import { gemini } from "./gemini.ts";
 import { responses } from "./responses.ts";
@@ -19,7 +20,7 @@ import {
 } from "./script.ts";
 import { isRecord, type Json, type ServerSent, type Wire } from "./wire.ts";
 
-const WIRES: readonly Wire[] = [anthropic, responses, chat, gemini];
+const WIRES: readonly Wire[] = [anthropic, responses, chat, gemini, augment];
 
 export interface ModelServer {
   /** `http://127.0.0.1:…`, without a slash at the end. */
@@ -74,7 +75,7 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
       const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "request-id": `req_${id}` };
       response.writeHead(200, headers);
       for (const one of wire.stream(request, answer)) {
-        response.write(toText(one));
+        response.write(wire.hasLines ? `${JSON.stringify(one.data)}\n` : toText(one));
         if (reply.hang) return; // until the client goes away
       }
       response.end();
@@ -89,6 +90,8 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
       if (wire) return answerModel(wire, path, body, response);
       if (/\/count_tokens$|:countTokens$/.test(path))
         return sendJson(response, 200, { input_tokens: 100, totalTokens: 100 });
+      const known = WIRES.map((one) => one.beside?.(path)).find((one) => one !== undefined);
+      if (known) return sendJson(response, 200, known);
       if (/\/models$/.test(path)) return sendJson(response, 200, { object: "list", data: [], models: [] });
       if (request.method === "HEAD") return response.writeHead(200).end();
       strays.push(`${request.method} ${path}`);

@@ -17,6 +17,10 @@ export interface Wire {
   /** The answer as server-sent events, `done` last where the protocol has such a line. */
   stream(request: ModelRequest, answer: Answer): Iterable<ServerSent>;
   failure(error: NonNullable<Reply["error"]>): Json;
+  /** The parts of an answer are lines of JSON, not server-sent events. */
+  hasLines?: boolean;
+  /** What a client asks its server beside the model. */
+  beside?(path: string): Json | undefined;
 }
 
 export function isRecord(value: unknown): value is Json {

@@ -1,6 +1,8 @@
 /** The tools the bench knows. */
+import { auggie } from "./auggie.ts";
 import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
+import { codebuddy } from "./codebuddy.ts";
 import { codex, codexCodeMode } from "./codex.ts";
 import { continueCli } from "./continue.ts";
 import { copilot } from "./copilot.ts";
@@ -32,4 +34,6 @@ export const DRIVERS: readonly Driver[] = [
   cline,
   kilo,
   continueCli,
+  codebuddy,
+  auggie,
 ];

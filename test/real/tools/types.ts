@@ -15,7 +15,9 @@ export type ToolName =
   | "grok"
   | "cline"
   | "kilo"
-  | "continue";
+  | "continue"
+  | "codebuddy"
+  | "auggie";
 
 export interface Driver {
   /** In the table, where it is not the adapter's name alone. */
