@@ -47,6 +47,7 @@ export { parseDocument } from "../utils/json-document.ts";
 export { readRegular } from "../utils/regular.ts";
 export { countUnknown, toTitle } from "../utils/text.ts";
 export { toIso } from "../utils/time.ts";
+export { apiUsage } from "./api-usage.ts";
 export { dataFolders } from "./data-folders.ts";
 export { defineAdapter } from "./define.ts";
 export {
