@@ -30,8 +30,8 @@ export interface LimitNotice {
 export interface Limits {
   /** None when they are switched off. */
   list(): Promise<LimitNotice[]>;
-  /** Shows a notification for what comes near, each kind once a window. */
-  check(readings: readonly Reading[]): Promise<void>;
+  /** Returns at once, so that no import waits: then shows a notification for what comes near, each kind once a window. */
+  check(readings: readonly Reading[]): void;
 }
 
 export const migrations: readonly string[] = [
@@ -92,7 +92,9 @@ export function createLimits(kernel: Kernel, show: Show): Limits {
     return true;
   }
 
-  let last: Promise<void> = Promise.resolve();
+  /** One at a time; readings that come meanwhile are read by one more. */
+  let running: Promise<void> | undefined;
+  let again = false;
   async function tell(): Promise<void> {
     for (const notice of await near()) {
       const kinds = [
@@ -104,16 +106,28 @@ export function createLimits(kernel: Kernel, show: Show): Limits {
       if (fresh.length > 0) show(`The ${lengthOf(notice.minutes)} limit comes near`, notice.text);
     }
   }
+  async function tellAll(): Promise<void> {
+    try {
+      do {
+        again = false;
+        await tell();
+      } while (again);
+    } catch (error) {
+      if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "limits:reported" });
+    } finally {
+      running = undefined;
+    }
+  }
+
+  kernel.onClose(() => running);
 
   return {
     list: async () => (await near()).map(({ window: _, ...notice }) => notice),
     check(readings) {
       // A command shows nothing, and the service shows it then.
-      if (readOnly || !kernel.address || !readings.some(({ resetsAt }) => resetsAt > Date.now()))
-        return Promise.resolve();
-      // Two readings at once are one notice.
-      last = last.then(tell, tell);
-      return last;
+      if (readOnly || !kernel.address || !isOn() || !readings.some(({ resetsAt }) => resetsAt > Date.now())) return;
+      again = true;
+      running ??= tellAll();
     },
   };
 }

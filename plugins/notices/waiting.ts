@@ -15,6 +15,8 @@ export interface WaitingEntry {
   kind: "permission" | "answer";
   /** ISO 8601 UTC. */
   since: string;
+  /** The archive has the session. */
+  archived: boolean;
   /** The session's title; null where the archive has none yet. */
   title: string | null;
   /** In English, for a terminal: `Claude Code waits for a permission: Fix the parser`. */
@@ -58,7 +60,7 @@ export function createWaiting(kernel: Kernel, show: Show): Waiting {
     const title = session?.title || null;
     const what = kind === "permission" ? "a permission" : "an answer";
     const text = `${label} waits for ${what}${title === null ? "" : `: ${title}`}`;
-    return { id, tool, label, kind, since: new Date(at).toISOString(), title, text };
+    return { id, tool, label, kind, since: new Date(at).toISOString(), archived: session !== undefined, title, text };
   }
 
   return {

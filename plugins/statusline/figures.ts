@@ -11,6 +11,17 @@ export interface Figures {
   budget: { period: string; share: number } | null;
   /** Running windows of five hours, one a tool. */
   windows: RunningWindow[];
+  /** Limits of providers that come near; none when these notices are switched off. */
+  limits: NearLimit[];
+}
+export interface NearLimit {
+  tool: string;
+  /** Length of the window. */
+  minutes: number;
+  usedPercent: number;
+  resetsAt: string;
+  /** At the pace of today, if that is before the window resets. */
+  runsOutAt: string | null;
 }
 export interface RunningWindow {
   tool: string;
@@ -33,7 +44,7 @@ export function dayOf(now: number): string {
 /** Undefined for what is not the content of the state file. */
 export function toFigures(value: unknown): Figures | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { at, day, today, session, budget, windows } = value as { [K in keyof Figures]?: unknown };
+  const { at, day, today, session, budget, windows, limits } = value as { [K in keyof Figures]?: unknown };
   if (typeof at !== "string" || Number.isNaN(Date.parse(at)) || typeof day !== "string") return undefined;
   if (!isSum(today) || !Array.isArray(windows) || !windows.every(isWindow)) return undefined;
   return {
@@ -43,6 +54,7 @@ export function toFigures(value: unknown): Figures | undefined {
     windows,
     session: isCost(session) ? session : null,
     budget: isBudget(budget) ? budget : null,
+    limits: Array.isArray(limits) ? limits.filter(isLimit) : [],
   };
 }
 
@@ -61,3 +73,9 @@ const isSum = (value: unknown): value is Figures["today"] =>
 const isWindow = (value: unknown): value is RunningWindow =>
   isSum(value) &&
   (["tool", "start", "end"] as const).every((name) => name in value && typeof Reflect.get(value, name) === "string");
+const isLimit = (value: unknown): value is NearLimit =>
+  typeof value === "object" &&
+  value !== null &&
+  (["tool", "resetsAt"] as const).every((name) => typeof Reflect.get(value, name) === "string") &&
+  (["minutes", "usedPercent"] as const).every((name) => typeof Reflect.get(value, name) === "number") &&
+  ["string", "object"].includes(typeof Reflect.get(value, "runsOutAt"));

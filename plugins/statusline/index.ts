@@ -139,12 +139,13 @@ async function readFigures(kernel: Kernel, session: string | undefined): Promise
   const insights = kernel.inject("insights");
   const now = Date.now();
   const day = dayOf(now);
-  const [today, { rows }, found, budgets] = await Promise.all([
+  const [today, { rows }, found, budgets, limits] = await Promise.all([
     insights.totals({ from: day, to: day }),
     // A window that is running began today or yesterday.
     insights.blocks({ minutes: WINDOW, from: dayOf(now - 86_400_000), now }),
     session === undefined ? [] : kernel.inject("archive").list({ ids: [session] }),
     kernel.inject("budgets").list(),
+    kernel.find("limits")?.list() ?? [],
   ]);
   return {
     at: new Date(now).toISOString(),
@@ -164,6 +165,13 @@ async function readFigures(kernel: Kernel, session: string | undefined): Promise
         tokens: Object.values(tokens).reduce((sum, count) => sum + count, 0),
         microdollars,
       })),
+    limits: limits.map(({ tool, minutes, usedPercent, resetsAt, runsOutAt }) => ({
+      tool,
+      minutes,
+      usedPercent,
+      resetsAt,
+      runsOutAt,
+    })),
   };
 }
 

@@ -1,8 +1,7 @@
 /** The line: parts of a template, each left out when one of its figures is missing. */
 import { printable, type Style } from "sessarc/terminal";
 import { formatDuration, formatMoney, formatShort } from "#internal/terminal";
-import type { Figures } from "./figures.ts";
-import { dayOf } from "./figures.ts";
+import { dayOf, type Figures, type NearLimit } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 
 export const DEFAULT_TEMPLATE =
@@ -51,6 +50,11 @@ export function lineOf(input: StatusInput, figures: Figures | undefined, { templ
     });
     return missing || text.trim() === "" ? [] : [text.trim()];
   });
+  // A limit that comes near is shown whatever the template names.
+  if (!template.includes("{limits}")) {
+    const near = nearOf(input, figures, now).map((limit) => `limit ${limitText(limit, limit, style, now)}`);
+    parts.push(...near);
+  }
   if (figures && now - Date.parse(figures.at) > OLD_MS) parts.push(style.dim(`as of ${clock(figures.at)}`));
   return parts.join(style.dim(BETWEEN));
 }
@@ -63,19 +67,26 @@ function valuesOf(
 ): Record<Field, string | undefined> {
   const plain = (text: string | undefined) =>
     text === undefined ? undefined : printable(text).replace(/\s+/g, " ").trim();
-  const share = (percent: number) => {
-    const text = `${Math.round(percent)} %`;
-    return percent >= 90 ? style.red(text) : percent >= 70 ? style.yellow(text) : text;
-  };
+  const share = (percent: number) => shareText(percent, style);
   const today = figures?.day === dayOf(now) ? figures.today : undefined;
   const window = figures?.windows.find(({ tool, end }) => tool === input.tool && Date.parse(end) > now);
   const session = input.microdollars ?? figures?.session?.microdollars;
-  const limits = input.limits
-    .filter(({ resetsAt }) => Date.parse(resetsAt) > now)
-    .map(({ minutes, usedPercent, resetsAt }) => {
-      const length = minutes % 1440 === 0 ? `${minutes / 1440}d` : `${minutes / 60}h`;
-      return `${length} ${share(usedPercent)}${minutes < 1440 ? style.dim(` until ${clock(resetsAt)}`) : ""}`;
-    });
+  const near = nearOf(input, figures, now);
+  const given = input.limits.filter(({ resetsAt }) => Date.parse(resetsAt) > now);
+  const limits = [
+    ...given.map((limit) =>
+      limitText(
+        limit,
+        near.find((one) => isSameWindow(one, limit)),
+        style,
+        now,
+      ),
+    ),
+    // An assistant that passes no limits on may log them.
+    ...near
+      .filter((one) => !given.some((limit) => isSameWindow(one, limit)))
+      .map((one) => limitText(one, one, style, now)),
+  ];
   return {
     model: plain(input.model),
     name: plain(input.name),
@@ -91,6 +102,38 @@ function valuesOf(
     limits: limits.length > 0 ? limits.join(style.dim(BETWEEN)) : undefined,
   };
 }
+
+function shareText(percent: number, style: Style): string {
+  const text = `${Math.round(percent)} %`;
+  return percent >= 90 ? style.red(text) : percent >= 70 ? style.yellow(text) : text;
+}
+
+type Limit = Pick<NearLimit, "minutes" | "usedPercent" | "resetsAt">;
+
+/** Limits of the assistant that come near, as far as they are still so. */
+const nearOf = ({ tool }: StatusInput, figures: Figures | undefined, now: number): NearLimit[] =>
+  (figures?.limits ?? []).filter((one) => one.tool === tool && Date.parse(one.resetsAt) > now);
+
+const QUARTER_MS = 900_000;
+/** The provider's clock may differ by seconds from one reading to the next. */
+const isSameWindow = (a: Limit, b: Limit) =>
+  a.minutes === b.minutes && Math.abs(Date.parse(a.resetsAt) - Date.parse(b.resetsAt)) < QUARTER_MS;
+
+/** `5h 82 % until 16:00, out at 14:20`. */
+function limitText(limit: Limit, near: NearLimit | undefined, style: Style, now: number): string {
+  const { minutes, usedPercent, resetsAt } = limit;
+  const length = minutes % 1440 === 0 ? `${minutes / 1440}d` : `${minutes / 60}h`;
+  const until = minutes < 1440 ? style.dim(` until ${clock(resetsAt)}`) : "";
+  const end = near?.runsOutAt ? Date.parse(near.runsOutAt) : 0;
+  const out = end > now ? `, ${style.yellow(`out at ${outText(end, now)}`)}` : "";
+  return `${length} ${shareText(usedPercent, style)}${until}${out}`;
+}
+
+/** The time, of another day with its date. */
+const outText = (time: number, now: number): string => {
+  const iso = new Date(time).toISOString();
+  return dayOf(time) === dayOf(now) ? clock(iso) : `${dayOf(time).slice(5)} ${clock(iso)}`;
+};
 
 function clock(iso: string): string {
   const at = new Date(iso);

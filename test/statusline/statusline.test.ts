@@ -76,7 +76,7 @@ describe("sessarc statusline", () => {
     const service = await serveHere(["--no-open"], home);
     const shown = await statusline(await fixture("claude-2.1.330-subscriber.json"));
     expect(shown.stdout).toBe(
-      "Sonnet 4.5 · 0 % context · $0.00 session · $2.00 today · $2.00 window, 4 h 0 min left · 5h 24 % until 06:00 · 7d 41 %\n",
+      "Sonnet 4.5 · 0 % context · $0.00 session · $2.00 today · $2.00 window, 4 h 0 min left · 5h 24 % until 06:00, out at 05:15 · 7d 41 %\n",
     );
     const own = JSON.stringify({ session_id: SESSION, model: { id: "m" } });
     expect((await statusline(own, "--template", "{session}|{window}", "--tool", "claude-code")).stdout).toBe(
