@@ -43,6 +43,7 @@ interface Entry {
 const LASTS_MS = 8 * 3_600_000;
 /** Any local process may report; the oldest are dropped. */
 const MOST = 100;
+const MOST_TITLE = 200;
 /** Messages read from the end to find the last one that is not a note. */
 const LOOK_BACK = 16;
 
@@ -57,7 +58,7 @@ export function createWaiting(kernel: Kernel, show: Show): Waiting {
     const archive = kernel.inject("archive");
     const label = archive.adapter(tool)?.label ?? tool;
     const [session] = await archive.list({ ids: [id] });
-    const title = session?.title || null;
+    const title = session?.name || session?.title || session?.firstPrompt?.slice(0, MOST_TITLE) || null;
     const what = kind === "permission" ? "a permission" : "an answer";
     const text = `${label} waits for ${what}${title === null ? "" : `: ${title}`}`;
     return { id, tool, label, kind, since: new Date(at).toISOString(), archived: session !== undefined, title, text };

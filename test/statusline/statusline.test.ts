@@ -80,7 +80,7 @@ describe("sessarc statusline", () => {
     );
     const own = JSON.stringify({ session_id: SESSION, model: { id: "m" } });
     expect((await statusline(own, "--template", "{session}|{window}", "--tool", "claude-code")).stdout).toBe(
-      "$7.00 · $2.00\n",
+      "$7.00 · $2.00 · limit 5h 24 % until 06:00, out at 05:15\n",
     );
     await fetch(`${service.url}api/budgets`, {
       method: "PUT",
@@ -92,7 +92,7 @@ describe("sessarc statusline", () => {
         ],
       }),
     });
-    expect((await statusline(own, "--template", "{budget}")).stdout).toBe("80 % of the day\n");
+    expect((await statusline(own, "--template", "{budget}")).stdout).toContain("80 % of the day · limit 5h 24 %");
     // The provider's figure is beside the archive's from then on.
     const { rows } = (await (await fetch(`${service.url}api/usage?by=block&tz=UTC`)).json()) as {
       rows: { end: string; reported: { usedPercent: number } | null }[];

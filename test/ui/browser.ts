@@ -24,6 +24,7 @@ import live, { type TurnTimes } from "../../plugins/live/index.ts";
 import hub from "../../plugins/mcp-hub/index.ts";
 import metrics from "../../plugins/metrics/index.ts";
 import notes from "../../plugins/notes/index.ts";
+import notices from "../../plugins/notices/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import replay from "../../plugins/replay/index.ts";
 import report from "../../plugins/report/index.ts";
@@ -190,6 +191,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     health(),
     metrics(),
     notes(),
+    notices(),
     report(),
     feedback(),
     team({ retryMs: 1 }),

@@ -31,8 +31,6 @@ const FOR_PROGRAMS = [
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
   // The command line says how current its answer is, which replies are left out, and who is removed; skills are previewed by --dry-run.
   /^GET \/(sync|sessions\/left-out|skills\/preview)$|^POST \/team\/remove$/,
-  // Hooks of assistants report who waits; the command line shows it.
-  /^(GET|POST) \/waiting$|^GET \/limits$/,
   // For Prometheus.
   /^GET \/metrics$/,
   // The command line loads a price table.

@@ -13,8 +13,11 @@ export const tokensOf = ({ tokens }: BlockRow): number => Object.values(tokens).
 export const clockText = (iso: string): string =>
   date(iso, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
+const timeOn = (day: number, iso: string): string =>
+  dayOf(day) === dayOf(Date.parse(iso)) ? date(iso, { hour: "2-digit", minute: "2-digit" }) : clockText(iso);
+
+/** The time alone where it is today. */
+export const timeText = (iso: string): string => timeOn(Date.now(), iso);
+
 /** The time alone where the day is that of `start`. */
-export const untilText = ({ start, end }: BlockRow): string =>
-  dayOf(Date.parse(start)) === dayOf(Date.parse(end))
-    ? date(end, { hour: "2-digit", minute: "2-digit" })
-    : clockText(end);
+export const untilText = ({ start, end }: BlockRow): string => timeOn(Date.parse(start), end);

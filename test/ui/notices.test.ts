@@ -1,0 +1,53 @@
+/** What needs the person: first on Home, and gone when it is over. */
+import { expect, it } from "vitest";
+import { describeUi, useStage, visit } from "./browser.ts";
+import { layoutFaults } from "./probes.ts";
+
+describeUi("dashboard: what needs you", () => {
+  const get = useStage();
+
+  it("is first on Home: who waits, and a limit that comes near; each goes when it is over", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { kernel } = stage.served;
+    const post = (path: string, body: object) =>
+      kernel.fetch(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const { sessions } = (await (await kernel.fetch("/api/sessions?tool=claude-code&limit=1")).json()) as {
+      sessions: { id: string; title: string }[];
+    };
+    const [id = "", title = ""] = [sessions[0]?.id, sessions[0]?.title];
+    await visit(stage, "/");
+    const notices = page.getByRole("region", { name: "What needs you" });
+    expect(await notices.count()).toBe(0);
+    const session = id.slice(id.indexOf(":") + 1);
+    await post("/api/waiting", { tool: "claude-code", session, event: "answer" });
+    await post("/api/waiting", { tool: "codex", session: "not-archived", event: "permission" });
+    const reading = { tool: "claude-code", minutes: 300, usedPercent: 84, at: Date.now() };
+    await kernel.inject("insights").storeReadings([{ ...reading, resetsAt: Date.now() + 3_600_000 }]);
+    await visit(stage, "/");
+    const rows = notices.getByRole("listitem");
+    expect(await rows.count()).toBe(3);
+    // A permission holds work up.
+    expect(await rows.nth(0).innerText()).toMatch(/Codex\s+waits for a permission/);
+    expect(await rows.nth(1).innerText()).toMatch(/Claude Code\s+waits for an answer/);
+    expect(await rows.nth(2).innerText()).toMatch(/84\s?% of the 5-hour limit used/);
+    const figures = page.locator("dl").first();
+    const [above, below] = [await notices.boundingBox(), await figures.boundingBox()];
+    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0);
+    expect(await layoutFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await layoutFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    // Dismissed here, and ended by the assistant.
+    await rows.nth(0).getByRole("button", { name: "Dismiss" }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(await notices.getByRole("link", { name: title }).count()).toBe(1);
+    await post("/api/waiting", { tool: "claude-code", session, event: "ended" });
+    await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(1);
+    expect(stage.problems()).toEqual([]);
+  });
+});
