@@ -45,7 +45,7 @@ describeUi("dashboard: what needs you", () => {
     // Dismissed here, and ended by the assistant.
     await rows.nth(0).getByRole("button", { name: "Dismiss" }).click();
     await expect.poll(() => rows.count()).toBe(2);
-    expect(await rows.nth(0).getByRole("link").getAttribute("href")).toContain(encodeURIComponent(id));
+    expect(await rows.nth(0).getByRole("link").getAttribute("href")).toContain(id);
     await post("/api/waiting", { tool: "claude-code", session, event: "ended" });
     await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(1);
     expect(stage.problems()).toEqual([]);
