@@ -1,28 +1,26 @@
-/** Tool calls beside their results, in one pass over a transcript of which nothing else is read. */
+/** Tool calls beside their results, in one pass over a transcript. */
+import type { SessionEvent } from "../session/session.ts";
 import { BoundedMap } from "../utils/bounded.ts";
 import { Slices } from "../utils/slices.ts";
-import type { Chunk, LazyEvent } from "./chunk.ts";
 
 /** Calls that wait for their result at one time; of more the oldest are given up. */
 const OPEN = 256;
 
 interface AnsweredCall {
   /** Undefined for a result whose call the transcript does not have. */
-  call: LazyEvent | undefined;
-  result: LazyEvent;
+  call: SessionEvent | undefined;
+  result: SessionEvent;
 }
 
 /** In the order of the results. A result without an id belongs to the call before it. Lets others in between chunks. */
-export async function* answeredCalls(chunks: AsyncIterable<Chunk>): AsyncGenerator<AnsweredCall> {
-  const open = new BoundedMap<string, LazyEvent>(OPEN);
+export async function* answeredCalls(chunks: AsyncIterable<readonly SessionEvent[]>): AsyncGenerator<AnsweredCall> {
+  const open = new BoundedMap<string, SessionEvent>(OPEN);
   let last = "";
   const slices = new Slices();
   for await (const chunk of chunks) {
-    for (let i = 0; i < chunk.count; i++) {
-      const kind = chunk.kind(i);
-      if (kind !== "tool_use" && kind !== "tool_result") continue;
-      const event = chunk.lazy(i);
-      if (kind === "tool_use") {
+    for (const event of chunk) {
+      if (event.kind !== "tool_use" && event.kind !== "tool_result") continue;
+      if (event.kind === "tool_use") {
         last = event.tool_use_id ?? "";
         open.set(last, event);
         continue;

@@ -11,6 +11,9 @@ import { messageOf } from "../utils/async.ts";
 
 /** Bytes of a page. */
 export const PAGE = 4_096;
+/** Number of the archive's format, of tables and transcripts: `user_version` of the database, and where its first page has it. */
+export const FORMAT = 2;
+export const FORMAT_AT = 60;
 /** Bytes read from `catalog.db` at once: neighbours are often read next. */
 const BLOCK = 8 * PAGE;
 /** Two bytes of the first page: written and read with a log (2), or without (1). */
@@ -192,7 +195,7 @@ export function readFully(fd: number, bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The one page of an empty database, as SQLite writes it with `PRAGMA user_version=1`: a file without a page has no bytes to begin with. To have
+ * The one page of an empty database, as SQLite writes it with a `user_version`: a file without a page has no bytes to begin with. To have
  * SQLite make it took a connection more at each first start.
  */
 export function emptyDatabase(version: 1 | 2 = 1): Uint8Array {
@@ -202,8 +205,9 @@ export function emptyDatabase(version: 1 | 2 = 1): Uint8Array {
   view.setUint16(16, PAGE);
   // Written and read with a log or without; how much of a page a payload may take.
   page.set([version, version, 0, 64, 32, 32], VERSIONS);
-  // Changes, pages, the schema's number, `user_version`, and which change the number of pages is of.
-  for (const at of [24, 28, 40, 60, 92]) view.setUint32(at, 1);
+  view.setUint32(FORMAT_AT, FORMAT);
+  // Changes, pages, the schema's number, and which change the number of pages is of.
+  for (const at of [24, 28, 40, 92]) view.setUint32(at, 1);
   // The page holds a table's leaf with nothing in it.
   page[100] = 13;
   view.setUint16(105, PAGE);

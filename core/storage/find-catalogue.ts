@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { ifThere, isGone } from "../utils/gone.ts";
 import { isNoFile, openRegular, openRegularSync } from "../utils/regular.ts";
-import { PAGE, readFully } from "./catalog-file.ts";
+import { FORMAT, FORMAT_AT, PAGE, readFully } from "./catalog-file.ts";
 import { LOG_FILE, MAIN_FILE } from "./present.ts";
 import { readAt } from "./sqlite-copy.ts";
 import { FRAME_HEADER, scanWal, WAL_HEADER } from "./wal.ts";
@@ -107,7 +107,8 @@ function checkHeader(path: string, main: number, log: number | undefined, place:
   const there = place === undefined || log === undefined ? readFully(main, header, 0) : readFully(log, header, place);
   if (there < header.length || header.toString("latin1", 0, HEADER.length) !== HEADER)
     throw damaged(path, "it is not an SQLite database");
-  if (header.readUInt16BE(HEADER.length) !== PAGE) throw new SessarcError("ARCHIVE_FORMAT", { path });
+  if (header.readUInt16BE(HEADER.length) !== PAGE || header.readUInt32BE(FORMAT_AT) !== FORMAT)
+    throw new SessarcError("ARCHIVE_FORMAT", { path });
 }
 
 async function readLog(handle: FileHandle) {

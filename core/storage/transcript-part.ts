@@ -1,12 +1,12 @@
 /** One part of a transcript as a file: chunk bodies | sidecars | directory JSON | footer of 32 bytes. */
 import { brotliCompressSync, brotliDecompressSync, constants, crc32 } from "node:zlib";
-import { ChunkBuilder } from "./chunk-builder.ts";
+import { ChunkBuilder } from "./chunk.ts";
 import type { TranscriptDriver } from "./driver.ts";
 import type { ChunkEntry, PartIndex, TranscriptPart, TranscriptWriter, WriterOptions } from "./transcript-types.ts";
 
-const MAGIC = "SESSARC1";
+const MAGIC = "SESSARC2";
 const FOOTER = 32;
-/** Characters of text after which a chunk is closed. */
+/** UTF-16 units of texts and tool inputs after which a chunk is closed. */
 const CHUNK_CHARS = 65_536;
 /** Messages after which a chunk is closed: a page of short ones must not inflate thousands. */
 const CHUNK_MESSAGES = 512;
@@ -40,9 +40,9 @@ export function createWriter(
   function close(): void {
     const messages = builder.count;
     if (messages === 0) return;
-    const { bytes, text, units, bounds } = builder.take();
+    const { bytes, units, bounds } = builder.take();
     const body = compress(bytes);
-    const side = sidecar?.(text, units, bounds) ?? new Uint8Array(0);
+    const side = sidecar?.(bytes, units, bounds) ?? new Uint8Array(0);
     entries.push({
       offset,
       bytes: body.length,

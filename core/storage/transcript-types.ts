@@ -1,8 +1,7 @@
 /** Transcripts as others see them: parts, their directory, and who reads and writes them. */
 import type { SessionEvent } from "../session/session.ts";
 import type { Cursor } from "../session/tail.ts";
-import type { Chunk } from "./chunk.ts";
-import type { Bounds } from "./chunk-builder.ts";
+import type { Bounds } from "./chunk.ts";
 
 /** One part as the catalogue records it. */
 export interface TranscriptPart {
@@ -41,13 +40,9 @@ export interface Transcripts {
   index(sessionId: string, part: TranscriptPart): Promise<PartIndex>;
   /** Reads all of a part and checks it, inflating nothing. Throws TRANSCRIPT_DAMAGED. */
   check(sessionId: string, part: TranscriptPart): Promise<void>;
-  /** One chunk, inflated and checked. */
-  chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
-  /** Its bytes, for a look at them before decoding: `decodeChunk` makes the chunk. */
+  /** JSON of one chunk, inflated and checked: `decodeChunk` makes messages of it. */
   chunkBytes(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Buffer>;
-  /** Chunks that hold messages from `from` (a seq) on, the first with those before it too; reads only the chunks asked for, in slices. */
-  chunks(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<Chunk>;
-  /** Messages from `from` on, chunk by chunk. */
+  /** Messages from `from` (a seq) on, chunk by chunk; reads only the chunks asked for, in slices. */
   events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;
   /** Keeps where a log's tail stands, beside the part it belongs to. Small, read only when the log grew. */
   writeCursor(sessionId: string, generation: number, cursor: Cursor): Promise<void>;
@@ -75,6 +70,6 @@ export interface TranscriptWriter {
 export interface WriterOptions {
   /** seq of the first event; 0 unless the part continues another one. */
   firstSeq?: number;
-  /** Bytes to keep beside each chunk, made of its text in UTF-8, which is `units` UTF-16 units; `bounds` say whose each stretch is. */
-  sidecar?: (text: Uint8Array, units: number, bounds: Bounds) => Uint8Array;
+  /** Bytes to store beside each chunk, made of its JSON; `bounds` are of its texts and tool inputs, which have `units` UTF-16 units. */
+  sidecar?: (json: Uint8Array, units: number, bounds: Bounds) => Uint8Array;
 }

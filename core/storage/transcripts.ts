@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { brotliDecompressSync, crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
 import { systemReason } from "../errors/system.ts";
-import type { SessionEvent } from "../session/session.ts";
 import type { Cursor } from "../session/tail.ts";
 import { messageOf } from "../utils/async.ts";
 import { codeOf } from "../utils/gone.ts";
@@ -77,16 +76,12 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       }
     },
 
-    async chunk(sessionId, part, entry) {
-      return decodeChunk(await self.chunkBytes(sessionId, part, entry));
-    },
-
     async chunkBytes(sessionId, part, entry) {
       const key = partKey(sessionId, part.generation);
       return inflate(key, entry, await read(key, entry.offset, entry.bytes));
     },
 
-    async *chunks(sessionId, parts, from = 0) {
+    async *events(sessionId, parts, from = 0) {
       const slices = new Slices();
       for (const part of parts) {
         if (part.firstSeq + part.count <= from) continue;
@@ -101,19 +96,12 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
           );
           for (const entry of group) {
             const at = entry.offset - start;
-            yield decodeChunk(inflate(key, entry, bytes.subarray(at, at + entry.bytes)));
+            const events = decodeChunk(inflate(key, entry, bytes.subarray(at, at + entry.bytes)));
+            yield entry.firstSeq < from ? events.slice(from - entry.firstSeq) : events;
             // Small reads are done at once: without this a long session would be read in one go.
             if (slices.due) await slices.turn();
           }
         }
-      }
-    },
-
-    async *events(sessionId, parts, from = 0) {
-      for await (const chunk of self.chunks(sessionId, parts, from)) {
-        const events: SessionEvent[] = [];
-        for (let i = Math.max(0, from - chunk.firstSeq); i < chunk.count; i++) events.push(chunk.event(i));
-        yield events;
       }
     },
 

@@ -7,7 +7,7 @@ import {
   type SessionRef,
   type SessionUsage,
 } from "sessarc";
-import type { Chunk, TranscriptPart } from "#internal";
+import type { TranscriptPart } from "#internal";
 import { Changes } from "./catalogue/changes.ts";
 import { usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
@@ -64,8 +64,6 @@ export interface Archive {
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
   events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
-  /** Its chunks: for callers that need few fields of many messages. */
-  chunks(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<Chunk>;
   /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. `part`: a part of its name is enough. */
   checkTool(tool: string, part?: boolean): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
@@ -217,7 +215,6 @@ export function createArchive(kernel: Kernel): OpenArchive {
       return repositories ? repositories.of({ key: row.key, name: row.name ?? row.derived_name }) : null;
     },
     events: (row, from) => reading(row, (parts) => transcripts.events(row.id, parts, from)),
-    chunks: (row, from) => reading(row, (parts) => transcripts.chunks(row.id, parts, from)),
     async checkTool(tool, part = false) {
       const known = [...kernel.registry.adapters.keys()];
       if (known.some((name) => (part ? name.includes(tool) : name === tool)) || (await store.hasTool(tool, part)))

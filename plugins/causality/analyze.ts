@@ -1,7 +1,6 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
 
-import { isRecord, type Json, type ToolRole } from "sessarc";
-import type { LazyEvent } from "#internal";
+import { isRecord, type Json, type SessionEvent, type ToolRole } from "sessarc";
 import { alone, BoundedMap, commandOf, pathsIn, readShell } from "#internal/adapter";
 import { pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
@@ -54,7 +53,7 @@ const FILES = 100;
 const CHANGING: ReadonlySet<ToolRole | undefined> = new Set<ToolRole>(["edit", "write", "patch", "delete", "move"]);
 
 interface Analysis {
-  add(event: LazyEvent): void;
+  add(event: SessionEvent): void;
   /** Changes found since the last call: who writes them down as they come holds few at a time. `finish` has the rest. */
   takeChanges(): Change[];
   finish(): Causality;
@@ -75,7 +74,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
   let turns = 0;
   let changed = false;
 
-  function look(event: LazyEvent, path: string | null, pattern: string | null, read: boolean): Evidence {
+  function look(event: SessionEvent, path: string | null, pattern: string | null, read: boolean): Evidence {
     const name = path === null ? null : trail.name(path);
     const evidence = toEvidence(event.seq, event.tool_name ?? "unknown", name, pattern && alone(pattern), read);
     recent.push(evidence);
@@ -93,7 +92,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     return evidence;
   }
 
-  function onCall(event: LazyEvent): void {
+  function onCall(event: SessionEvent): void {
     const name = event.tool_name ?? "unknown";
     const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
     const call: Call = { name, role, evidence: [], searches: undefined, attempt: undefined };
@@ -114,7 +113,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     if (event.tool_use_id !== undefined) calls.set(event.tool_use_id, call);
   }
 
-  function onResult(event: LazyEvent): void {
+  function onResult(event: SessionEvent): void {
     const call = event.tool_use_id === undefined ? last : calls.get(event.tool_use_id);
     if (event.tool_use_id !== undefined) calls.delete(event.tool_use_id);
     if (!call) return;
@@ -136,7 +135,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     }
   }
 
-  function attempt(event: LazyEvent, call: Call, paths: readonly string[]): void {
+  function attempt(event: SessionEvent, call: Call, paths: readonly string[]): void {
     if (paths.length === 0) return;
     call.attempt = { settled: false, changes: [], causes: [] };
     for (const path of paths) change(event, call.name, path, call.attempt);
@@ -161,7 +160,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     attempts.splice(0, done);
   }
 
-  function change(event: LazyEvent, tool: string, path: string, into: Attempt): void {
+  function change(event: SessionEvent, tool: string, path: string, into: Attempt): void {
     const spot = trail.spot(path);
     const turn = ++turns;
     // The best so far, best first.

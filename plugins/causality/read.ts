@@ -6,7 +6,7 @@ type Row = Parameters<Services["archive"]["ref"]>[0];
 
 const ANALYZED: ReadonlySet<EventKind> = new Set<EventKind>(["tool_use", "tool_result"]);
 
-/** One pass, chunk by chunk; only the fields that matter are read. `take` gets the changes in batches, the result has the last. */
+/** One pass, chunk by chunk. `take` gets the changes in batches, the result has the last. */
 export async function readCausality(
   kernel: Kernel,
   row: Row,
@@ -14,8 +14,8 @@ export async function readCausality(
 ): Promise<Causality> {
   const archive = kernel.inject("archive");
   const analysis = createAnalysis(archive.adapter(row.tool)?.tools ?? {}, row.cwd ?? "");
-  for await (const chunk of archive.chunks(row)) {
-    for (let i = 0; i < chunk.count; i++) if (ANALYZED.has(chunk.kind(i))) analysis.add(chunk.lazy(i));
+  for await (const events of archive.events(row)) {
+    for (const event of events) if (ANALYZED.has(event.kind)) analysis.add(event);
     take(analysis.takeChanges());
   }
   return analysis.finish();

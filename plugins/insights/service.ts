@@ -123,7 +123,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       const key = `${row.id} ${row.generation} ${row.parts} ${slow}`;
       let calls = kept.get(key);
       if (!calls) {
-        calls = troubledCalls(archive.chunks(row), slow);
+        calls = troubledCalls(archive.events(row), slow);
         calls.catch(() => kept.delete(key));
       }
       kept.set(key, calls);

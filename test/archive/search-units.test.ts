@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import type { Json, SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
-import type { Chunk } from "#internal";
-import { decodeChunk } from "../../core/storage/chunk.ts";
-import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
+import { ChunkBuilder, decodeChunk } from "../../core/storage/chunk.ts";
 import { compile, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
+import { toSearched } from "../../plugins/archive/search/searched.ts";
 import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
 import { signed } from "./signed.ts";
@@ -17,17 +16,15 @@ const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => (
   ...over,
 });
 
-function chunkOf(events: readonly SessionEvent[]): Chunk {
+function chunkOf(events: readonly SessionEvent[]): SessionEvent[] {
   const builder = new ChunkBuilder();
   for (const one of events) builder.add(one);
   return decodeChunk(builder.take().bytes);
 }
 
 function find(events: readonly SessionEvent[], q: string): number[] {
-  const chunk = chunkOf(events);
-  return [...matchesIn(chunk, compile(parseQuery(q)))].flatMap((index) =>
-    index === null ? [] : [chunk.firstSeq + index],
-  );
+  const found = [...matchesIn(toSearched(chunkOf(events)), compile(parseQuery(q)))];
+  return found.flatMap((match) => match?.event.seq ?? []);
 }
 
 const json: fc.Arbitrary<Json> = fc.jsonValue({ depthSize: "small" }) as fc.Arbitrary<Json>;
@@ -47,11 +44,11 @@ const anyEvent = fc.record({
 });
 
 describe("chunks", () => {
-  it("keep each message's words apart behind a number that JSON cannot hold", () => {
+  it("have null for a number that JSON cannot hold", () => {
     const input: Json = JSON.parse('{"to":1e999,"from":[-1e999,-0],"said":"hello"}');
     const chunk = chunkOf([event(0, { tool_input: input }), event(1, { text: "the next message" })]);
-    expect(chunk.event(0).tool_input).toEqual({ to: null, from: [null, 0], said: "hello" });
-    expect(chunk.textOf(1)).toBe("the next message");
+    expect(chunk[0]?.tool_input).toEqual({ to: null, from: [null, 0], said: "hello" });
+    expect(chunk[1]?.text).toBe("the next message");
   });
 
   it("give back what was put in, whatever it is", () => {
@@ -61,16 +58,29 @@ describe("chunks", () => {
         const chunk = chunkOf(events);
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll("-0", "0"));
         events.forEach((original, i) => {
-          expect(plain(chunk.event(i))).toEqual(plain(original));
+          expect(plain(chunk[i])).toEqual(plain(original));
         });
       }),
       { numRuns: rounds(300) },
     );
   });
 
+  it("are JSON that every reader takes: half a character is replaced, what only looks like one is not", () => {
+    const builder = new ChunkBuilder();
+    const input: Json = { "\ud83d": ["\udc00x", "\\ud83d"] };
+    builder.add(event(0, { text: 'a\ud83d \\ud83d "\\\ud83d', kind: "tool_use", tool_input: input }));
+    const { bytes } = builder.take();
+    expect(bytes.toString()).toMatch(/^\[\{[^\n]*\}\]$/);
+    expect(bytes.toString()).not.toMatch(/(?<!\\)(?:\\\\)*\\u[dD]/);
+    expect(decodeChunk(bytes)[0]).toMatchObject({
+      text: 'a\ufffd \\ud83d "\\\ufffd',
+      tool_input: { "\ufffd": ["\ufffdx", "\\ud83d"] },
+    });
+  });
+
   it("keeps an own __proto__ key of a tool input as a plain key", () => {
     const input = JSON.parse('{"__proto__":{"x":"y"},"constructor":"z"}') as Json;
-    const back = chunkOf([event(0, { kind: "tool_use", tool_input: input })]).event(0).tool_input;
+    const back = chunkOf([event(0, { kind: "tool_use", tool_input: input })])[0]?.tool_input;
     expect(JSON.stringify(back)).toBe(JSON.stringify(input));
     expect(({} as { x?: string }).x).toBeUndefined();
   });
@@ -154,9 +164,9 @@ describe("what rules a chunk out for a filter", () => {
   const isRuledOut = (q: string) => {
     const builder = new ChunkBuilder();
     for (const one of events) builder.add(one);
-    const { bytes, text, units, bounds } = builder.take();
+    const { bytes, units, bounds } = builder.take();
     const compiled = compile(parseQuery(q));
-    const signature = signatureOf(text, units, bounds);
+    const signature = signatureOf(bytes, units, bounds);
     return (
       !mayHoldAll(signature, 0, signature.length, compiled) || compiled.bytes?.test(bytes.toString("latin1")) === false
     );
@@ -242,9 +252,9 @@ describe("matching", () => {
   it.each(["", "-"])("lets others in between hundreds of words of one message (%s)", (sign) => {
     const words = Array.from({ length: 600 }, (_, n) => `w${n}x`);
     const text = sign === "" ? words.join(" ") : "none of them";
-    const chunk = chunkOf([{ seq: 0, kind: "user", text }]);
+    const chunk = toSearched(chunkOf([{ seq: 0, kind: "user", text }]));
     const found = [...matchesIn(chunk, compile(parseQuery(words.map((word) => sign + word).join(" "))))];
-    expect(found.filter((index) => index !== null)).toEqual([0]);
+    expect(found.filter((match) => match !== null)).toEqual(chunk);
     expect(found.length).toBeGreaterThan(60);
   });
 
@@ -271,8 +281,7 @@ describe("matching", () => {
 
   it("marks what it found, and never half a character", () => {
     const text = `${"😀".repeat(80)} needle ${"😀".repeat(120)}`;
-    const chunk = chunkOf([event(0, { text })]);
-    const match = toMatch(chunk, 0, compile(parseQuery("NEEDLE")));
+    const match = toMatch({ event: event(0, { text }), input: "" }, compile(parseQuery("NEEDLE")));
     const [range] = match.ranges;
     expect(match.snippet.slice(range?.[0], range?.[1])).toBe("needle");
     expect(match.snippet.isWellFormed()).toBe(true);

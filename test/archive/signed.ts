@@ -1,7 +1,9 @@
-/** The signature of a text that is one message's. */
+/** The signature of a text, or a tool input, that is one message's. */
+import type { Json } from "sessarc";
 import { signatureOf } from "../../plugins/archive/search/signature.ts";
 
-export function signed(text: string): Uint8Array {
-  const bytes = Buffer.from(text);
-  return signatureOf(bytes, text.length, Uint32Array.of(bytes.length, bytes.length));
+export function signed(said: Json): Uint8Array {
+  const json = JSON.stringify(said);
+  const bytes = Buffer.from(json);
+  return signatureOf(bytes, json.length, Uint32Array.of(0, bytes.length));
 }

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { CatalogFile, emptyDatabase, PAGE } from "../../core/storage/catalog-file.ts";
+import { CatalogFile, emptyDatabase, FORMAT, PAGE } from "../../core/storage/catalog-file.ts";
 import { openDatabase } from "../../core/storage/database.ts";
 import type { DatabaseOptions } from "../../core/storage/database-options.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
@@ -164,7 +164,7 @@ it("what was taken stays as it was whatever is written later", () => {
 it("an empty database is, but for the version that made it, what SQLite makes", async () => {
   const sql = await loadSqlJs();
   const db = new sql.Database();
-  db.exec("PRAGMA user_version=1");
+  db.exec(`PRAGMA user_version=${FORMAT}`);
   expect(Buffer.from(emptyDatabase()).equals(db.export().fill(0, 96, 100))).toBe(true);
   db.close();
 });

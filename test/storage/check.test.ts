@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestKernel } from "sessarc/test";
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { PAGE } from "../../core/storage/catalog-file.ts";
+import { FORMAT, PAGE } from "../../core/storage/catalog-file.ts";
 import { openDatabase } from "../../core/storage/database.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
 import { openInThread } from "../../core/storage/thread.ts";
@@ -25,7 +25,7 @@ let sound: Uint8Array;
 beforeAll(async () => {
   const sql = await loadSqlJs();
   const db = new sql.Database();
-  db.exec(`pragma page_size = ${PAGE}; pragma user_version = 1;
+  db.exec(`pragma page_size = ${PAGE}; pragma user_version = ${FORMAT};
     create table a (n integer primary key, text text); create index a_text on a (text);
     create table pairs (left text, right text, primary key (left, right)) without rowid;
     create table gone (text text);

@@ -3,6 +3,7 @@ import { appendFile, copyFile, cp, readdir, readFile, rm, stat, writeFile } from
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { emptyDatabase, FORMAT, FORMAT_AT } from "../../core/storage/catalog-file.ts";
 import { openDatabase } from "../../core/storage/database.ts";
 import { openSqliteFile } from "../../core/storage/sqlite-file.ts";
 import { openInThread } from "../../core/storage/thread.ts";
@@ -231,6 +232,11 @@ describe("the file and its log", () => {
       const page = Buffer.alloc(16_384);
       page.write("SQLite format 3\0", "latin1");
       page.writeUInt16BE(16_384, 16);
+      await writeFile(mainOf(dir), page);
+    });
+    await foreign(async (dir) => {
+      const page = Buffer.from(emptyDatabase());
+      page.writeUInt32BE(FORMAT - 1, FORMAT_AT);
       await writeFile(mainOf(dir), page);
     });
   });

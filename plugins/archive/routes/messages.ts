@@ -2,10 +2,8 @@
 
 import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
 import * as v from "valibot";
-import type { Chunk } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
-import { MessageJson } from "./message-json.ts";
 import { count, limit, seq } from "./query.ts";
 import { redactedQuery, redactSession } from "./redacted.ts";
 
@@ -60,7 +58,7 @@ export const messages = defineRoute({
       const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
       const total = lengthOf(text);
       const head = { session: isRedacted ? await redactSession(kernel, session) : session, project, total };
-      const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.chunks(row.id, text, from));
+      const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.events(row.id, text, from));
       if (query.before !== undefined && after === undefined && query.limit !== undefined)
         return {
           ...head,
@@ -70,14 +68,14 @@ export const messages = defineRoute({
       const chosen = select(read(page.from), page);
       if (!isRedacted && query.limit === undefined && total > STREAM_OVER) {
         streams = true;
-        return streamAll(chosen, new MessageJson(page), head, end);
+        return streamAll(chosen, page.cut, head, end);
       }
       const found: SessionEvent[] = [];
       let more = false;
-      for await (const { chunk, indexes } of chosen) {
+      for await (const events of chosen) {
         const room = page.limit - found.length;
-        for (const index of indexes.slice(0, room)) found.push(chunk.event(index));
-        more = indexes.length > room;
+        found.push(...events.slice(0, room));
+        more = events.length > room;
         if (more) break;
       }
       const last = found.at(-1)?.seq;
@@ -94,14 +92,13 @@ const REDACTED_LIMIT = 1_000;
 const LOOK = 512;
 
 /** The page right before `page.to`. */
-async function lastBefore(read: (from: number) => AsyncIterable<Chunk>, page: Page): Promise<SessionEvent[]> {
+async function lastBefore(read: (from: number) => Batches, page: Page): Promise<SessionEvent[]> {
   let found: SessionEvent[] = [];
   let size = page.kinds ? Math.max(LOOK, page.limit) : page.limit;
   for (let { to } = page; to > 0 && found.length < page.limit; size *= 2) {
     const from = Math.max(0, to - size);
     const part: SessionEvent[] = [];
-    for await (const { chunk, indexes } of select(read(from), { ...page, from, to }))
-      for (const index of indexes) part.push(chunk.event(index));
+    for await (const events of select(read(from), { ...page, to })) part.push(...events);
     found = [...part, ...found];
     to = from;
   }
@@ -131,20 +128,13 @@ interface Page {
   cut: number;
 }
 
-/** Messages of one chunk that are asked for. */
-interface Chosen {
-  chunk: Chunk;
-  indexes: number[];
-}
+type Batches = AsyncIterable<SessionEvent[]>;
 
-async function* select(chunks: AsyncIterable<Chunk>, { from, to, kinds }: Page): AsyncGenerator<Chosen> {
-  for await (const chunk of chunks) {
-    const indexes: number[] = [];
-    const end = Math.min(chunk.count, to - chunk.firstSeq);
-    for (let index = Math.max(0, from - chunk.firstSeq); index < end; index++)
-      if (!kinds || kinds.has(chunk.kind(index))) indexes.push(index);
-    yield { chunk, indexes };
-    if (end < chunk.count) return;
+/** Those before `to`, of `kinds`. */
+async function* select(batches: Batches, { to, kinds }: Page): AsyncGenerator<SessionEvent[]> {
+  for await (const events of batches) {
+    yield events.filter(({ seq, kind }) => seq < to && (!kinds || kinds.has(kind)));
+    if ((events.at(-1)?.seq ?? 0) >= to - 1) return;
   }
 }
 
@@ -169,13 +159,13 @@ async function* told<T>(kernel: Kernel, id: string, events: AsyncIterable<T>): A
   }
 }
 
-/** Characters of JSON in one written chunk. */
+/** Characters of JSON written at once. */
 const BLOCK = 1 << 18;
 
 /** Made as it is read: nothing is inflated before there is room for it. */
 function streamAll(
-  chosen: AsyncGenerator<Chosen>,
-  json: MessageJson,
+  chosen: AsyncGenerator<SessionEvent[]>,
+  cut: number,
   head: { session: Session; project: Project; total: number },
   end: () => void,
 ): Response {
@@ -194,9 +184,8 @@ function streamAll(
             controller.close();
             return;
           }
-          const { chunk, indexes } = step.value;
-          for (const index of indexes) {
-            text += (first ? "" : ",") + json.write(chunk, index);
+          for (const event of step.value) {
+            text += (first ? "" : ",") + JSON.stringify(toMessage(event, cut));
             first = false;
           }
         }

@@ -1,14 +1,18 @@
 /** Decoded chunks kept between searches. */
-import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "#internal";
+import { type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "#internal";
+import { type Searched, toSearched } from "./searched.ts";
 
 /** UTF-16 units of decoded text kept between searches. */
 const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
 
+const charsOf = (chunk: readonly Searched[]) =>
+  chunk.reduce((sum, { event, input }) => sum + event.text.length + input.length, 0);
+
 /** Least recently used out first; empty again after a minute without searches. */
 export class ChunkCache {
   readonly #transcripts: Transcripts;
-  readonly #chunks = new Map<string, Chunk>();
+  readonly #chunks = new Map<string, readonly Searched[]>();
   #chars = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -23,7 +27,7 @@ export class ChunkCache {
     entry: ChunkEntry,
     bytes: RegExp | null,
     stats: { inflated: number },
-  ): Promise<Chunk | null> {
+  ): Promise<readonly Searched[] | null> {
     const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
     const known = this.#chunks.get(key);
     if (known) {
@@ -34,15 +38,15 @@ export class ChunkCache {
     stats.inflated++;
     const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
     if (bytes && !bytes.test(raw.toString("latin1"))) return null;
-    const chunk = decodeChunk(raw);
+    const chunk = toSearched(decodeChunk(raw));
     // Others may have asked for it meanwhile: it counts once.
     if (this.#chunks.has(key)) return chunk;
     this.#chunks.set(key, chunk);
-    this.#chars += chunk.text.length;
+    this.#chars += charsOf(chunk);
     for (const [oldest, old] of this.#chunks) {
       if (this.#chars <= CACHE_CHARS) break;
       this.#chunks.delete(oldest);
-      this.#chars -= old.text.length;
+      this.#chars -= charsOf(old);
     }
     this.#timer ??= setTimeout(() => this.clear(), CACHE_IDLE_MS).unref();
     this.#timer.refresh();

@@ -4,6 +4,7 @@ import { isDamage } from "../catalogue/damage.ts";
 import { candidatesIn, counts, type TextOf } from "./candidate.ts";
 import { type CompiledQuery, compile, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
+import { toSearched } from "./searched.ts";
 
 /** A session with the parts of all its texts. */
 export interface CountWork {
@@ -79,10 +80,10 @@ async function countIn(
   slices: Slices,
 ): Promise<number> {
   if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) return 0;
-  const chunk = decodeChunk(bytes);
+  const chunk = toSearched(decodeChunk(bytes));
   let messages = 0;
-  for (const index of matchesIn(chunk, compiled)) {
-    if (index !== null) messages += counts(earlier, chunk.firstSeq + index) ? 1 : 0;
+  for (const match of matchesIn(chunk, compiled)) {
+    if (match) messages += counts(earlier, match.event.seq) ? 1 : 0;
     else if (slices.due) await slices.turn();
   }
   return messages;

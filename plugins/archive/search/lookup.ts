@@ -1,5 +1,5 @@
 /** One question over the archive: which sessions and chunks may hold it, and what of them does. */
-import { type Chunk, Slices } from "#internal";
+import { Slices } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
 import { type Candidate, candidatesIn, counts } from "./candidate.ts";
@@ -7,6 +7,7 @@ import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries } from "./entries.ts";
 import { chunksIn, type Entry, passes, type Scope } from "./entry.ts";
 import { type CompiledQuery, type FoundMatch, matchesIn, toMatch } from "./match.ts";
+import type { Searched } from "./searched.ts";
 
 /** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
 export interface SearchStats {
@@ -131,7 +132,7 @@ export class Lookup {
   async each(
     entry: Entry,
     candidates: readonly Candidate[],
-    onMatch: (chunk: Chunk, index: number, one: Candidate) => boolean,
+    onMatch: (match: Searched, one: Candidate) => boolean,
   ): Promise<void> {
     for (const one of candidates) {
       const chunk = await this.#chunk(entry, one);
@@ -139,14 +140,14 @@ export class Lookup {
       this.inVain++;
       if (!chunk) continue;
       let isFirst = true;
-      for (const index of matchesIn(chunk, this.#compiled)) {
-        if (index === null) {
+      for (const match of matchesIn(chunk, this.#compiled)) {
+        if (match === null) {
           this.#signal?.throwIfAborted();
           if (this.slices.due) await this.slices.turn();
-        } else if (counts(one.earlier, chunk.firstSeq + index)) {
+        } else if (counts(one.earlier, match.event.seq)) {
           if (isFirst) this.inVain--;
           isFirst = false;
-          if (onMatch(chunk, index, one)) return;
+          if (onMatch(match, one)) return;
         }
       }
     }
@@ -161,10 +162,10 @@ export class Lookup {
         hits.matchRelation = "gte";
         break;
       }
-      await this.each(entry, [one], (chunk, index, { earlier }) => {
+      await this.each(entry, [one], (found, { earlier }) => {
         hits.matchCount++;
         if (hits.matches.length === MATCHES_SHOWN) return false;
-        const match = toMatch(chunk, index, this.#compiled);
+        const match = toMatch(found, this.#compiled);
         hits.matches.push(earlier ? { ...match, version: earlier.version } : match);
         return false;
       });
@@ -183,7 +184,7 @@ export class Lookup {
   }
 
   /** Null when the chunk holds nothing of the query, or cannot be read. */
-  async #chunk(entry: Entry, { part, chunk }: Candidate): Promise<Chunk | null> {
+  async #chunk(entry: Entry, { part, chunk }: Candidate): Promise<readonly Searched[] | null> {
     this.#signal?.throwIfAborted();
     try {
       return await this.#cache.get(entry.id, part, chunk, this.#compiled.bytes, this.stats);

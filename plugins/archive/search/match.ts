@@ -1,10 +1,10 @@
 /** Looks for a query's words in one chunk. A hit counts when all words are in one message. */
 
-import type { EventKind } from "sessarc";
-import type { Chunk } from "#internal";
+import type { EventKind, SessionEvent } from "sessarc";
 import { mainArgument, pathsIn } from "#internal/adapter";
 import { composingAfter, lettersOf } from "./canonical.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
+import type { Searched } from "./searched.ts";
 import { type Grams, gramsOf, mayHold } from "./signature.ts";
 
 export interface Match {
@@ -63,7 +63,7 @@ export function compile(query: Query): CompiledQuery {
         }
       : words,
     paths: path ? [] : paths,
-    bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? modelOf(query), DOTTED),
+    bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? only(query.model), DOTTED),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
@@ -77,9 +77,6 @@ const DOTTED = "(?:i|\\xc4\\xb0)";
 const toPathGrams = (path: string): Grams => gramsOf(path.includes("\u0307") ? [] : [path]);
 
 const only = (list: readonly string[]) => (list.length === 1 ? list[0] : undefined);
-
-/** Names of models are stored as JSON: a name with a character that JSON escapes is not there as it is written. */
-const modelOf = ({ model }: Query) => (/["\\]/.test(model[0] ?? "") ? undefined : only(model));
 
 /** False when the chunk of this signature cannot hold the query. */
 export const mayHoldAll = (
@@ -102,12 +99,13 @@ function toRegExp(text: string, flags: string): RegExp {
 }
 
 /**
- * An ASCII text looked for in UTF-8 bytes read as Latin-1, which saves decoding chunks that do not hold it. Two characters outside
+ * An ASCII text looked for in JSON of UTF-8 read as Latin-1, which saves decoding chunks that do not hold it. Two characters outside
  * ASCII fold to ASCII letters: the long s and the Kelvin sign. `i`: what stands for the letter i.
  */
 function toByteRegExp(text: string | undefined, i = "i"): RegExp | null {
   if (text === undefined || !/^[\x20-\x7e]+$/.test(text)) return null;
-  const source = text
+  const source = JSON.stringify(text)
+    .slice(1, -1)
     .replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
     .replace(/i/gi, i)
     .replace(/s/gi, "(?:s|\\xc5\\xbf)")
@@ -119,63 +117,37 @@ function toByteRegExp(text: string | undefined, i = "i"): RegExp | null {
 const WORDS_AT_ONCE = 8;
 
 /**
- * The index of each message that matches, in order. Null now and then, for a check of the clock: a question may have a thousand words, and a
- * message all of them. About 30 µs a chunk and word, plus the hits.
+ * The messages that match, in order. Null now and then, for a check of the clock: a question may have a thousand words, and a message all of
+ * them. About 30 µs a chunk and word, plus the hits.
  */
-export function* matchesIn(chunk: Chunk, compiled: CompiledQuery): Generator<number | null, void> {
-  const [first, ...others] = compiled.words;
-  const { spans, text } = chunk;
+export function* matchesIn(chunk: readonly Searched[], compiled: CompiledQuery): Generator<Searched | null, void> {
+  const sets = [[compiled.words, true] as const, [compiled.without, false] as const];
   let looked = 0;
-  function* accepts(index: number): Generator<null, boolean> {
-    for (const [words, wanted] of [[others, true] as const, [compiled.without, false] as const]) {
+  next: for (const one of chunk) {
+    for (const [words, wanted] of sets)
       for (const word of words) {
-        if ((fieldOf(chunk, index, word) !== undefined) !== wanted) return false;
+        if ((fieldOf(one, word) !== undefined) !== wanted) continue next;
         if (++looked % WORDS_AT_ONCE === 0) yield null;
       }
-    }
-    return !compiled.filtered || passes(chunk, index, compiled.query);
-  }
-  if (!first) {
-    for (let index = 0; index < spans.length; index++) if (yield* accepts(index)) yield index;
-    return;
-  }
-  let index = 0;
-  first.lastIndex = 0;
-  for (let hit = first.exec(text); hit; hit = first.exec(text)) {
-    const end = hit.index + hit[0].length;
-    index = findSpan(spans, hit.index, index);
-    const span = spans[index];
-    if (!span) return;
-    if (end <= span.input || (hit.index >= span.input && end <= span.end)) {
-      if (yield* accepts(index)) yield index;
-      first.lastIndex = span.end;
-    } else first.lastIndex = behindFirst(text, hit.index); // across two fields: no hit
+    if (!compiled.filtered || passes(one.event, compiled.query)) yield one;
   }
 }
 
-/** Behind the character at `at`: from the middle of one an expression goes back to where it begins. */
-const behindFirst = (text: string, at: number) => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-
 /** Where a message shows the query: a stretch around the first hit, with all words marked. */
-export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): FoundMatch {
-  const span = chunk.spans[index] ?? { text: 0, input: 0, end: 0 };
-  let field: Match["field"] = "text";
-  let at = 0;
+export function toMatch({ event, input }: Searched, compiled: CompiledQuery): FoundMatch {
   const [first] = compiled.words;
-  if (first) {
-    const found = fieldOf(chunk, index, first);
-    if (found) ({ field, at } = found);
-  } else if (span.input === span.text && span.end > span.input) field = "tool_input";
-  const body = field === "text" ? chunk.text.slice(span.text, span.input) : chunk.text.slice(span.input, span.end);
+  const found = first && fieldOf({ event, input }, first);
+  const { field, at } = found ?? { field: event.text === "" && input !== "" && !first ? "tool_input" : "text", at: 0 };
+  const body = field === "text" ? event.text : input;
   const start = wordStart(body, Math.max(0, at - BEFORE));
   const end = wholeEnd(body, at + AFTER);
   const snippet = body.slice(start, end);
   return {
-    seq: chunk.firstSeq + index,
-    kind: chunk.kind(index),
-    at: chunk.at(index) ?? null,
+    seq: event.seq,
+    kind: event.kind,
+    at: event.at ?? null,
     field,
-    ...callOf(chunk, index),
+    ...callOf(event),
     snippet,
     ranges: rangesIn(snippet, compiled),
     body,
@@ -196,9 +168,8 @@ export function rangesIn(snippet: string, { words }: Pick<CompiledQuery, "words"
 
 const ARGUMENT = 160;
 
-function callOf(chunk: Chunk, index: number): Pick<Match, "tool_name" | "argument"> {
-  if (chunk.kind(index) !== "tool_use") return {};
-  const { tool_name, tool_input } = chunk.event(index);
+function callOf({ kind, tool_name, tool_input }: SessionEvent): Pick<Match, "tool_name" | "argument"> {
+  if (kind !== "tool_use") return {};
   const said = mainArgument(tool_input);
   return {
     ...(tool_name !== undefined && { tool_name }),
@@ -206,53 +177,38 @@ function callOf(chunk: Chunk, index: number): Pick<Match, "tool_name" | "argumen
   };
 }
 
-function fieldOf(chunk: Chunk, index: number, word: RegExp): { field: Match["field"]; at: number } | undefined {
-  const span = chunk.spans[index];
-  if (!span) return undefined;
+function fieldOf({ event, input }: Searched, word: RegExp): { field: Match["field"]; at: number } | undefined {
   word.lastIndex = 0;
-  const inText = word.exec(chunk.text.slice(span.text, span.input));
+  const inText = word.exec(event.text);
   if (inText) return { field: "text", at: inText.index };
-  if (span.end === span.input) return undefined;
+  if (input === "") return undefined;
   word.lastIndex = 0;
-  const inInput = word.exec(chunk.text.slice(span.input, span.end));
+  const inInput = word.exec(input);
   return inInput ? { field: "tool_input", at: inInput.index } : undefined;
 }
 
-/** Whether the filters of messages let it through; only those of paths read the chunk's text. */
-function passes(chunk: Chunk, index: number, query: Query): boolean {
-  const kind = chunk.kind(index);
+/** Whether the filters of messages let it through. */
+function passes({ kind, at: time, model: name, is_error, tool_input }: SessionEvent, query: Query): boolean {
   if (!query.kind.every((kinds) => kinds.includes(kind))) return false;
   if (query.notKind.includes(kind)) return false;
-  if (query.error !== null && chunk.isError(index) !== query.error) return false;
+  if (query.error !== null && (is_error === true) !== query.error) return false;
   if (query.after !== null || query.before !== null) {
-    const at = Date.parse(chunk.at(index) ?? "");
+    const at = Date.parse(time ?? "");
     if (Number.isNaN(at) || (query.after !== null && at < query.after) || (query.before !== null && at >= query.before))
       return false;
   }
   if (query.model.length > 0 || query.notModel.length > 0) {
-    const model = chunk.model(index)?.toLowerCase() ?? "";
+    const model = name?.toLowerCase() ?? "";
     if (query.model.length > 0 && !query.model.some((wanted) => model.includes(wanted))) return false;
     if (query.notModel.some((unwanted) => model.includes(unwanted))) return false;
   }
   if (query.path.length > 0 || query.notPath.length > 0) {
-    const paths = pathsIn(chunk.event(index).tool_input).map((path) => path.toLowerCase().normalize("NFC"));
+    const paths = pathsIn(tool_input).map((path) => path.toLowerCase().normalize("NFC"));
     if (query.path.length > 0 && !query.path.some((wanted) => paths.some((path) => path.includes(wanted))))
       return false;
     if (query.notPath.some((unwanted) => paths.some((path) => path.includes(unwanted)))) return false;
   }
   return true;
-}
-
-/** Index of the span that holds `offset`; `from` is a lower bound. */
-function findSpan(spans: Chunk["spans"], offset: number, from: number): number {
-  let low = from;
-  let high = spans.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((spans[middle]?.end ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function wordStart(body: string, at: number): number {

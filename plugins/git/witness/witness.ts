@@ -1,8 +1,7 @@
 /** What the log of an archived session shows of its repository: the commits it made, the files it read and wrote. */
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import type { Adapter, Services } from "sessarc";
-import type { Chunk } from "#internal";
+import type { Adapter, Services, SessionEvent } from "sessarc";
 import { BoundedMap } from "#internal/adapter";
 import type { Witness } from "../history/choose.ts";
 import { createSight } from "./sight.ts";
@@ -35,7 +34,7 @@ export function createWitnesses(archive: () => Archive): (row: Row, moment: Mome
     const key = `${row.id} ${row.generation} ${row.parts}`;
     let made = kept.get(key);
     if (!made) {
-      made = findCommits(archive().chunks(row), archive().adapter(row.tool));
+      made = findCommits(archive().events(row), archive().adapter(row.tool));
       made.catch(() => kept.delete(key));
     }
     kept.set(key, made);
@@ -73,14 +72,16 @@ function placed(path: string, cwd: string | null, folder: string | undefined): s
 }
 
 /** One pass; texts are read of results of shell calls alone. */
-async function findCommits(chunks: AsyncIterable<Chunk>, adapter: Pick<Adapter, "tools"> | undefined): Promise<Made[]> {
+async function findCommits(
+  batches: AsyncIterable<readonly SessionEvent[]>,
+  adapter: Pick<Adapter, "tools"> | undefined,
+): Promise<Made[]> {
   const made: Made[] = [];
   const open = new BoundedMap<string, number>(CALLS);
-  for await (const chunk of chunks) {
-    for (let i = 0; i < chunk.count; i++) {
-      const kind = chunk.kind(i);
+  for await (const events of batches) {
+    for (const event of events) {
+      const { kind } = event;
       if (kind !== "tool_use" && kind !== "tool_result") continue;
-      const event = chunk.lazy(i);
       const id = event.tool_use_id;
       if (id === undefined) continue;
       if (kind === "tool_use") {

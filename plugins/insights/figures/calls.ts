@@ -1,7 +1,7 @@
-/** Calls of one session that failed or took long: one pass over its transcript, of which only calls and results are read. */
+/** Calls of one session that failed or took long: one pass over its transcript. */
 
-import { isRecord, type Json } from "sessarc";
-import { answeredCalls, type Chunk } from "#internal";
+import { isRecord, type Json, type SessionEvent } from "sessarc";
+import { answeredCalls } from "#internal";
 import { mainArgument } from "#internal/adapter";
 
 export interface TroubledCall {
@@ -22,7 +22,10 @@ export interface TroubledCall {
 const LINE = 300;
 
 /** `slow`: ms from which on a call that did not fail counts too; undefined: failures alone. The latest call first. */
-export async function troubledCalls(chunks: AsyncIterable<Chunk>, slow: number | undefined): Promise<TroubledCall[]> {
+export async function troubledCalls(
+  chunks: AsyncIterable<readonly SessionEvent[]>,
+  slow: number | undefined,
+): Promise<TroubledCall[]> {
   const found: TroubledCall[] = [];
   for await (const { call, result } of answeredCalls(chunks)) {
     const failed = result.is_error === true;

@@ -36,12 +36,9 @@ export const promptsRoute = defineRoute({
     const own = replies.filter((one) => !one.inherited);
     if (own.length === 0) return nothing("replies");
     const prompts: Prompt[] = [];
-    for await (const chunk of archive.chunks(row))
-      for (let i = 0; i < chunk.count; i++) {
-        const kind = chunk.kind(i);
-        if (kind === "user" || kind === "note")
-          prompts.push({ seq: chunk.firstSeq + i, at: Date.parse(chunk.at(i) ?? ""), usage: {}, keyed: {} });
-      }
+    for await (const events of archive.events(row))
+      for (const { seq, kind, at } of events)
+        if (kind === "user" || kind === "note") prompts.push({ seq, at: Date.parse(at ?? ""), usage: {}, keyed: {} });
     const left = allot(prompts, own, usage, pricing);
     return left ? { missing: null, ...costs(prompts, left, total, pricing), total } : nothing("differs");
   },
