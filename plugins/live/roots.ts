@@ -32,13 +32,16 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
     check().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
   });
 
+  /** As of the last check. */
+  let known: { tool: string; path: string }[] | undefined;
   const all = () =>
     [...kernel.registry.adapters.values()].flatMap((adapter) =>
       adapter.roots(kernel.env).map((path) => ({ tool: adapter.name, path })),
     );
 
   async function look(): Promise<void> {
-    const wanted = new Set(all().map(({ path }) => path));
+    known = all();
+    const wanted = new Set(known.map(({ path }) => path));
     for (const path of [...watched.keys()]) if (!wanted.has(path)) await drop(path);
     const missing: string[] = [];
     for (const path of wanted) {
@@ -109,7 +112,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
   return {
     check,
     list: () =>
-      all().map((root) => {
+      (known ?? all()).map((root) => {
         const polling = polled.get(root.path);
         return { ...root, watched: watched.has(root.path), ...(polling && { polling }) };
       }),

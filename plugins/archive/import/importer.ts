@@ -35,7 +35,11 @@ interface RunChoices {
   signal?: AbortSignal;
   /** For a run that may be cancelled before its end. Default: the largest first, which ends soonest. */
   newestFirst?: boolean;
+  /** Lists the places that the last scan named, if adapters were asked for them within a minute. */
+  sameRoots?: boolean;
 }
+
+const SAME_ROOTS_MS = 60_000;
 
 interface Peeked {
   title: string | null;
@@ -61,6 +65,8 @@ export class Importer {
   #scan: Scan | undefined;
   /** When that scan began, ms. */
   #scannedAt = 0;
+  /** When adapters were asked for their roots: ms of the clock that is never set. */
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** What the run under way goes by: no other run, and no other listing, enters anything into it meanwhile. */
   #looked: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
@@ -163,9 +169,10 @@ export class Importer {
 
   /**
    * Lists all logs again: the result has what exists at the call. So a call during a listing waits for the next one,
-   * which all of those share.
+   * which all of those share. `sameRoots`: as for a run.
    */
-  scan(): Promise<Scan> {
+  scan(sameRoots = false): Promise<Scan> {
+    if (!sameRoots) this.#askedAt = Number.NEGATIVE_INFINITY;
     if (!this.#scanning) return this.#list();
     const goOn = () => {
       this.#nextScan = undefined;
@@ -177,7 +184,10 @@ export class Importer {
 
   #list(): Promise<Scan> {
     const since = Date.now();
-    this.#scanning = scanLogs(this.#kernel.registry, this.env, this.#kernel.storage.db)
+    const now = performance.now();
+    const roots = now - this.#askedAt < SAME_ROOTS_MS ? this.#scan?.roots : undefined;
+    if (!roots) this.#askedAt = now;
+    this.#scanning = scanLogs(this.#kernel.registry, this.env, this.#kernel.storage.db, roots)
       .then((scan) => {
         this.#scan = scan;
         this.#scannedAt = since;
@@ -214,7 +224,7 @@ export class Importer {
     options: RunChoices = {},
   ): Promise<ImportReport> {
     const look = async () => {
-      const scan = await this.#compared();
+      const scan = await this.#compared(options.sameRoots);
       return choose(scan);
     };
     return this.#enqueue(look, named, onFrame, options);
@@ -258,8 +268,8 @@ export class Importer {
   }
 
   /** All logs, and what the archive has of them. */
-  async #compared(): Promise<Scan> {
-    const scan = await this.scan();
+  async #compared(sameRoots = false): Promise<Scan> {
+    const scan = await this.scan(sameRoots);
     if (await compareAll(this.#kernel.storage.db, scan)) this.#onCommit([]);
     this.#looked = scan;
     return scan;

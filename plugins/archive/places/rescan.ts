@@ -14,7 +14,7 @@ const TOGETHER = 64;
 
 /**
  * Logs at `paths`, entered into `scan`. A log that is one file and was there before costs one stat; for all others the root that
- * holds them is listed again, and of its other logs only those that differ from the archive are returned: one of a
+ * holds them is listed again (every adapter is asked whether it is one of its own, if the log is new), and of its other logs only those that differ from the archive are returned: one of a
  * hundred thousand is new. A path that is not there any more costs a stat for each log that was at it, or below it; where one is gone its
  * root is listed, too: it may have another name now. `gone`: those that are nowhere. An unreadable path is not gone.
  */
@@ -55,12 +55,8 @@ export async function rescan(
     }
     // Another folder than before: a volume was removed, or the folder was recreated.
     if (now !== "closed" && now.isDirectory()) await allGone(path);
-    for (const adapter of adapters) {
-      for (const root of adapter.roots(env)) {
-        if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
-          roots.set(`${adapter.name}\n${root}`, { adapter, root });
-      }
-    }
+    const holders = known.length > 0 ? known : holdersOf(path, adapters, env);
+    for (const { adapter, root } of holders) roots.set(`${adapter.name}\n${root}`, { adapter, root });
   }
   for (const { adapter, root } of roots.values()) {
     try {
@@ -82,6 +78,15 @@ export async function rescan(
   }
   return { touched: [...touched.values()], gone: [...gone] };
 }
+
+/** Roots at or above a path. */
+const holdersOf = (path: string, adapters: readonly Adapter[], env: AdapterEnv) =>
+  adapters.flatMap((adapter) =>
+    adapter
+      .roots(env)
+      .filter((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+      .map((root) => ({ adapter, root })),
+  );
 
 /** What is at a path; `closed`: unknown. */
 const look = (path: string) => stat(path).catch((error: unknown) => (isGone(error) ? "gone" : "closed"));

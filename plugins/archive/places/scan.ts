@@ -30,26 +30,31 @@ export interface ToolScan {
 export interface Scan {
   tools: ToolScan[];
   found: Logs;
+  roots: Roots;
 }
+
+/** Places of each assistant's logs, as its adapter named them; absent where it failed. */
+export type Roots = Map<string, readonly string[]>;
 
 /**
  * Scans all adapters of `registry`. A missing root is no error; a root that cannot be read is a problem of its tool, the others go on.
  * Of a session that several roots hold, the longest log counts, in stores without sizes the newest; of equal ones the first root's,
  * which is the tool's own. Told as a problem: one row for each pair of roots.
- * `db`: the archive, whose sessions keep their ids.
+ * `db`: the archive, whose sessions keep their ids. `roots`: places that are known; without them each adapter is asked for its own.
  */
 export async function scanLogs(
   registry: Pick<Registry, "adapters" | "folders">,
   env: AdapterEnv,
   db: Database,
+  roots: Roots = new Map(),
 ): Promise<Scan> {
   const found = new Logs();
   const tools = await Promise.all(
     [...registry.adapters.values()].map((adapter) =>
-      scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, db, found),
+      scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, db, found, roots),
     ),
   );
-  return { tools, found };
+  return { tools, found, roots };
 }
 
 async function scanTool(
@@ -58,6 +63,7 @@ async function scanTool(
   env: AdapterEnv,
   db: Database,
   found: Logs,
+  known: Roots,
 ): Promise<ToolScan> {
   const scan: ToolScan = {
     tool: adapter.name,
@@ -68,9 +74,10 @@ async function scanTool(
     unlisted: false,
   };
   const copies = createCopies();
-  let roots: string[] = [];
+  let roots = known.get(adapter.name) ?? [];
   try {
-    roots = adapter.roots(env);
+    if (!known.has(adapter.name)) roots = adapter.roots(env);
+    known.set(adapter.name, roots);
   } catch (error) {
     scan.problems.push({ path: adapter.label, reason: reasonOf(error) });
   }

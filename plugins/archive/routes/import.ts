@@ -100,7 +100,7 @@ const sync = defineRoute({
     const { importer } = kernel.inject("archive/open");
     if (query.within !== undefined) return importer.catchUp(query.within, query.older === "1");
     const run = importer
-      .run((result: Scan) => result.found.all(), NONE)
+      .run((result: Scan) => result.found.all(), NONE, undefined, { sameRoots: true })
       .then(async (report) => {
         if (report.cancelled === 0) await importer.inSync();
         return report;
