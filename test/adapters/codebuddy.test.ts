@@ -93,7 +93,7 @@ describe("CodeBuddy's own log", () => {
     expect(all.map(({ summary }) => summary.usage)).toEqual(own.map(({ summary }) => summary.usage));
   });
 
-  it("reads rows of early versions, and leaves out what is none", async () => {
+  it("reads rows of early versions, and leaves out invalid rows", async () => {
     const usage = { input_tokens: 29_254, output_tokens: 116, total_tokens: 29_370 };
     const said = { type: "message", role: "assistant", sessionId: A, timestamp: 1_776_418_031_000 };
     await log(A, [

@@ -50,7 +50,7 @@ export interface DriveOptions {
 
 /** Installs the tool when need be and makes a fresh home with a project in it: a git repository with one commit. */
 export async function drive(driver: Driver, { url, version, files = {} }: DriveOptions): Promise<Driven> {
-  const installed = await install(driver.package, version, driver.folder);
+  const installed = await install(driver.package, version, driver.folder, driver.others);
   const wanted = nodeFor(driver);
   const node = wanted === undefined ? undefined : await install("node", wanted);
   // Not in the system's temp folder: Codex refuses to put its helpers there.

@@ -4,6 +4,7 @@ import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
 import { codebuddy } from "./codebuddy.ts";
 import { codex, codexCodeMode } from "./codex.ts";
+import { commandCode } from "./command-code.ts";
 import { continueCli } from "./continue.ts";
 import { copilot } from "./copilot.ts";
 import { droid } from "./droid.ts";
@@ -36,4 +37,5 @@ export const DRIVERS: readonly Driver[] = [
   continueCli,
   codebuddy,
   auggie,
+  commandCode,
 ];

@@ -17,15 +17,20 @@ export interface Installed {
   bin: string;
 }
 
-/** `wanted`: a version or a tag of the package. `commands`: their folder in a package that does not name them. Throws when npm cannot be reached and the version is not in the cache. */
-export async function install(name: string, wanted = "latest", commands?: string): Promise<Installed> {
+/** `wanted`: a version or a tag of the package. `commands`: their folder in a package that does not name them. `others`: packages that npm installs with it. Throws when npm cannot be reached and the version is not in the cache. */
+export async function install(
+  name: string,
+  wanted = "latest",
+  commands?: string,
+  others: readonly string[] = [],
+): Promise<Installed> {
   const version = await exactVersion(name, wanted);
   const folder = join(cacheDir(), `${name.replace(/^@/, "").replace("/", "-")}@${version}`);
   if (!existsSync(folder)) {
     const fresh = `${folder}.${process.pid}`;
     await mkdir(fresh, { recursive: true });
     await writeFile(join(fresh, "package.json"), '{"private":true}\n');
-    await run("npm", ["install", "--no-audit", "--no-fund", `${name}@${version}`], { cwd: fresh });
+    await run("npm", ["install", "--no-audit", "--no-fund", `${name}@${version}`, ...others], { cwd: fresh });
     await rename(fresh, folder).catch(() => rm(fresh, { recursive: true, force: true })); // another run was first
   }
   const modules = join(folder, "node_modules");

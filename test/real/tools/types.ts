@@ -17,7 +17,8 @@ export type ToolName =
   | "kilo"
   | "continue"
   | "codebuddy"
-  | "auggie";
+  | "auggie"
+  | "command-code";
 
 export interface Driver {
   /** In the table, where it is not the adapter's name alone. */
@@ -29,6 +30,8 @@ export interface Driver {
   command: string;
   /** Folder of the command in the package, where the package does not name its commands. */
   folder?: string;
+  /** Further packages in the versions that the tool needs, where npm gives it later ones that it cannot load. */
+  others?: readonly string[];
   /** Major version of Node that has to come first in the PATH; without it, the one we run on. */
   node?: "22" | "24";
   /** Writes the settings of a fresh home: the model server, no telemetry, no updates, every tool allowed. */
