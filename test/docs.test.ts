@@ -69,6 +69,11 @@ describe.each(loaded)("plugins/%s/README.md", (folder, plugin) => {
     expect(hooksIn(sources).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 
+  it("names the newest version of the assistant that was tried", () => {
+    const tried = [...sources.matchAll(/\btried: "([^"]+)"/g)].map(([, version = ""]) => version);
+    expect(tried.filter((version) => !text.includes(version))).toEqual([]);
+  });
+
   it("names every error code the plugin adds", () => {
     const own = Object.keys(ERRORS).filter(
       (code) => !(code in CORE_ERRORS) && new RegExp(`\\b${code}: \\{`).test(sources),

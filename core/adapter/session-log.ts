@@ -14,7 +14,16 @@ const UNKNOWN_NAMES = 50;
 /** Facts of the session as rows give them; `model` is what the next reply is attributed to. */
 export type LogFacts = Pick<
   SessionSummary,
-  "title" | "cwd" | "gitBranch" | "gitRemote" | "parent" | "forkedFrom" | "virtualProject" | "startedAt" | "endedAt"
+  | "title"
+  | "cwd"
+  | "gitBranch"
+  | "gitRemote"
+  | "assistantVersion"
+  | "parent"
+  | "forkedFrom"
+  | "virtualProject"
+  | "startedAt"
+  | "endedAt"
 > & { model?: string | undefined };
 
 /** Fields that most events have. */

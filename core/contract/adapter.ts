@@ -43,6 +43,11 @@ interface AdapterFacts extends Partial<AdapterCapabilities> {
    * The format was looked up in public code, and compared with no log that the assistant itself wrote. `sessarc doctor` prints it.
    */
   unproved?: boolean;
+  /**
+   * The newest version of the assistant whose own logs were compared with what is read, as the logs spell it. `sessarc doctor` names an assistant
+   * whose logs are of a newer one (`assistantVersion` of a summary).
+   */
+  tried?: string;
   /** Directories (or database files) that may hold logs; they need not exist. */
   roots(env: AdapterEnv): string[];
   /** Head-and-tail look for a listing of what can be imported (title, start, cwd or else the project it goes to); bounded reads. */

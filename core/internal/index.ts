@@ -60,3 +60,5 @@ export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
 export { createRing } from "../utils/ring.ts";
 export { nextSlice, Slices } from "../utils/slices.ts";
 export { sortInSlices } from "../utils/sort.ts";
+export { ISSUES } from "../utils/version.ts";
+export { isNewerVersion, versionNumbers } from "../utils/versions.ts";

@@ -4,6 +4,7 @@ import type { Plugin } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import { isRecord } from "../utils/json.ts";
 import { nearest } from "../utils/text.ts";
+import { versionNumbers } from "../utils/versions.ts";
 import { checkCompatibility } from "./compatibility.ts";
 
 interface Rule {
@@ -74,6 +75,11 @@ const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | keyof AdapterCap
     is: (it) => typeof it === "boolean",
     must: "true or false",
     remedy: "Leave it out where a log that the assistant wrote was compared.",
+  },
+  tried: {
+    is: (it) => isText(it) && versionNumbers(it as string) !== undefined,
+    must: "a version",
+    remedy: 'Write it like "1.2.0".',
   },
   roots: fn('Write it like roots: ({ home }) => [join(home, ".echo")].', true),
   scan: fn("Write it like async *scan(root) { yield { key, path }; }.", true),

@@ -86,6 +86,8 @@ export interface SessionSummary {
    * `shared`, the same for all tools.
    */
   virtualProject?: { key: string; name: string; shared?: boolean | undefined } | undefined;
+  /** Version of the assistant that wrote the newest row of the log, as it is there. */
+  assistantVersion?: string | undefined;
   /** Key of the session that spawned this one (sub-agent). */
   parent?: string | undefined;
   /** Key of the session this one was forked from. */

@@ -6,6 +6,7 @@ import { checkTranscripts } from "./catalogue/check.ts";
 import { checkLeftOut } from "./catalogue/left-out.ts";
 import { migrations } from "./catalogue/schema.ts";
 import type { SessionFigures } from "./catalogue/types.ts";
+import { checkVersions } from "./catalogue/versions.ts";
 import { commands } from "./commands/index.ts";
 import { checkIndexers } from "./import/indexed.ts";
 import type { Audiences } from "./import/settle.ts";
@@ -108,6 +109,8 @@ export default definePlugin({
       report.checks.push(...(await checkClosed(kernel.env)));
       const figures = await checkLeftOut(kernel.storage.db);
       if (figures) report.checks.push(figures);
+      const versions = await checkVersions(kernel);
+      if (versions) report.checks.push(versions);
       const indexers = await checkIndexers(kernel);
       if (indexers) report.checks.push(indexers);
     });

@@ -21,6 +21,7 @@ export default defineAdapter((options: AuggieOptions | undefined) => {
   return {
     name: "auggie",
     label: "Auggie",
+    tried: "0.36.0",
     roots: (env) =>
       options?.dir ? [folderIn(options.dir, "sessions", ".augment/sessions")] : [join(base(env), "sessions")],
     async *scan(root) {

@@ -65,6 +65,7 @@ export default defineAdapter(
 const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition => ({
   name: "claude-code",
   label: "Claude Code",
+  tried: "2.1.332",
   roots: (env) => rootsOf(env, options),
   scan: scanProjects,
   parse: (ref, _env, state) => createParser(ref, state),

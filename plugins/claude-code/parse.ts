@@ -31,6 +31,7 @@ const UNKNOWN_NAMES = 50;
 interface State extends Span {
   cwd?: string;
   gitBranch?: string;
+  version?: string;
   parent?: string;
   forkedFrom?: string;
   customTitle?: string;
@@ -70,6 +71,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   const envelope = (row: JsonRecord): void => {
     if (typeof row.cwd === "string" && row.cwd !== "") facts.cwd = row.cwd;
     if (typeof row.gitBranch === "string" && row.gitBranch !== "") facts.gitBranch = row.gitBranch;
+    if (typeof row.version === "string") facts.version = row.version;
     if (typeof row.uuid === "string") {
       if (leaves.size > 0) claimSummary(row.uuid);
       if (recent.length >= RECENT * 2) recent.splice(0, RECENT);
@@ -192,6 +194,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         title: facts.customTitle ?? facts.aiTitle ?? facts.summary,
         cwd: facts.cwd,
         gitBranch: facts.gitBranch,
+        assistantVersion: facts.version,
         parent: ref.parent ?? facts.parent,
         forkedFrom: facts.forkedFrom,
         startedAt: facts.startedAt,

@@ -9,6 +9,8 @@ export interface Member {
   apps?: readonly string[];
   /** Has the newer store of one folder for each session, shared by all of its programs. */
   hasSessions?: boolean;
+  /** The newest version whose own logs were compared. */
+  tried?: string;
   /** Folder with skills, of the home and of a project. */
   folder?: string;
 }
@@ -21,6 +23,7 @@ export const FAMILY: Readonly<Record<MemberName, Member>> = {
     label: "Cline",
     extension: "saoudrizwan.claude-dev",
     hasSessions: true,
+    tried: "3.0.65",
     folder: ".cline",
   },
   roo: { name: "roo", label: "Roo Code", extension: "rooveterinaryinc.roo-cline", folder: ".roo" },

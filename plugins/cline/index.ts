@@ -30,6 +30,7 @@ export default defineAdapter((options: ClineOptions | undefined) => {
   return {
     name: member.name,
     label: member.label,
+    ...(member.tried && { tried: member.tried }),
     roots(env) {
       const { sessions, tasks } = placesOf(member, options?.dir, env);
       return [...sessions, ...tasks];

@@ -49,6 +49,7 @@ export async function readSession(ref: SessionRef) {
     events: draft.take(),
     summary: draft.summary({
       ...factsOf(manifest, isAgent),
+      assistantVersion: toText(toRecord(toRecord(manifest.metadata).sessionHistoryOrigin).version),
       parent: ref.parent,
       forkedFrom: isAgent ? undefined : toText(fork.forkedFromSessionId),
     }),

@@ -20,13 +20,14 @@ export interface CodexOptions {
 }
 
 const VARIANTS = {
-  codex: { label: "Codex CLI", folder: ".codex", variable: "CODEX_HOME", command: "codex" },
-  traex: { label: "TRAE CLI", folder: ".trae/cli", variable: undefined, command: "traex" },
+  codex: { label: "Codex CLI", folder: ".codex", variable: "CODEX_HOME", command: "codex", tried: "0.171.0" },
+  traex: { label: "TRAE CLI", folder: ".trae/cli", variable: undefined, command: "traex", tried: undefined },
   "open-interpreter": {
     label: "Open Interpreter",
     folder: ".openinterpreter",
     variable: "INTERPRETER_HOME",
     command: undefined,
+    tried: undefined,
   },
 } as const;
 
@@ -68,12 +69,13 @@ export default defineAdapter((options: CodexOptions | undefined) => {
   const heads = createHeadCache();
   const titles = createTitles();
   const name = options?.variant ?? "codex";
-  const { label, folder, variable, command } = VARIANTS[name];
+  const { label, folder, variable, command, tried } = VARIANTS[name];
   const baseOf = ({ home, env }: AdapterEnv) =>
     options?.dir ?? ((variable && env[variable]) || join(home, ...folder.split("/")));
   return {
     name,
     label,
+    ...(tried && { tried }),
     roots: (env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(baseOf(env))),
     async *scan(root) {
       yield* scanRollouts(root, heads, await titles.below(root));

@@ -39,6 +39,7 @@ interface Facts extends Span {
   cwd?: string;
   gitBranch?: string;
   gitRemote?: string;
+  version?: string | undefined;
   parent?: string;
   forkedFrom?: string;
   model?: string;
@@ -79,9 +80,11 @@ export function createParser(named: string | undefined, state?: Json, origin?: O
     const id = toText(payload.id);
     if (facts.id !== undefined) {
       if (id && id !== facts.id) copy.begin(id);
+      else facts.version = toText(payload.cli_version) ?? facts.version;
       return;
     }
     facts.id = id ?? "";
+    facts.version = toText(payload.cli_version);
     facts.cwd = toText(payload.cwd) ?? facts.cwd;
     if (isRecord(payload.git)) {
       facts.gitBranch = toText(payload.git.branch);
@@ -284,6 +287,7 @@ export function createParser(named: string | undefined, state?: Json, origin?: O
         cwd: facts.cwd,
         gitBranch: facts.gitBranch,
         gitRemote: facts.gitRemote,
+        assistantVersion: facts.version,
         parent: facts.parent,
         forkedFrom: facts.forkedFrom,
         startedAt: facts.startedAt,

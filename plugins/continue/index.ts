@@ -31,6 +31,7 @@ export default defineAdapter((options: ContinueOptions | undefined) => {
   return {
     name: "continue",
     label: "Continue",
+    tried: "1.5.47",
     roots: (env) => {
       const own = join(folder(env), "sessions");
       return options?.dir === undefined ? [own] : [own, join(options.dir, "sessions")];

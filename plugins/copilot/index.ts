@@ -40,6 +40,8 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
   return {
     name: "copilot",
     label: "GitHub Copilot",
+    // The command line; VS Code's chats have no version.
+    tried: "1.0.102",
     roots: (env) => (dir === undefined ? rootsOf(env, cliHome(env)) : rootsBelow(dir)),
     async *scan(root) {
       yield* CLI_ROOT.test(root) ? scanCli(root, await requestsBeside(root)) : scanVscode(root);

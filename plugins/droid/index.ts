@@ -28,6 +28,7 @@ export default defineAdapter((options: DroidOptions | undefined) => {
   return {
     name: "droid",
     label: "Factory Droid",
+    tried: "0.215.0",
     roots: (env) =>
       options?.dir ? [folderIn(options.dir, "sessions", ".factory/sessions")] : [join(baseOf(env), "sessions")],
     async *scan(root) {

@@ -25,6 +25,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
   return {
     name: "gemini-cli",
     label: "Gemini CLI",
+    tried: "0.61.0",
     roots: (env) =>
       dir === undefined ? [join(toolDir(env), "tmp")] : [join(toolDir(env), "tmp"), join(dir, "tmp"), dir],
     scan: (root) => scanChats(root, heads),

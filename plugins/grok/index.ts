@@ -24,6 +24,7 @@ export default defineAdapter((options: GrokOptions | undefined) => {
   return {
     name: "grok",
     label: "Grok Build",
+    tried: "1.0.41",
     roots: (env) =>
       options?.dir ? [folderIn(options.dir, "sessions", ".grok/sessions")] : [join(baseOf(env), "sessions")],
     async *scan(root) {

@@ -40,6 +40,7 @@ export default defineAdapter((options: KimiOptions | undefined) => {
   return {
     name: isWork ? "kimi-work" : "kimi",
     label: isWork ? "Kimi Work" : "Kimi Code",
+    ...(!isWork && { tried: "2.1.0" }),
     roots: (env) => {
       if (options?.dir) return foldersIn(options.dir);
       const sessions = join(baseOf(env), "sessions");

@@ -26,6 +26,8 @@ export interface Member {
   tools?: Readonly<Record<string, ToolRole>>;
   /** Its messages count cached tokens as input, too; a row of `model_usage` for each request decides where there is one. */
   isGross?: boolean;
+  /** The newest version whose own logs were compared. */
+  tried?: string;
   /** No log that it wrote was compared with what is read, and nothing else of it is known. */
   unproved?: boolean;
 }
@@ -41,6 +43,7 @@ export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate" 
     config: "OPENCODE_CONFIG",
     configs: ["opencode.json", "opencode.jsonc"],
     resume: ["opencode", "--session"],
+    tried: "2.0.26",
   },
   kilo: {
     name: "kilo",
@@ -50,6 +53,7 @@ export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate" 
     databases: /^kilo.*\.db$/,
     configs: ["kilo.json", "kilo.jsonc"],
     resume: ["kilo", "-s"],
+    tried: "7.7.9",
     isEarly: true,
   },
   mimo: {

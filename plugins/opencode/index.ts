@@ -37,6 +37,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
   return {
     name: member.name,
     label: member.label,
+    ...(member.tried && { tried: member.tried }),
     tools: { ...tools, ...member.tools },
     resume: ({ key }) => (member.resume.length > 0 ? [...member.resume, key] : undefined),
     ...(member.unproved

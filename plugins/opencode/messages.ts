@@ -129,6 +129,7 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
       return {
         ...summary,
         title: session.title,
+        assistantVersion: session.version,
         cwd: session.directory ?? (session.worktree === "/" ? undefined : session.worktree),
         parent: session.parent,
         forkedFrom: session.forkedFrom,

@@ -197,6 +197,7 @@ export function createParser(session: SessionRow, outputs: Outputs, requests?: R
       const ended = Math.max(latest, session.createdAt ?? 0) || session.updatedAt;
       return {
         title: toText(session.title),
+        assistantVersion: session.version,
         cwd: cwd ?? (session.worktree === "/" ? undefined : toText(session.worktree)),
         parent: session.parent,
         forkedFrom: session.forkedFrom,

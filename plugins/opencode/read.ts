@@ -166,7 +166,7 @@ function joined(summaries: readonly SessionSummary[], columns: readonly TokenUsa
   const ledger = createLedger();
   for (const reply of summaries.flatMap(({ replies = [] }) => replies)) ledger.add(reply);
   const counted = ledger.summary();
-  const firstOf = (name: "title" | "cwd" | "parent" | "forkedFrom") =>
+  const firstOf = (name: "title" | "assistantVersion" | "cwd" | "parent" | "forkedFrom") =>
     summaries.map((one) => one[name]).find((value) => value !== undefined);
   const unknown: Record<string, number> = {};
   for (const [name, count] of summaries.flatMap(({ skipped }) => Object.entries(skipped?.unknown ?? {})))
@@ -179,6 +179,7 @@ function joined(summaries: readonly SessionSummary[], columns: readonly TokenUsa
   return {
     ...counted,
     title: firstOf("title"),
+    assistantVersion: firstOf("assistantVersion"),
     cwd: firstOf("cwd"),
     parent: firstOf("parent"),
     forkedFrom: firstOf("forkedFrom"),

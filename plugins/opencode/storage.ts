@@ -145,6 +145,7 @@ function toSession(id: string, fields: JsonRecord): SessionRow {
     parent: toText(fields.parentID),
     title: toText(fields.title),
     directory: toText(fields.directory),
+    version: toText(fields.version),
     createdAt: toNumber(time.created),
     updatedAt: toNumber(time.updated),
     revertedFrom: toText(toRecord(fields.revert).messageID),

@@ -7,6 +7,8 @@ export interface SessionRow {
   parent?: string | undefined;
   title?: string | undefined;
   directory?: string | undefined;
+  /** Of the assistant that made the session. */
+  version?: string | undefined;
   /** Root of the project's repository; `/` outside one. */
   worktree?: string | undefined;
   createdAt?: number | undefined;

@@ -19,6 +19,7 @@ export default defineAdapter((options: PiOptions | undefined) => {
     name,
     label,
     ...(variant.unproved && { unproved: true }),
+    ...(variant.tried && { tried: variant.tried }),
     roots: rootsOf,
     async *scan(root) {
       const { scanSessions } = await import("./scan.ts");

@@ -18,6 +18,8 @@ export interface Variant {
   tools?: Readonly<Record<string, ToolRole>>;
   /** Newer versions keep transcripts in a database below the same folders. */
   hasDatabase?: boolean;
+  /** The newest version whose own logs were compared. */
+  tried?: string;
   /** No log that it wrote was compared with what is read. */
   unproved?: boolean;
 }
@@ -67,6 +69,7 @@ export const VARIANTS = {
     places: ["sessions", "agent/sessions", ".pi/agent/sessions"],
     skills: { project: [".pi/skills"], user: [".pi/agent/skills"] },
     resume: ({ path }) => ["pi", "--session", path],
+    tried: "1.6.0",
   },
   omp: {
     name: "omp",
@@ -92,6 +95,7 @@ export const VARIANTS = {
   openclaw: {
     name: "openclaw",
     label: "OpenClaw",
+    tried: "2026.9.6",
     roots: ({ home, env }) =>
       (env.OPENCLAW_STATE_DIR ? [env.OPENCLAW_STATE_DIR] : CLAWS.map((name) => join(home, name))).map((state) =>
         join(state, "agents"),

@@ -18,8 +18,8 @@ export interface QwenOptions {
 }
 
 const VARIANTS = {
-  qwen: { label: "Qwen Code", folder: ".qwen", variables: ["QWEN_RUNTIME_DIR", "QWEN_HOME"] },
-  iflow: { label: "iFlow", folder: ".iflow", variables: [] as string[] },
+  qwen: { label: "Qwen Code", folder: ".qwen", variables: ["QWEN_RUNTIME_DIR", "QWEN_HOME"], tried: "0.24.4" },
+  iflow: { label: "iFlow", folder: ".iflow", variables: [] as string[], tried: undefined },
 };
 
 const TOOLS: Readonly<Record<string, ToolRole>> = {
@@ -43,13 +43,14 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
 
 export default defineAdapter((options: QwenOptions | undefined) => {
   const name = options?.variant ?? "qwen";
-  const { label, folder, variables } = VARIANTS[name];
+  const { label, folder, variables, tried } = VARIANTS[name];
   const isQwen = name === "qwen";
   const baseOf = ({ home, env }: AdapterEnv) =>
     options?.dir ?? variables.map((variable) => env[variable]).find(Boolean) ?? join(home, folder);
   return {
     name,
     label,
+    ...(tried && { tried }),
     roots: (env) =>
       options?.dir ? [folderIn(options.dir, "projects", `${folder}/projects`)] : [join(baseOf(env), "projects")],
     async *scan(root) {

@@ -40,6 +40,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   const envelope = (row: JsonRecord): RowFields => {
     facts.cwd = toText(row.cwd) ?? facts.cwd;
     facts.gitBranch = toText(row.gitBranch) ?? facts.gitBranch;
+    facts.assistantVersion = toText(row.version) ?? facts.assistantVersion;
     const from = toText(toRecord(row.forkedFrom).sessionId);
     if (from !== undefined && from !== stem) facts.forkedFrom ??= from;
     return { at: log.time(row.timestamp), id: toText(row.uuid) };

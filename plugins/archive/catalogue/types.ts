@@ -143,6 +143,7 @@ export interface ProjectRow {
 /** What a log states of its session beside messages and replies. */
 export interface LoggedFacts {
   costUSD?: number;
+  assistantVersion?: string;
   unlogged?: TokenUsage;
   links?: SessionLink[];
   tags?: string[];

@@ -42,6 +42,7 @@ interface State {
   cwd?: string | undefined;
   branch?: string | undefined;
   remote?: string | undefined;
+  version?: string | undefined;
   model?: string | undefined;
   prompt?: string | undefined;
   startedAt?: string | undefined;
@@ -110,12 +111,14 @@ export function createCliParser(ref: SessionRef, { workspace, requests, outputs 
         state.copyOf ??= toText(toRecord(data.sessarc).copyOf);
         state.startedAt = earliest([state.startedAt, toIso(data.startTime)]);
         state.model = toText(data.selectedModel) ?? state.model;
+        state.version = toText(data.copilotVersion) ?? state.version;
         usage.begin(at);
         context(data);
         return [];
       case "session.resume":
         usage.begin(at);
         state.model = toText(data.selectedModel) ?? state.model;
+        state.version = toText(data.copilotVersion) ?? state.version;
         context(data);
         return flush();
       case "session.context_changed":
@@ -215,6 +218,7 @@ export function createCliParser(ref: SessionRef, { workspace, requests, outputs 
         cwd: state.cwd ?? workspace.get("cwd") ?? ref.cwd,
         gitBranch: state.branch ?? workspace.get("branch"),
         gitRemote: state.remote,
+        assistantVersion: state.version,
         forkedFrom: state.copyOf,
         startedAt: state.startedAt,
         endedAt: state.endedAt,
