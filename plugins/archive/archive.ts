@@ -20,10 +20,12 @@ import {
   type Project,
   partsOf,
   type Session,
+  type SessionFacts,
   type SessionRow,
   type StoredSession,
 } from "./catalogue/types.ts";
 import { ReplyCount } from "./counting/count.ts";
+import { readFacts } from "./figures/read.ts";
 import { asLogged, type LoggedSession } from "./import/as-logged.ts";
 import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
@@ -75,7 +77,9 @@ export interface Archive {
   /** At the prices of now. */
   costOf(usage: SessionUsage): Cost | null;
   /** A session's tokens by model, as `cost` of the service "pricing" takes them: with when they were used, where that matters. */
-  usageByPrice(row: SessionRow): Record<string, SessionUsage>;
+  usageByPrice(id: string): Promise<Record<string, SessionUsage>>;
+  /** What a session did: kinds of messages, calls, files, skills, and its work by quarter-hour. Throws SESSION_NOT_FOUND. */
+  facts(id: string): Promise<SessionFacts>;
   /** Counts replies of logs once, without the archive, as an import counts them. */
   countReplies(): ReplyCount;
 }
@@ -178,9 +182,14 @@ export function createArchive(kernel: Kernel): OpenArchive {
     },
     changed: (ids) => changes.mark(ids),
     costOf,
-    usageByPrice(row) {
+    async usageByPrice(id) {
       const prices = kernel.find("pricing");
-      return prices ? usageByPrice(prices, row, row.facts) : {};
+      return (prices && (await usageByPrice(db, prices, [id])).get(id)) ?? {};
+    },
+    async facts(id) {
+      const facts = await readFacts(db, id);
+      if (!facts) throw new SessarcError("SESSION_NOT_FOUND", { id });
+      return facts;
     },
     countReplies: () => new ReplyCount(),
     async row(id) {

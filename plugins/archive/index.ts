@@ -4,10 +4,10 @@ import "./errors.ts";
 import { type Archive, createArchive, type Imports, type OpenArchive } from "./archive.ts";
 import { checkTranscripts } from "./catalogue/check.ts";
 import { checkLeftOut } from "./catalogue/left-out.ts";
-import { migrations } from "./catalogue/schema.ts";
-import type { SessionFigures } from "./catalogue/types.ts";
+import { migrations as tables } from "./catalogue/schema.ts";
 import { checkVersions } from "./catalogue/versions.ts";
 import { commands } from "./commands/index.ts";
+import { migrations as figures } from "./figures/schema.ts";
 import { checkIndexers } from "./import/indexed.ts";
 import type { Audiences } from "./import/settle.ts";
 import type { ImportedSession } from "./import/types.ts";
@@ -30,7 +30,6 @@ export type {
   Project,
   Session,
   SessionFacts,
-  SessionFigures,
   SessionRow,
   SlotFacts,
 } from "./catalogue/types.ts";
@@ -75,7 +74,7 @@ export const routes = [
 export default definePlugin({
   name: "archive",
   routes,
-  migrations,
+  migrations: [...tables, ...figures],
   commands,
   async setup(kernel) {
     const archive = createArchive(kernel);
@@ -146,10 +145,10 @@ declare module "sessarc" {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
     "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
     /**
-     * A session's row is about to be stored, its tokens counted: statements put into `write` are committed with it, after it. A throw
+     * A session's row and figures are about to be stored: statements put into `write` are committed with them, after them. A throw
      * ends the run.
      */
-    "session:write": (written: { session: SessionFigures; write: Statement[] }) => void | Promise<void>;
+    "session:write": (written: { id: string; write: Statement[] }) => void | Promise<void>;
     /** Sessions are about to be deleted: the same. */
     "session:erase": (erased: { ids: readonly string[]; write: Statement[] }) => void | Promise<void>;
     "session:replaced": (info: { id: string }) => void | Promise<void>;

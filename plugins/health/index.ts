@@ -1,7 +1,6 @@
 /** Health: what in sessions cost time or tokens for nothing. */
 import { type Command, defineIndexer, definePlugin, defineRoute, type RoutesOf } from "sessarc";
 import * as v from "valibot";
-import { eraseContext, writeContext } from "./context.ts";
 import { createHealth, type Finding, type Health, type Waste } from "./health.ts";
 import { migrations } from "./schema.ts";
 
@@ -78,8 +77,6 @@ export default definePlugin({
   commands: [command],
   setup(kernel) {
     kernel.provide("health", createHealth(kernel));
-    kernel.hooks.hook("session:write", writeContext);
-    kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseContext(ids)));
   },
 });
 

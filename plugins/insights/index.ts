@@ -6,7 +6,6 @@ import "./errors.ts";
 import { toReadings } from "./figures/limits.ts";
 import { migrations } from "./figures/schema.ts";
 import type { Reading } from "./figures/windows.ts";
-import { eraseFigures, writeFigures } from "./figures/write.ts";
 import { config, type PriceUpdate } from "./prices/config.ts";
 import { createOnline, type Online, type OnlineState } from "./prices/online.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
@@ -99,13 +98,10 @@ export default definePlugin({
     kernel.provide("insights", insights);
     const online = createOnline(kernel);
     kernel.provide("price-table", online);
-    const { db } = kernel.storage;
-    kernel.hooks.hook("session:write", (written) => writeFigures(db, written));
     kernel.hooks.hook("session:replace", ({ id, summary }) => {
       const tool = id.slice(0, id.indexOf(":"));
       return insights.storeReadings(toReadings(tool, summary.limits ?? []));
     });
-    kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseFigures(ids)));
     const failed = (error: unknown) => void kernel.notify("listener:failed", error, { hook: "insights" });
     const fetchIfDue = () => {
       // A command has no address: only the service fetches without being asked.

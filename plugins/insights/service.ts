@@ -23,7 +23,6 @@ import type { Choice, Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
 import { Tally, totalOf } from "./figures/tally.ts";
 import type { Reading } from "./figures/windows.ts";
-import { fillFigures } from "./figures/write.ts";
 import { modelName } from "./prices/names.ts";
 import type { Cost, Pricing } from "./prices/pricing.ts";
 
@@ -88,11 +87,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
   const { db, readOnly } = kernel.storage;
   const kept = new BoundedMap<string, Promise<TroubledCall[]>>(KEEP);
   const answers = createAnswers();
-  const known = (generation: number): Promise<Known> =>
-    answers.get("known", generation, async () => {
-      if (!readOnly) await fillFigures(db);
-      return readKnown(db);
-    });
+  const known = (generation: number): Promise<Known> => answers.get("known", generation, () => readKnown(db));
   const asked = async (scope: Scope, generation: number): Promise<Asked> => ({
     scope,
     prices: pricing.now,

@@ -38,8 +38,6 @@ export default definePlugin((options: SkillOptions | undefined) => ({
   setup(kernel) {
     const skills = createSkills(kernel, options);
     kernel.provide("skills", skills);
-    kernel.hooks.hook("session:replace", ({ id, facts }) => skills.uses.record(id, facts.skills));
-    kernel.hooks.hook("session:removed", ({ id }) => skills.uses.forget(id));
     kernel.hooks.hook("insights:collect", async (sections, { from }) => {
       sections.skills = await skills.overview(from);
     });

@@ -40,14 +40,5 @@ export const migrations: readonly string[] = [
      created_at integer not null
    );
    create index skill_link_skill on skill_link (skill_id);
-   create table skill_intent (id text primary key, skill_id text not null, work text not null, at integer not null);
-   create table skill_use (
-     session_id text not null,
-     name text not null,
-     calls integer not null,
-     failures integer not null,
-     last_at integer,
-     primary key (session_id, name)
-   );
-   create index skill_use_name on skill_use (name);`,
+   create table skill_intent (id text primary key, skill_id text not null, work text not null, at integer not null);`,
 ];

@@ -29,7 +29,7 @@ const outputOf = (usage: SessionUsage) => Object.values(usage).reduce((sum, toke
 /** All that is counted of each session. */
 async function counted(t: TestKernel) {
   const rows = await t.kernel.storage.db.all<Record<string, string | number | null>>(
-    `select id, parent_id, forked_from, copied, message_count, error_count, active_ms, usage, inherited, evidence, facts, started_at,
+    `select id, parent_id, forked_from, copied, message_count, error_count, active_ms, usage, inherited, evidence, started_at,
        ended_at, lineage >= 8 as open from session order by id`,
   );
   const reports = [];
@@ -37,10 +37,13 @@ async function counted(t: TestKernel) {
     reports.push(await t.json(`/api/usage?tz=UTC&by=${by}`));
   const parsed = (row: (typeof rows)[number], name: string) => JSON.parse(String(row[name] ?? "null"));
   return {
-    rows: rows.map((row) => ({
-      ...row,
-      ...Object.fromEntries(["usage", "inherited", "evidence", "facts"].map((name) => [name, parsed(row, name)])),
-    })),
+    rows: await Promise.all(
+      rows.map(async (row) => ({
+        ...row,
+        facts: await t.kernel.inject("archive").facts(String(row.id)),
+        ...Object.fromEntries(["usage", "inherited", "evidence"].map((name) => [name, parsed(row, name)])),
+      })),
+    ),
     reports,
   };
 }

@@ -30,7 +30,7 @@ async function sessions(t: TestKernel): Promise<Record<string, Session>> {
   return Object.fromEntries(all.map((session) => [session.id.slice("claude-code:".length), session]));
 }
 const facts = async (t: TestKernel, id: string) => {
-  const { tools, files, kinds } = JSON.parse((await t.kernel.inject("archive").row(`claude-code:${id}`)).facts);
+  const { tools, files, kinds } = await t.kernel.inject("archive").facts(`claude-code:${id}`);
   return { tools, files, kinds };
 };
 const importOnly = (t: TestKernel, id: string) => t.send("POST", "/api/import", { sessions: [`claude-code:${id}`] });

@@ -114,8 +114,8 @@ describe("import", () => {
     const message = { id: "m2", model: "m", content: [{ type: "tool_use", id: "t2", name: "Bash", input }] };
     write(A, prompt(1, "look") + reply(2, { message }));
     await call("POST", "/import", { all: true });
-    const { facts } = await kernel.inject("archive").row(idA);
-    expect(JSON.parse(facts).files).toEqual({ "src/a.ts": [1, 0] });
+    const { files } = await kernel.inject("archive").facts(idA);
+    expect(files).toEqual({ "src/a.ts": [1, 0] });
   });
 
   it("survives a restart", async () => {
@@ -272,7 +272,7 @@ describe("logs that grow", () => {
     const { body } = await call("GET", `/sessions/${idA}`);
     const { body: all } = await call("GET", `/sessions/${idA}/messages`);
     const { source, importedAt, live, ...session } = body.session;
-    const facts = JSON.parse((await kernel.inject("archive").row(idA)).facts);
+    const facts = await kernel.inject("archive").facts(idA);
     return { session, messages: all.messages, facts: { ...facts, open: undefined, changing: undefined } };
   }
 

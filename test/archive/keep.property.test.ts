@@ -146,10 +146,9 @@ async function totalsOf(t: TestKernel): Promise<Record<string, number>> {
       [`tokens ${id}`]: sumOf(usage),
       [`requests ${id}`]: evidence?.requests ?? 0,
     });
-    const facts = JSON.parse((await t.kernel.inject("archive").row(id)).facts);
-    for (const group of ["tools", "files"])
-      for (const [name, [a, b]] of Object.entries<[number, number]>(facts[group]))
-        totals[`${group} ${name} ${id}`] = a * 1000 + b;
+    const facts = await t.kernel.inject("archive").facts(id);
+    for (const group of ["tools", "files"] as const)
+      for (const [name, [a, b]] of Object.entries(facts[group])) totals[`${group} ${name} ${id}`] = a * 1000 + b;
   }
   totals.sessions = sessions.length;
   return totals;

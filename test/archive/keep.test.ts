@@ -130,7 +130,7 @@ it("an earlier text is counted once, read, searched and deleted with its session
   const done = await t.json<Found>("/api/search?q=done");
   expect(done.results).toMatchObject([{ matchCount: 1, matches: [{ seq: 1 }] }]);
   expect(done.results[0]?.matches[0]).not.toHaveProperty("version");
-  const { tools, files } = JSON.parse((await t.kernel.inject("archive").row(geminiId)).facts);
+  const { tools, files } = await t.kernel.inject("archive").facts(geminiId);
   expect({ tools, files }).toEqual({ tools: { read_file: [1, 0] }, files: { "/w/app/1.ts": [1, 0] } });
   await t.send("DELETE", `/api/sessions/${geminiId}`);
   expect(await t.kernel.storage.transcripts.keys()).toEqual([]);
@@ -173,14 +173,13 @@ it("a log that was replaced by one that names no folder keeps its session's, als
   });
   const stored = async () => {
     const {
-      facts,
       imported_at: _,
       generation: __,
       parts: ___,
       has_cursor: ____,
       ...rest
     } = await t.kernel.inject("archive").row(id);
-    return { ...rest, facts: JSON.parse(facts) as object };
+    return { ...rest, facts: await t.kernel.inject("archive").facts(id) };
   };
   const message = {
     id: "m1",

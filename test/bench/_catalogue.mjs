@@ -11,6 +11,21 @@ import { dirname, join } from "node:path";
 import { CLI, environment, scratch } from "./_service.mjs";
 
 /** Sessions that are really imported. */
+const TOKENS = "input, output, cache_write_5m, cache_write_1h, cache_read";
+/** Columns after the session, by table, moved by so many days. */
+const FIGURES = {
+  session: `tool, kind, project, parent, :id, ended - :days * 86400000, first - :days * 96, last - :days * 96, messages, active_ms,
+    errors, prompt, records, requests, duplicates, inherited`,
+  work: "quarter - :days * 96, messages, active_ms, errors",
+  tokens: `quarter - :days * 96, model, ${TOKENS}`,
+  total: `model, ${TOKENS}`,
+  call: "name, calls, errors",
+  kind: "kind, messages",
+  skill: "name, calls, failures, last_at - :days * 86400000",
+  context: "model, tokens, most",
+  files: "files",
+  state: "state",
+};
 const TEMPLATES = 120;
 const DAYS = 360;
 const PROJECTS = 24;
@@ -158,6 +173,10 @@ export async function makeCatalogue(sessions) {
   const insertReply = db.prepare(
     "insert into reply (hash, book) select ?, n from session_replies where session_id = ?",
   );
+  // The template's figures, as many days earlier.
+  const figures = Object.entries(FIGURES).map(([table, list]) =>
+    db.prepare(`insert into usage_${table} select :id, ${list} from usage_${table} where session = :template`),
+  );
   const link = linker();
   const shiftDays = (text, by) =>
     text.replace(/\d{4}-\d\d-\d\d(?=T)/g, (day) =>
@@ -170,7 +189,6 @@ export async function makeCatalogue(sessions) {
     const key = uuid(n);
     const id = `claude-code:${key}`;
     const path = join(dirname(template.source_path), `${key}.jsonl`);
-    const facts = shiftDays(template.facts, by);
     const row = {
       ...template,
       id,
@@ -179,10 +197,10 @@ export async function makeCatalogue(sessions) {
       started_at: shiftDays(template.started_at, by),
       ended_at: shiftDays(template.ended_at, by),
       sort_at: template.sort_at - by * 86_400_000 - (n % 1000),
-      facts,
       has_cursor: 0,
     };
     insert.run(columns.map((column) => row[column]));
+    for (const statement of figures) statement.run({ ":id": id, ":template": template.id, ":days": by });
     const book = books.get(template.id);
     const hashes = [];
     insertBook.run([id, book.tool, book.born, otherReplies(book.hashes, n, hashes)]);

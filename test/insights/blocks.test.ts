@@ -1,8 +1,9 @@
 /** Windows of plans: equal to a count that follows the definition use by use, over generated histories in zones of every kind. */
-import { emptyUsage, type SessionUsage, type SqlValue, type TokenUsage } from "sessarc";
+import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
+import { migrations as figures } from "../../plugins/archive/figures/schema.ts";
 import { type BlockReport, blocks, blocksAt } from "../../plugins/insights/figures/blocks.ts";
 import { dayNumber, zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { writeReadings } from "../../plugins/insights/figures/limits.ts";
@@ -15,7 +16,7 @@ import { minutesOf } from "../../plugins/insights/routes/usage.ts";
 import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import type { BruteSession } from "./brute.ts";
-import { sessionsOf, storeSession } from "./rows.ts";
+import { type SlottedSession, sessionsOf, storeSession } from "./rows.ts";
 
 const QUARTER = 900_000;
 const HOUR = 3_600_000;
@@ -35,7 +36,7 @@ function random(seed: number) {
 }
 type Dice = ReturnType<typeof random>;
 
-function anySession(dice: Dice, start: number): Record<string, SqlValue> {
+function anySession(dice: Dice, start: number): SlottedSession {
   const usage: SessionUsage = {};
   const slots: Record<string, { m: number; a: number; e: number; u: SessionUsage }> = {};
   let at = start + dice.below(18 * 96) * QUARTER;
@@ -57,15 +58,15 @@ function anySession(dice: Dice, start: number): Record<string, SqlValue> {
       add(usage[used], own);
     }
   }
-  return {
+  const row = {
     tool: dice.pick(["claude-code", "codex"]),
     project_id: dice.pick(["p", "q"]),
     parent_id: dice.below(4) ? null : `s${dice.below(12)}`,
     usage: JSON.stringify(usage),
-    facts: JSON.stringify({ kinds: {}, tools: {}, files: {}, slots, last: null }),
     message_count: messages,
     sort_at: at,
   };
+  return { slots, row };
 }
 
 function add(sum: TokenUsage, own: TokenUsage): void {
@@ -179,8 +180,8 @@ describe("windows of plans", () => {
       const dice = random(seed);
       const start = dice.pick(STARTS);
       const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-      for (const sql of [...tables, ...migrations]) await db.run(sql);
-      for (let n = 0; n < 12; n++) await db.batch(await storeSession(db, `s${n}`, anySession(dice, start)));
+      for (const sql of [...tables, ...figures, ...migrations]) await db.run(sql);
+      for (let n = 0; n < 12; n++) await db.batch(storeSession(db, `s${n}`, anySession(dice, start)));
       const readings: Reading[] = Array.from({ length: dice.below(6) }, () => {
         const at = start + dice.below(20 * 96) * QUARTER + dice.below(QUARTER);
         const minutes = dice.pick([300, 10_080]);
@@ -244,17 +245,16 @@ describe("windows of plans", () => {
 
   it("project the burn rate to the end of the running window alone", async () => {
     const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...migrations]) await db.run(sql);
+    for (const sql of [...tables, ...figures, ...migrations]) await db.run(sql);
     const used = (input: number) => ({ "claude-haiku-4-5": { ...emptyUsage(), input } });
     const slots = {
       "2026-11-20T02:00": { m: 1, a: 0, e: 0, u: used(900) },
       "2026-11-20T10:30": { m: 1, a: 0, e: 0, u: used(1_000_000) },
       "2026-11-20T11:30": { m: 1, a: 0, e: 0, u: used(1_000_000) },
     };
-    const facts = JSON.stringify({ kinds: {}, tools: {}, files: {}, slots, last: null });
     const sort_at = Date.parse("2026-11-20T11:40:00Z");
     await db.batch(
-      await storeSession(db, "s", { facts, usage: JSON.stringify(used(2_000_900)), message_count: 3, sort_at }),
+      storeSession(db, "s", { slots, row: { usage: JSON.stringify(used(2_000_900)), message_count: 3, sort_at } }),
     );
     await db.batch(
       writeReadings([

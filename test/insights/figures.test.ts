@@ -1,22 +1,19 @@
 /** Reports of the archive are what every quarter-hour of every session adds up to, whatever came, changed, moved and went. */
-import { emptyUsage, type SessionUsage, type SqlValue } from "sessarc";
+import { emptyUsage, type SessionUsage } from "sessarc";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
-import { defaultPlugins } from "../../plugins/index.ts";
+import { migrations as figures } from "../../plugins/archive/figures/schema.ts";
+import { eraseFigures } from "../../plugins/archive/figures/write.ts";
 import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { readKnown } from "../../plugins/insights/figures/questions.ts";
 import { GROUPS, report } from "../../plugins/insights/figures/report.ts";
-import { migrations } from "../../plugins/insights/figures/schema.ts";
 import { KINDS } from "../../plugins/insights/figures/sql.ts";
-import { eraseFigures } from "../../plugins/insights/figures/write.ts";
-import type { UsageReport } from "../../plugins/insights/index.ts";
 import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { makeTempDir } from "../_setup.ts";
-import { createTestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
 import { brute, reportFigures } from "./brute.ts";
-import { insertSession, sessionsOf, storeSession } from "./rows.ts";
+import { type SlottedSession, sessionsOf, storeSession } from "./rows.ts";
 
 /** The second costs less at night, the third cost more once; the last has no price. */
 const MODELS = ["claude-haiku-4-5", "deepseek-chat", "o3", "vendor/claude-haiku-4-5", "unheard-of-1"];
@@ -36,7 +33,7 @@ function random(seed: number) {
 type Dice = ReturnType<typeof random>;
 
 /** Columns of a session that says anything. */
-function anySession(dice: Dice): Record<string, SqlValue> {
+function anySession(dice: Dice): SlottedSession {
   const first = dice.below(40) === 0 ? LONG_AGO : dice.pick([START, AUTUMN]) + dice.below(20 * 96);
   const usage: SessionUsage = {};
   const slots: Record<string, { m: number; a: number; e: number; u?: SessionUsage }> = {};
@@ -66,19 +63,19 @@ function anySession(dice: Dice): Record<string, SqlValue> {
     usage["claude-haiku-4-5"] = timeless;
   }
   const evidence = { records: 3, requests: dice.below(3), duplicatesFolded: 1, inheritedExcluded: 0 };
-  return {
+  const row = {
     tool: dice.pick(["a", "b"]),
     project_id: dice.pick(["p", "q", "r"]),
     parent_id: dice.below(2) ? null : `s${dice.below(40)}`,
     forked_from: dice.below(4) ? null : "s1",
     title: dice.pick([null, 'a "name"']),
     usage: JSON.stringify(usage),
-    facts: JSON.stringify({ kinds: {}, tools: {}, files: {}, slots, last: null }),
     evidence: dice.below(2) ? JSON.stringify(evidence) : null,
     message_count: messages,
     error_count: errors,
     sort_at: (first + dice.below(500)) * 900_000,
   };
+  return { slots, row };
 }
 
 it("every grouping, filter and range, in zones of every kind", async () => {
@@ -87,10 +84,10 @@ it("every grouping, filter and range, in zones of every kind", async () => {
   for (let seed = 1; seed <= rounds(40, 4); seed++) {
     const dice = random(seed);
     const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...migrations]) await db.run(sql);
+    for (const sql of [...tables, ...figures]) await db.run(sql);
     for (let step = 0; step < 4; step++) {
       for (let n = 1 + dice.below(30); n > 0; n--)
-        await db.batch(await storeSession(db, `s${dice.below(40)}`, anySession(dice)));
+        await db.batch(storeSession(db, `s${dice.below(40)}`, anySession(dice)));
       const gone = Array.from({ length: dice.below(6) }, () => `s${dice.below(40)}`);
       await db.batch([
         ...gone.map((id) => ["delete from session where id = ?", [id]] as const),
@@ -159,7 +156,7 @@ it("each day on which clocks are changed, and its neighbours", async () => {
     const zone = zoneOf(name);
     const offset = (quarter: number) => zone.local(quarter) - quarter;
     const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...migrations]) await db.run(sql);
+    for (const sql of [...tables, ...figures]) await db.run(sql);
     const days = new Set<number>();
     const slots: Record<string, { m: number; a: number; e: number }> = {};
     for (const { first, last } of years)
@@ -170,7 +167,7 @@ it("each day on which clocks are changed, and its neighbours", async () => {
         for (const day of [-1, 0, 1]) days.add(zone.day(quarter) + day);
       }
     const count = Object.keys(slots).length;
-    await db.batch(await storeSession(db, "s", { facts: JSON.stringify({ slots }), message_count: count }));
+    await db.batch(storeSession(db, "s", { slots, row: { message_count: count } }));
     const sessions = await sessionsOf(db);
     const known = await readKnown(db);
     for (const day of days)
@@ -187,18 +184,4 @@ it("each day on which clocks are changed, and its neighbours", async () => {
       }
     await db.close();
   }
-});
-
-it("sessions stored without figures get them before the next question", async () => {
-  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
-  const { db } = t.kernel.storage;
-  const slots = { "2026-11-20T10:00": { m: 2, a: 60_000, e: 1 } };
-  const ids = Array.from({ length: 120 }, (_, n) => `t:${n}`);
-  await db.batch(
-    ids.map((id) =>
-      insertSession(id, { facts: JSON.stringify({ slots }), message_count: 2, parent_id: id === "t:0" ? null : "t:0" }),
-    ),
-  );
-  const { totals } = await t.json<UsageReport>("/api/usage?tz=UTC");
-  expect(totals).toMatchObject({ sessions: 1, messages: 240, activeMs: 120 * 60_000 });
 });

@@ -1,6 +1,7 @@
 /** Rows of the catalogue for tests of figures: put there, and read as they stand. */
 import type { Database, SessionUsage, SqlValue, Statement, TokenUsage, UsageEvidence } from "sessarc";
-import { writeFigures } from "../../plugins/insights/figures/write.ts";
+import type { SessionFacts } from "../../plugins/archive/catalogue/types.ts";
+import { writeFigures } from "../../plugins/archive/figures/write.ts";
 import type { BruteSession } from "./brute.ts";
 
 /** A statement that stores a session with one message; `more`: columns that are to say something else. */
@@ -8,7 +9,6 @@ export function insertSession(id: string, more: Record<string, SqlValue> = {}): 
   const row: Record<string, SqlValue> = { id, key: id, origin_id: "p", project_id: "p", tool: "t", title: id };
   const text = {
     usage: "{}",
-    facts: '{"slots":{}}',
     source_path: "",
     source_version: "",
     parts: "[]",
@@ -24,33 +24,31 @@ export function insertSession(id: string, more: Record<string, SqlValue> = {}): 
   ];
 }
 
-interface Facts {
-  slots?: Record<string, { m: number; a: number; e: number; u?: SessionUsage }>;
+type Slots = SessionFacts["slots"];
+
+/** What `storeSession` was given, by database and session: the figures are compared with it and not with themselves. */
+const given = new WeakMap<object, Map<string, Slots>>();
+
+/** Columns of a session that are to say something else, and what it did by quarter-hour. */
+export interface SlottedSession {
+  row: Record<string, SqlValue>;
+  slots: Slots;
 }
 
 /** Statements that store a session and its figures. */
-export async function storeSession(
-  db: Pick<Database, "get">,
-  id: string,
-  more: Record<string, SqlValue> = {},
-): Promise<Statement[]> {
-  const [sql, params] = insertSession(id, more);
-  const row = { usage: "{}", facts: '{"slots":{}}', evidence: null, parent_id: null, sort_at: 0, ...more };
-  const written = {
-    session: {
-      id,
-      parentId: row.parent_id === null ? null : String(row.parent_id),
-      usage: JSON.parse(String(row.usage)) as SessionUsage,
-      evidence: row.evidence === null ? null : (JSON.parse(String(row.evidence)) as UsageEvidence),
-      facts: JSON.parse(String(row.facts)),
-      messages: Number(more.message_count ?? 1),
-      errors: Number(more.error_count ?? 0),
-      sortAt: Number(row.sort_at),
-    },
-    write: [] as Statement[],
+export function storeSession(db: Pick<Database, "all">, id: string, { slots, row: more }: SlottedSession): Statement[] {
+  given.set(db, (given.get(db) ?? new Map<string, Slots>()).set(id, slots));
+  const row = { usage: "{}", evidence: null, sort_at: 0, ...more };
+  const figures = {
+    id,
+    usage: JSON.parse(String(row.usage)) as SessionUsage,
+    evidence: row.evidence === null ? null : (JSON.parse(String(row.evidence)) as UsageEvidence),
+    facts: { kinds: {}, tools: {}, files: {}, slots, last: null },
+    messages: Number(more.message_count ?? 1),
+    errors: Number(more.error_count ?? 0),
+    sortAt: Number(row.sort_at),
   };
-  await writeFigures(db, written);
-  return [[sql, params], ...written.write];
+  return [insertSession(id, more), ...writeFigures(figures)];
 }
 
 interface Row {
@@ -65,7 +63,6 @@ interface Row {
   error_count: number;
   usage: string;
   evidence: string | null;
-  facts: string;
 }
 
 /** The rows as they stand, by the catalogue alone. */
@@ -82,12 +79,13 @@ export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSessio
     }
     return root.id;
   };
+  const stored = given.get(db) ?? (await slotsOf(db));
   return rows.map((row) => {
     const slots: BruteSession["slots"] = [];
     const tokens: BruteSession["tokens"] = [];
     const left: Record<string, TokenUsage> = structuredClone(JSON.parse(row.usage) as SessionUsage);
     let [messages, errors] = [row.message_count, row.error_count];
-    for (const [name, { m, a, e, u }] of Object.entries((JSON.parse(row.facts) as Facts).slots ?? {})) {
+    for (const [name, { m, a, e, u }] of Object.entries(stored.get(row.id) ?? {})) {
       const quarter = Date.parse(`${name}:00Z`) / 900_000;
       slots.push({ quarter, m, a, e });
       messages -= m;
@@ -107,4 +105,27 @@ export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSessio
     const evidence = row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence);
     return { id, root: rootOf(row), kind, tool, project, label, evidence, slots, tokens };
   });
+}
+
+/** Of sessions that an import stored. */
+async function slotsOf(db: Pick<Database, "all">): Promise<Map<string, Slots>> {
+  const sessions = new Map<string, Slots>();
+  const slotOf = (session: string, quarter: number) => {
+    const slots = sessions.get(session) ?? {};
+    sessions.set(session, slots);
+    const name = new Date(quarter * 900_000).toISOString().slice(0, 16);
+    slots[name] ??= { m: 0, a: 0, e: 0, u: {} };
+    return slots[name];
+  };
+  type Work = { session: string; quarter: number; messages: number; active_ms: number; errors: number };
+  for (const { session, quarter, messages, active_ms, errors } of await db.all<Work>("select * from usage_work"))
+    Object.assign(slotOf(session, quarter), { m: messages, a: active_ms, e: errors });
+  type Tokens = TokenUsage & { session: string; quarter: number; model: string };
+  const tokens = await db.all<Tokens>(
+    `select session, quarter, model, input, output, cache_write_5m as cacheWrite5m, cache_write_1h as cacheWrite1h,
+       cache_read as cacheRead from usage_tokens`,
+  );
+  for (const { session, quarter, model, ...own } of tokens)
+    Object.assign(slotOf(session, quarter).u ?? {}, { [model]: own });
+  return sessions;
 }

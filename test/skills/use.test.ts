@@ -51,7 +51,7 @@ describe("what sessions use", () => {
     await importAll(t);
     await t.kernel.storage.db.run(
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < 32800)
-       insert into skill_use select session_id, 'notes ' || char(33 + i % 15, 33 + i / 15 % 15, 33 + i / 225 % 15, 33 + i / 3375), 1, 0, last_at from skill_use, n`,
+       insert into usage_skill select session, 'notes ' || char(33 + i % 15, 33 + i / 15 % 15, 33 + i / 225 % 15, 33 + i / 3375), 1, 0, last_at from usage_skill, n`,
     );
     const use = await createUse(t.kernel).of(["notes"]);
     expect(use).toMatchObject({ invocations: 32_801, sessions: 1, tools: [{ invocations: 32_801 }] });

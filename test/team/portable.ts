@@ -1,6 +1,7 @@
 /** Sessions of one archive, written as they leave a machine and imported by another archive. */
 import { join } from "node:path";
 import type { Adapter, AdapterPlugin, Services, SessionRef } from "sessarc";
+import type { SessionFacts } from "../../plugins/archive/index.ts";
 import { readText, textsToImport } from "../../plugins/team/portable/read.ts";
 import { toPortable, writeSession } from "../../plugins/team/portable/write.ts";
 import type { Manifest } from "../../plugins/team/types.ts";
@@ -136,14 +137,18 @@ export const serverId = (machine: string, { id, tool }: Manifest) =>
 export async function countedOf(t: TestKernel) {
   const rows = await t.kernel.storage.db.all<Record<string, string | number | null>>(
     `select id, parent_id, forked_from, title, first_prompt, git_branch, copied, message_count, error_count, active_ms, usage, inherited,
-       evidence, logged, facts, skipped, started_at, ended_at, lineage >= 8 as open from session order by id`,
+       evidence, logged, skipped, started_at, ended_at, lineage >= 8 as open from session order by id`,
   );
-  const parsed = new Set(["usage", "inherited", "evidence", "logged", "facts", "skipped"]);
-  return rows.map((row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [name, parsed.has(name) ? JSON.parse(String(value)) : value]),
-    ),
-  );
+  const parsed = new Set(["usage", "inherited", "evidence", "logged", "skipped"]);
+  const all: ({ facts: SessionFacts } & Record<string, unknown>)[] = [];
+  for (const row of rows) {
+    const values = Object.entries(row).map(([name, value]) => [
+      name,
+      parsed.has(name) ? JSON.parse(String(value)) : value,
+    ]);
+    all.push({ ...Object.fromEntries(values), facts: await t.kernel.inject("archive").facts(String(row.id)) });
+  }
+  return all;
 }
 
 /** Messages of all texts of a session, oldest text first. */

@@ -1,9 +1,9 @@
 /** What sessions cost at the prices of when they ran: where a price changed meanwhile, by their quarter-hours. */
 
-import type { Database, SessionUsage, TokenUsage } from "sessarc";
+import { addUsage, type Database, type SessionUsage, type TokenUsage } from "sessarc";
 import { plainModel } from "#internal";
 import { marks, pages } from "#internal/adapter";
-import type { Cost, SessionFacts, SessionRow } from "./types.ts";
+import type { Cost, SessionRow } from "./types.ts";
 
 /** Service "pricing", as far as it is needed here. */
 export interface Prices {
@@ -17,8 +17,9 @@ export interface Prices {
 export type Timed = Pick<SessionRow, "id" | "usage" | "started_at" | "sort_at">;
 
 const PAGE = 50;
+const QUARTER_MS = 900_000;
 
-/** Costs by session. Facts are read only of those in whose time a price changed. */
+/** Costs by session. Quarter-hours are read only of those in whose time a price changed. */
 export async function costsOf(db: Database, prices: Prices, rows: readonly Timed[]): Promise<Map<string, Cost>> {
   const costs = new Map<string, Cost>();
   const split: Timed[] = [];
@@ -28,43 +29,39 @@ export async function costsOf(db: Database, prices: Prices, rows: readonly Timed
       costs.set(row.id, prices.cost(keyed(prices, usage, row.sort_at)));
     else split.push(row);
   }
-  for (const page of pages(split, PAGE)) {
-    const found = await db.all<Pick<SessionRow, "id" | "facts">>(
-      `select id, facts from session where id in (${marks(page)})`,
-      page.map((row) => row.id),
-    );
-    const facts = new Map(found.map((row) => [row.id, row.facts]));
-    for (const row of page) {
-      const byModel = usageByPrice(prices, row, facts.get(row.id) ?? '{"slots":{}}');
-      costs.set(row.id, prices.cost(Object.assign({}, ...Object.values(byModel))));
-    }
-  }
+  const ids = split.map(({ id }) => id);
+  for (const [id, byModel] of await usageByPrice(db, prices, ids))
+    costs.set(id, prices.cost(Object.assign({}, ...Object.values(byModel))));
   return costs;
 }
 
-/** A session's tokens by model, each by the keys for `cost` that say at which price they were used. */
-export function usageByPrice(prices: Prices, row: Timed, facts: string): Record<string, SessionUsage> {
-  const { slots } = JSON.parse(facts) as Pick<SessionFacts, "slots">;
-  const byModel: Record<string, SessionUsage> = {};
-  const add = (model: string, at: number, tokens: TokenUsage) => {
-    const name = plainModel(model);
-    byModel[name] ??= {};
-    const own = byModel[name];
-    const key = prices.keyAt(model, at);
-    own[key] = own[key] ? join(own[key], tokens, 1) : { ...tokens };
-  };
-  for (const [model, all] of Object.entries(JSON.parse(row.usage) as SessionUsage)) {
-    let rest = all;
-    for (const [quarter, { u }] of Object.entries(slots)) {
-      const tokens = u?.[model];
-      if (!tokens) continue;
-      add(model, Date.parse(`${quarter}Z`), tokens);
-      rest = join(rest, tokens, -1);
+interface Slot extends TokenUsage {
+  session: string;
+  quarter: number;
+  model: string;
+}
+
+/** Tokens of sessions by model, each by the keys for `cost` that say at which price they were used. */
+export async function usageByPrice(
+  db: Database,
+  prices: Prices,
+  ids: readonly string[],
+): Promise<Map<string, Record<string, SessionUsage>>> {
+  const sessions = new Map<string, Record<string, SessionUsage>>(ids.map((id) => [id, {}]));
+  for (const page of pages(ids, PAGE)) {
+    const slots = await db.all<Slot>(
+      `select session, quarter, model, input, output, cache_write_5m as cacheWrite5m, cache_write_1h as cacheWrite1h,
+         cache_read as cacheRead from usage_tokens where session in (${marks(page)}) order by session, quarter, model`,
+      page,
+    );
+    for (const { session, quarter, model, ...tokens } of slots) {
+      const byModel = sessions.get(session) ?? {};
+      const name = plainModel(model);
+      byModel[name] ??= {};
+      addUsage(byModel[name], prices.keyAt(model, quarter * QUARTER_MS), tokens);
     }
-    // What the log gives no time for counts when the session ended.
-    add(model, row.sort_at, rest);
   }
-  return byModel;
+  return sessions;
 }
 
 const startOf = ({ started_at, sort_at }: Timed) =>
@@ -72,15 +69,4 @@ const startOf = ({ started_at, sort_at }: Timed) =>
 
 function keyed(prices: Prices, usage: SessionUsage, at: number): SessionUsage {
   return Object.fromEntries(Object.entries(usage).map(([model, tokens]) => [prices.keyAt(model, at), tokens]));
-}
-
-function join(a: TokenUsage, b: TokenUsage, sign: 1 | -1): TokenUsage {
-  const sum = (field: keyof TokenUsage) => Math.max(0, a[field] + sign * b[field]);
-  return {
-    input: sum("input"),
-    output: sum("output"),
-    cacheWrite5m: sum("cacheWrite5m"),
-    cacheWrite1h: sum("cacheWrite1h"),
-    cacheRead: sum("cacheRead"),
-  };
 }

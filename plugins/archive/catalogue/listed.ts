@@ -15,7 +15,7 @@ function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" |
   return missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
 }
 
-/** Columns of a session in a listing: all but the facts, which are large. */
+/** Columns of a session in a listing. */
 export const LISTED =
   "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
   "active_ms, message_count, error_count, usage, inherited, evidence, logged, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
@@ -24,7 +24,7 @@ export const LISTED =
 
 export type ListedRow = Omit<
   SessionRow,
-  "facts" | "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor" | "format"
+  "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor" | "format"
 > & {
   subagents: number;
   earlier: number;

@@ -35,7 +35,6 @@ export const migrations: readonly string[] = [
      inherited text,
      evidence text,
      logged text,
-     facts text not null,
      skipped text,
      source_path text not null,
      source_version text not null,

@@ -149,12 +149,13 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       const found: string[] = [];
       const said = JSON.stringify(name).slice(1);
       const rows = await db.all<{ id: string }>(
-        "select id from session where project_id = ? and instr(facts, ?) > 0 order by sort_at desc limit 500",
+        `select s.id from session s join usage_files f on f.session = s.id
+         where s.project_id = ? and instr(f.files, ?) > 0 order by s.sort_at desc limit 500`,
         [project, `${said}:[`],
       );
       for (const { id } of rows) {
-        const row = await db.get<Pick<SessionRow, "facts">>("select facts from session where id = ?", [id]);
-        const { files } = JSON.parse(row?.facts ?? '{"files":{}}') as Pick<SessionFacts, "files">;
+        const row = await db.get<{ files: string }>("select files from usage_files where session = ?", [id]);
+        const files = JSON.parse(row?.files ?? "{}") as SessionFacts["files"];
         if (Object.entries(files).some(([path, [, edits]]) => edits > 0 && path.endsWith(name))) found.push(id);
       }
       return found.reverse();

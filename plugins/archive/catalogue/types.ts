@@ -69,7 +69,6 @@ export interface SessionRow {
   evidence: string | null;
   /** JSON of `LoggedFacts`. */
   logged: string | null;
-  facts: string;
   skipped: string | null;
   source_path: string;
   source_version: string;
@@ -97,10 +96,9 @@ export interface SessionRow {
 /** The last time that a date can have. */
 export const NEVER = 8.64e15;
 
-/** What a session did, with each token counted once: what other plugins' rows of it are made of. */
+/** What a session did, with each token counted once: what the rows of its figures are made of. */
 export interface SessionFigures {
   id: string;
-  parentId: string | null;
   usage: SessionUsage;
   evidence: UsageEvidence | null;
   facts: SessionFacts;

@@ -12,6 +12,7 @@ import {
 import { type Entry, entriesOf } from "../counting/book.ts";
 import { type Loose, larger, surplus } from "../counting/loose.ts";
 import { slotName } from "../counting/replies.ts";
+import { readFacts } from "../figures/read.ts";
 import { LINKED } from "./origin.ts";
 
 /** What another archive needs to count a session as this one does, whatever else it has. */
@@ -26,7 +27,7 @@ export interface LoggedSession {
 
 const QUARTER_MS = 900_000;
 
-/** One look-up each for the book, the earlier texts and the project. Linear in the replies. */
+/** One look-up each for the book, the earlier texts, the project and the facts. Linear in the replies. */
 export async function asLogged(db: Database, row: SessionRow): Promise<LoggedSession> {
   const book = await db.get<{ born: number; hashes: Uint8Array }>(
     "select born, hashes from session_replies where session_id = ?",
@@ -34,9 +35,10 @@ export async function asLogged(db: Database, row: SessionRow): Promise<LoggedSes
   );
   const earlier = await db.all<EarlierRow>("select * from earlier where session_id = ? order by version", [row.id]);
   const project = await db.get<ProjectRow>("select * from project where id = ?", [row.origin_id]);
+  const facts = await readFacts(db, row.id);
   const entries = book ? [...entriesOf(book.hashes)] : [];
   return {
-    summary: { ...saidBy(row), ...virtualOf(row, project), ...figuresOf(row, entries) },
+    summary: { ...saidBy(row), ...virtualOf(row, project), ...figuresOf(row, facts, entries) },
     born: Math.min(book?.born ?? row.source_born, row.source_born),
     texts: [...earlier, row].map(partsOf),
   };
@@ -44,8 +46,7 @@ export async function asLogged(db: Database, row: SessionRow): Promise<LoggedSes
 
 type Figures = Pick<SessionSummary, "usage" | "slots" | "classes" | "replies" | "inheritedUsage" | "evidence">;
 
-function figuresOf(row: SessionRow, entries: readonly Entry[]): Figures {
-  const { loose, looseBefore } = JSON.parse(row.facts) as SessionFacts;
+function figuresOf(row: SessionRow, facts: SessionFacts | undefined, entries: readonly Entry[]): Figures {
   const total: SessionUsage = {};
   const sums: Loose = { "": total };
   const add = (slot: string, model: string, tokens: TokenUsage) => {
@@ -61,7 +62,7 @@ function figuresOf(row: SessionRow, entries: readonly Entry[]): Figures {
     add(quarter < 0 ? "" : slotName(quarter), model, tokens);
     if (isLost) addUsage(lost, model, tokens);
   }
-  for (const [slot, usage] of Object.entries(larger(loose, looseBefore)))
+  for (const [slot, usage] of Object.entries(larger(facts?.loose, facts?.looseBefore)))
     for (const [model, tokens] of Object.entries(usage)) add(slot, model, tokens);
   const classes = byClass(sums);
   const { "": _, ...slots } = sums;

@@ -2,9 +2,10 @@
 
 import type { Adapter, Kernel, SessionEvent } from "sessarc";
 import type { TranscriptPart } from "#internal";
-import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { isOlder } from "../counting/claims.ts";
 import { giveFacts, takeFacts } from "../counting/merge.ts";
+import { readFacts } from "../figures/read.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
 import { COMPARE, FORK_ENDED, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
 import { filesOf } from "./session-files.ts";
@@ -16,7 +17,6 @@ type Fork = Pick<
   | "id"
   | "tool"
   | "parts"
-  | "facts"
   | "message_count"
   | "error_count"
   | "active_ms"
@@ -24,14 +24,13 @@ type Fork = Pick<
   | "copied"
   | "lineage"
   | "source_born"
-  | "parent_id"
   | "usage"
   | "evidence"
   | "sort_at"
 >;
 
-const COLUMNS = `f.id, f.tool, f.parts, f.facts, f.message_count, f.error_count, f.active_ms, f.forked_from, f.copied,
-  f.lineage, f.source_born, f.parent_id, f.usage, f.evidence, f.sort_at`;
+const COLUMNS = `f.id, f.tool, f.parts, f.message_count, f.error_count, f.active_ms, f.forked_from, f.copied,
+  f.lineage, f.source_born, f.usage, f.evidence, f.sort_at`;
 const NEW = `select ${COLUMNS} from session f indexed by session_uncompared join session p on p.id = f.forked_from
   where f.copied = ${UNKNOWN} and p.id <> f.id`;
 const AGAIN = `select ${COLUMNS} from session f indexed by session_unsettled
@@ -66,7 +65,9 @@ const startedBy = (fork: Fork, { id, parent_id, forked_from, source_born }: Sess
 
 /** Takes what was copied out of the fork's figures, after what was taken before is put back. */
 async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied | undefined): Promise<void> {
-  const facts = JSON.parse(fork.facts) as SessionFacts;
+  const facts = await readFacts(kernel.storage.db, fork.id);
+  // Deleted since.
+  if (!facts) return;
   let { message_count: messages, error_count: errors, active_ms: active } = fork;
   const before = fork.copied > 0 ? await startOf(kernel, fork) : undefined;
   if (before) {
@@ -91,12 +92,11 @@ async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied
   };
   await kernel.storage.db.batch([
     [
-      "update session set forked_from = ?, lineage = ?, copied = ?, facts = ?, message_count = ?, error_count = ?, active_ms = ? where id = ?",
+      "update session set forked_from = ?, lineage = ?, copied = ?, message_count = ?, error_count = ?, active_ms = ? where id = ?",
       [
         fork.forked_from,
         lineage | (copied?.ended ?? 0),
         count,
-        JSON.stringify(facts),
         counts.message_count,
         counts.error_count,
         counts.active_ms,

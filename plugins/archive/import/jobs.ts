@@ -1,6 +1,6 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
 import type { TranscriptPart } from "#internal";
-import { type EarlierRow, lengthOf, partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, lengthOf, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import type { FoundLog } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
 
@@ -48,10 +48,10 @@ const isShared = ({ adapter, ref }: FoundLog) => ref.exclusive !== true && !adap
 const groupOf = (one: FoundLog) => (isShared(one) ? `${one.adapter.name}\0${one.ref.path}` : one.adapter.name);
 
 /** What a worker gets of a stored session, so that it reads only what was added. */
-export const toStored = (row: SessionRow, earlier: readonly EarlierRow[]): StoredSession => ({
+export const toStored = (row: SessionRow, facts: SessionFacts, earlier: readonly EarlierRow[]): StoredSession => ({
   cursorGeneration: row.has_cursor,
   length: lengthOf(partsOf(row)),
-  facts: JSON.parse(row.facts),
+  facts,
   fold: partsToFold(partsOf(row)),
   earlier: Float64Array.from(earlier.flatMap(({ names }) => [...new Float64Array(Uint8Array.from(names).buffer)])),
 });

@@ -29,7 +29,6 @@ const COLUMNS = [
   "inherited",
   "evidence",
   "logged",
-  "facts",
   "skipped",
   "source_path",
   "source_version",
@@ -50,7 +49,6 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof SessionRow)[];
 
 function valueFor(column: (typeof COLUMNS)[number], index: number): string {
-  if (column === "facts") return `cast(?${index + 1} as text)`;
   if (column !== "project_id") return `?${index + 1}`;
   // Looked up as it is stored: the project may have been associated since the log was read.
   const origin = COLUMNS.indexOf("origin_id") + 1;
@@ -79,7 +77,7 @@ interface RowPlace {
 /** Grows when sessions are counted another way: then each log is read once more. */
 export const COUNTED = 4;
 
-/** A row to store; `facts` as the session has them. */
+/** A row to store. */
 type NewRow = Record<(typeof COLUMNS)[number], SqlValue> &
   Pick<SessionRow, "id" | "parent_id" | "usage" | "evidence" | "message_count" | "error_count" | "sort_at">;
 
@@ -123,8 +121,6 @@ export function toRow(
     inherited,
     evidence: jsonOrNull(summary.evidence),
     logged: jsonOrNull(loggedOf(summary)),
-    // Bytes: a long text costs sql.js thirty times as much to bind.
-    facts: Buffer.from(JSON.stringify(session.facts)),
     skipped: skippedOf(session),
     source_path: ref.path,
     source_version: versionOf(ref),

@@ -6,6 +6,7 @@ import { marks, pages } from "#internal/adapter";
 import { formatCount } from "#internal/terminal";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
+import { readFacts } from "../figures/read.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 import { settleCopies } from "./copies.ts";
 import { CANCELLED, failure, Stopped } from "./failure.ts";
@@ -293,9 +294,10 @@ class Run {
     const session: JobSession = { id, ref, generation, past: null, stored, states: {} };
     if (!known?.has_cursor || known.format < COUNTED) return session;
     const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
-    if (!row) return session;
+    const facts = row && (await readFacts(this.#options.kernel.storage.db, id));
+    if (!facts) return session;
     this.#past.set(id, row);
-    session.past = toStored(row, known.earlier);
+    session.past = toStored(row, facts, known.earlier);
     session.states = await statesOf(this.#options.kernel, id);
     return session;
   }

@@ -8,6 +8,7 @@ import { type Audience, type Claim, type Claimant, Claims, isOlder } from "../co
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
+import { readFacts } from "../figures/read.ts";
 import { linkAgain } from "./origin.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
@@ -40,8 +41,8 @@ export interface Arrival {
   session: ImportedSession;
   ref: SessionRef;
   follows: Follows;
-  /** The stored session, when some of what it says stays beside what was read. */
-  before: SessionRow | null;
+  /** Facts of the stored session, when some of what it says stays beside what was read. */
+  before: SessionFacts | undefined;
 }
 
 interface Stored {
@@ -200,10 +201,10 @@ export class Settler {
   /** Takes replies out of a stored session that another one has more of. */
   async #disown(id: string, open: readonly Reply[], claims: readonly Claim[], lost: Lost): Promise<void> {
     const stored = toStored(await this.#row(id));
-    const row = await this.#db.get<SessionRow>(`select ${FIGURES}, inherited, facts from session where id = ?`, [id]);
+    const row = await this.#db.get<SessionRow>(`select ${FIGURES}, inherited from session where id = ?`, [id]);
+    const facts = await readFacts(this.#db, id);
     const usage = JSON.parse(row?.usage ?? "{}") as SessionUsage;
     const inherited = JSON.parse(row?.inherited ?? "{}") as SessionUsage;
-    const facts = JSON.parse(row?.facts ?? '{"slots":{}}') as SessionFacts;
     const evidence = row?.evidence ? (JSON.parse(row.evidence) as UsageEvidence) : undefined;
     for (const { index, weight } of claims) {
       const reply = open[index];
@@ -212,16 +213,16 @@ export class Settler {
       if (entry?.lost) continue;
       if (entry) entry.lost = true;
       moveAway(
-        { usage, inherited, evidence, slots: facts.slots },
+        { usage, inherited, evidence, slots: facts?.slots ?? {} },
         entry ?? { ...reply, tokens: { ...reply.tokens, output: outputOfWeight(weight) } },
       );
     }
     if (stored)
       lost.write.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
-    if (!row) return;
+    if (!row || !facts) return;
     lost.write.push([
-      "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",
-      [JSON.stringify(usage), JSON.stringify(inherited), jsonOrNull(evidence), JSON.stringify(facts), id],
+      "update session set usage = ?, inherited = ?, evidence = ? where id = ?",
+      [JSON.stringify(usage), JSON.stringify(inherited), jsonOrNull(evidence), id],
     ]);
     lost.changed.push({ ...toFigures(row, facts), usage, evidence: evidence ?? null });
   }
@@ -239,13 +240,13 @@ function settleLoose(
   { summary, facts }: ImportedSession,
   listed: Book,
   book: Book,
-  before: SessionRow | null,
+  before: SessionFacts | undefined,
   follows: Follows,
 ): void {
   const { usage } = summary;
   const inLog = [...book.values()].filter((entry) => !entry.earlier).map((entry) => listed.get(entry.hash) ?? entry);
   const loose = looseOf({ usage, slots: facts.slots }, inLog);
-  const past = before ? (JSON.parse(before.facts) as SessionFacts) : facts;
+  const past = before ?? facts;
   const looseBefore = before && follows === "replaced" ? larger(past.looseBefore, past.loose) : past.looseBefore;
   delete facts.loose;
   delete facts.looseBefore;

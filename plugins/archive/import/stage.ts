@@ -3,6 +3,7 @@ import type { Kernel, SessionRef, Statement } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
 import { partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts, keepTime } from "../counting/merge.ts";
+import { readFacts } from "../figures/read.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import type { FoundLog } from "../places/scan.ts";
 import { commitIndexed } from "./indexed.ts";
@@ -63,7 +64,8 @@ export class Stage {
     const known = this.#known.get(session.id);
     const follows = past ? "appended" : followsOf(session, known, ref);
     const stored = follows === "replaced" || follows === "recounted" ? await this.#keep(session) : null;
-    const before = session.earlier.length > 0 ? stored : null;
+    const kept = session.earlier.length > 0 ? stored : null;
+    const before = kept?.row ?? null;
     const cwd = session.summary.cwd ?? ref.cwd ?? (past ?? before)?.cwd ?? undefined;
     const identity = await resolver.identify(adapter, { ...session.summary, cwd });
     const { id: originId, write } = await resolver.resolve(identity);
@@ -73,7 +75,7 @@ export class Stage {
         : undefined;
     const projectId = association?.project_id ?? originId;
     this.#statements.push(...write);
-    const shares = await this.#settle({ session, ref, follows, before });
+    const shares = await this.#settle({ session, ref, follows, before: kept?.facts });
     const generation = this.generationOf(session.id);
     if (session.summary.refused !== undefined) reportRefused(kernel, found, session.summary.refused);
     const row = toRow(session, { found, originId, generation, past, before, shares });
@@ -90,12 +92,13 @@ export class Stage {
   }
 
   /** Counts what earlier texts alone have, and the time they took. Answers the stored session. */
-  async #keep(session: ImportedSession): Promise<SessionRow | null> {
+  async #keep(session: ImportedSession): Promise<{ row: SessionRow; facts: SessionFacts | undefined } | null> {
     const { db } = this.#options.kernel.storage;
     const row = await db.get<SessionRow>("select * from session where id = ?", [session.id]);
     for (const text of session.earlier) addFacts(session.facts, text.facts);
-    if (row) session.activeMs += keepTime(session.facts, JSON.parse(row.facts) as SessionFacts);
-    return row ?? null;
+    const facts = row && (await readFacts(db, session.id));
+    if (facts) session.activeMs += keepTime(session.facts, facts);
+    return row ? { row, facts } : null;
   }
 
   /** Answers whether others have replies of it, too. */

@@ -1,12 +1,13 @@
-/** What other plugins store of a session, in the batch that stores or deletes it. */
+/** What is stored of a session beside its row, by the archive and by other plugins, in the batch that stores or deletes it. */
 import type { Kernel, Statement } from "sessarc";
 import { marks } from "#internal/adapter";
 import type { SessionFigures, SessionRow } from "../catalogue/types.ts";
+import { eraseFigures, writeFigures } from "../figures/write.ts";
 
 /** Statements to commit after the one that stores the session's row. */
 export async function writtenWith(kernel: Kernel, session: SessionFigures): Promise<Statement[]> {
-  const write: Statement[] = [];
-  await kernel.hooks.callHook("session:write", { session, write });
+  const write = writeFigures(session);
+  await kernel.hooks.callHook("session:write", { id: session.id, write });
   return write;
 }
 
@@ -17,17 +18,17 @@ export async function erasedWith(kernel: Kernel, ids: readonly string[]): Promis
     // Those of plugins that are not there remain, and with their rows: `tidyIndexed`.
     [`delete from indexed where indexer = ? and session in (${marks(ids)})`, [name, ...ids]],
   ]);
+  write.push(...eraseFigures(ids));
   await kernel.hooks.callHook("session:erase", { ids, write });
   return write;
 }
 
-type Stored = Pick<SessionRow, "id" | "parent_id" | "usage" | "evidence" | "message_count" | "error_count" | "sort_at">;
+type Stored = Pick<SessionRow, "id" | "usage" | "evidence" | "message_count" | "error_count" | "sort_at">;
 /** Columns of the table `session` that `toFigures` needs beside the facts. */
-export const FIGURES = "id, parent_id, usage, evidence, message_count, error_count, sort_at";
+export const FIGURES = "id, usage, evidence, message_count, error_count, sort_at";
 
 export const toFigures = (row: Stored, facts: SessionFigures["facts"]): SessionFigures => ({
   id: row.id,
-  parentId: row.parent_id,
   usage: JSON.parse(row.usage) as SessionFigures["usage"],
   evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as SessionFigures["evidence"]),
   facts,

@@ -27,7 +27,7 @@ export const promptsRoute = defineRoute({
     const { pricing } = kernel.inject("insights");
     const row = await archive.row(params.id);
     const usage = JSON.parse(row.usage) as SessionUsage;
-    const whole: SessionUsage = Object.assign({}, ...Object.values(archive.usageByPrice(row)));
+    const whole: SessionUsage = Object.assign({}, ...Object.values(await archive.usageByPrice(row.id)));
     const total = { tokens: sumOf(usage), cost: pricing.cost(whole) };
     const nothing = (missing: PromptCosts["missing"]) => ({ missing, prompts: [], rest: total, total });
     const adapter = archive.adapter(row.tool);

@@ -22,8 +22,8 @@ const figures = defineRoute({
     const { cost } = kernel.inject("pricing");
     const row = await archive.row(params.id);
     const usage = plainUsage(JSON.parse(row.usage) as SessionUsage);
-    const priced = archive.usageByPrice(row);
-    const { files } = JSON.parse(row.facts) as { files: Record<string, [number, number]> };
+    const priced = await archive.usageByPrice(row.id);
+    const { files } = await archive.facts(row.id);
     return {
       models: Object.entries(usage)
         .map(([model, tokens]) => ({ model, usage: tokens, cost: cost(priced[model] ?? {}) }))

@@ -1,5 +1,5 @@
 /** Calls as the archive knows them: each joined to the message of the session it was made in, and summed by tool. */
-import { type Database, type Kernel, type SessionEvent, type SessionUsage, type Statement, toRecord } from "sessarc";
+import type { Database, Kernel, SessionEvent, SessionUsage, Statement } from "sessarc";
 import { createMatcher, isNameOf, NEAR_MS } from "./matcher.ts";
 
 export interface JoinedCall {
@@ -97,11 +97,11 @@ export function createCallHistory(kernel: Kernel) {
       const archive = kernel.inject("archive");
       const row = await archive.find(id);
       if (!row) return;
-      const names = Object.keys(toRecord(toRecord(JSON.parse(row.facts)).tools));
+      const called = await db.all<{ name: string }>("select name from usage_call where session = ?", [id]);
       const from = Date.parse(row.started_at ?? "") - NEAR_MS;
       const to = Date.parse(row.ended_at ?? "") + NEAR_MS;
       const open = await openCalls(db, from, to);
-      const mine = open.filter((call) => names.some((name) => isNameOf(name, call)));
+      const mine = open.filter((call) => called.some(({ name }) => isNameOf(name, call)));
       if (mine.length === 0) return;
       const statements = await found(archive.events(row), id, mine);
       if (statements.length > 0) await db.batch(statements);

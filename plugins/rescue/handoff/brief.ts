@@ -1,5 +1,5 @@
 /** A brief of a session for another assistant. Made of what the session says: no model is asked, so the same session gives the same text. */
-import { isRecord, type Kernel, type SessionEvent, toList, toNumber, toText } from "sessarc";
+import { isRecord, type Kernel, type SessionEvent, toList, toText } from "sessarc";
 import { Slices } from "#internal";
 import { commandOf } from "#internal/adapter";
 import { createCollector, DECISION } from "./collect.ts";
@@ -44,7 +44,10 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
   const goal = await clean(found.first);
   const latest = found.last && found.last.seq !== found.first?.seq ? await clean(found.last) : "";
   const words = wordsFor(`${goal}\n${latest}`);
-  const edits = editsOf(row.facts);
+  const { files: touched } = await archiveOf(kernel).facts(row.id);
+  const edits = new Map(
+    Object.entries(touched).flatMap(([path, [, edited]]) => (edited > 0 ? [[path, edited] as const] : [])),
+  );
   const state = await stateOfFiles(kernel, row.cwd, edits);
   const shown = (path: string) =>
     row.cwd !== null && path.startsWith(`${row.cwd}/`) ? path.slice(row.cwd.length + 1) : path;
@@ -88,16 +91,6 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
 
 const MOST_READS = 12;
 const MOST_CAUSES = 3;
-
-function editsOf(facts: string): Map<string, number> {
-  const { files }: { files?: unknown } = JSON.parse(facts);
-  const edits = new Map<string, number>();
-  for (const [path, counts] of Object.entries(isRecord(files) ? files : {})) {
-    const edited = toNumber(toList(counts)[1]) ?? 0;
-    if (edited > 0) edits.set(path, edited);
-  }
-  return edits;
-}
 
 type Row = Awaited<ReturnType<ReturnType<typeof archiveOf>["row"]>>;
 const archiveOf = (kernel: Kernel) => kernel.inject("archive");

@@ -1,6 +1,6 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
 
-import type { Database, Kernel, SessionUsage, Statement } from "sessarc";
+import type { Database, Kernel, SessionUsage } from "sessarc";
 import { plainUsage, Slices } from "#internal";
 import { mergeUsage } from "#internal/adapter";
 import { normalName } from "../content/names.ts";
@@ -16,9 +16,6 @@ export interface UsedName {
 }
 
 export interface Use {
-  /** Replaces what is known of a session. */
-  record(session: string, skills: Readonly<Record<string, [number, number, number | null]>> | undefined): Promise<void>;
-  forget(session: string): Promise<void>;
   /** Every name that was asked for, last used first; names that may be commands of a tool begin with a slash. */
   names(since?: number): Promise<UsedName[]>;
   /** All of one skill: by name and id, with and without the slash. */
@@ -26,7 +23,7 @@ export interface Use {
 }
 
 interface Row {
-  session_id: string;
+  session: string;
   name: string;
   calls: number;
   failures: number;
@@ -40,52 +37,11 @@ interface Row {
 const RECENT = 20;
 
 /**
- * Uses by session and name. What a resumed or forked session copied is attributed to the session it came from, as its tokens are: the archive has
- * taken it out of the facts of such a session, so they are read there.
+ * Uses by session and name, of the archive's figures. What a resumed or forked session copied is attributed to the session it came from, as its tokens
+ * are.
  */
-const USES = `(
-  select u.session_id, u.name, u.calls, u.failures, u.last_at
-  from skill_use u join session s on s.id = u.session_id where s.copied <= 0
-  union all
-  select s.id, j.key, cast(json_extract(j.value, '$[0]') as integer), cast(json_extract(j.value, '$[1]') as integer),
-    cast(json_extract(j.value, '$[2]') as integer)
-  from (select distinct session_id from skill_use) u join session s on s.id = u.session_id,
-    json_each(s.facts, '$.skills') j
-  where s.copied > 0)`;
-
 export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
-  let known: Promise<Set<string>> | undefined;
-  const sessions = () => {
-    known ??= db
-      .all<{ session_id: string }>("select distinct session_id from skill_use")
-      .then((rows) => new Set(rows.map((row) => row.session_id)));
-    return known;
-  };
-
-  const clear = (session: string): Statement => ["delete from skill_use where session_id = ?", [session]];
-
   return {
-    async record(session, skills = {}) {
-      const uses = Object.entries(skills);
-      const all = await sessions();
-      // Most sessions use none: then nothing is written.
-      if (uses.length === 0 && !all.has(session)) return;
-      await db.batch([
-        clear(session),
-        ...uses.map(
-          ([name, [calls, failures, last]]): Statement => [
-            "insert into skill_use values (?, ?, ?, ?, ?)",
-            [session, name, calls, failures, last],
-          ],
-        ),
-      ]);
-      if (uses.length > 0) all.add(session);
-      else all.delete(session);
-    },
-    async forget(session) {
-      if (!(await sessions()).delete(session)) return;
-      await db.batch([clear(session)]);
-    },
     async names(since) {
       const rows = await db.all<{
         name: string;
@@ -95,7 +51,7 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
         last: number | null;
       }>(
         `select name, sum(calls) as calls, sum(failures) as failures, count(*) as sessions, max(last_at) as last
-         from ${USES} where ? is null or last_at >= ?
+         from usage_skill where ? is null or last_at >= ?
          group by name order by last desc, name`,
         [since ?? null, since ?? null],
       );
@@ -113,14 +69,14 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
 
 async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
   const wanted = new Set(names.map(normalName));
-  const used = await db.all<{ name: string }>("select distinct name from skill_use");
+  const used = await db.all<{ name: string }>("select distinct name from usage_skill");
   const byName = await byPlainName(used);
   const spelled = [...wanted].flatMap((name) => byName.get(name) ?? []).map(({ name }) => name);
   if (spelled.length === 0) return [];
   // As one value: a log may spell a name in any number of ways.
   return db.all<Row>(
-    `select u.*, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
-     from ${USES} u join session s on s.id = u.session_id
+    `select u.session, u.name, u.calls, u.failures, u.last_at, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
+     from usage_skill u join session s on s.id = u.session
      where u.name in (select value from json_each(?)) order by u.last_at desc`,
     [JSON.stringify(spelled)],
   );
@@ -153,7 +109,7 @@ function toUse(rows: readonly Row[]): SkillUse {
     tools.set(row.tool, tool);
     tool.invocations += row.calls;
     tool.lastUsedAt = later(tool.lastUsedAt, lastUsedAt);
-    const session = sessions.get(row.session_id);
+    const session = sessions.get(row.session);
     if (session) {
       session.invocations += row.calls;
       session.failures += row.failures;
@@ -163,8 +119,8 @@ function toUse(rows: readonly Row[]): SkillUse {
     tool.sessions++;
     mergeUsage(sessionUsage, plainUsage(JSON.parse(row.usage) as SessionUsage));
     const { calls: invocations, failures, title } = row;
-    sessions.set(row.session_id, {
-      sessionId: row.session_id,
+    sessions.set(row.session, {
+      sessionId: row.session,
       tool: row.tool,
       projectId: row.project_id,
       title,

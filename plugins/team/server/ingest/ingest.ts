@@ -138,8 +138,8 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     name: "team-ingest",
     setup: (opened) => opened.provide("audiences", { of: audiencesOf }),
     hooks: {
-      "session:write": ({ session, write }) => {
-        const pushed = find(session.id);
+      "session:write": ({ id, write }) => {
+        const pushed = find(id);
         if (!pushed || pushed.text < textsOf(pushed.manifest).length - 1) return;
         const { project } = pushed.manifest;
         // With the session's row: a digest that is stored says that all of it is.
@@ -149,17 +149,10 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
              where tenant = ? and session = ?`,
             [
               ...[pushed.digest, JSON.stringify(pushed.manifest), project.root ?? null, project.cwd ?? null],
-              ...[
-                project.name,
-                new Date().toISOString(),
-                pushed.reader,
-                pushed.manifest.log ? 1 : 0,
-                tenant,
-                session.id,
-              ],
+              ...[project.name, new Date().toISOString(), pushed.reader, pushed.manifest.log ? 1 : 0, tenant, id],
             ],
           ],
-          ["update session set name = ? where id = ?", [pushed.manifest.name, session.id]],
+          ["update session set name = ? where id = ?", [pushed.manifest.name, id]],
           ...(pushed.write ?? []),
         );
       },

@@ -1,20 +1,10 @@
 /** Writes a session's figures: in the batch that stores the session, so that a question never sees one without the other. */
-
-import {
-  type Database,
-  emptyUsage,
-  type KernelHooks,
-  type SessionUsage,
-  type Statement,
-  type TokenUsage,
-} from "sessarc";
+import { addUsage, emptyUsage, type SessionUsage, type SqlValue, type Statement, type TokenUsage } from "sessarc";
 import { marks } from "#internal/adapter";
-import { QUARTER_MS } from "./buckets.ts";
+import type { SessionFacts, SessionFigures } from "../catalogue/types.ts";
+import type { CountState, Untimed } from "./read.ts";
 
-/** By way of the hook: a name that only plugins declare cannot be imported. */
-type Written = Parameters<KernelHooks["session:write"]>[0];
-type SessionFigures = Written["session"];
-
+const QUARTER_MS = 900_000;
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
 interface Work {
@@ -28,99 +18,51 @@ interface Tokens {
   tokens: TokenUsage;
 }
 
-const TABLES = ["usage_work", "usage_tokens", "usage_total", "usage_call", "usage_kind"] as const;
-
-/** Adds statements that replace the session's figures. */
-export async function writeFigures(db: Pick<Database, "get">, { session, write }: Written): Promise<void> {
-  const { id, parentId, facts, evidence } = session;
-  const { work, tokens } = byQuarter(session);
+/** Statements that replace the session's figures; to be committed after its row. */
+export function writeFigures(session: SessionFigures): Statement[] {
+  const { id, facts, evidence } = session;
+  const { work, tokens, untimed } = byQuarter(session);
   const totals = new Map<string, TokenUsage>();
   for (const { model, tokens: own } of tokens) totals.set(model, sumOf(totals.get(model) ?? emptyUsage(), own));
-  const known = await db.get<{ parent: string | null }>("select parent from usage_session where session = ?", [id]);
-  write.push(...TABLES.map((table): Statement => [`delete from ${table} where session = ?`, [id]]));
-  write.push([HEAD, [id, ...sumsOf(work), promptOf(totals), ...evidenceOf(evidence)]]);
-  for (const [quarter, { messages, activeMs, errors }] of work)
-    write.push(["insert into usage_work values (?, ?, ?, ?, ?)", [id, quarter, messages, activeMs, errors]]);
-  for (const one of tokens) {
-    const counts = FIELDS.map((field) => one.tokens[field]);
-    write.push(["insert into usage_tokens values (?, ?, ?, ?, ?, ?, ?, ?)", [id, one.quarter, one.model, ...counts]]);
-  }
+  const write: Statement[] = [
+    ["delete from usage_session where session = ?", [id]],
+    [HEAD, [id, ...sumsOf(work), promptOf(totals), ...evidenceOf(evidence)]],
+    [REROOT_ONE, [id]],
+    ["insert into usage_state values (?, cast(? as text))", [id, toBytes(stateOf(facts, untimed))]],
+  ];
+  const add = (table: string, ...values: SqlValue[]) =>
+    write.push([`insert into ${table} values (${marks([id, ...values])})`, [id, ...values]]);
+  for (const [quarter, { messages, activeMs, errors }] of work) add("usage_work", quarter, messages, activeMs, errors);
+  for (const one of tokens) add("usage_tokens", one.quarter, one.model, ...FIELDS.map((field) => one.tokens[field]));
   for (const [model, sum] of totals) {
-    const counts = FIELDS.map((field) => sum[field]);
-    write.push(["insert into usage_total values (?, ?, ?, ?, ?, ?, ?)", [id, model, ...counts]]);
+    add("usage_total", model, ...FIELDS.map((field) => sum[field]));
     write.push(["insert into usage_model values (?) on conflict do nothing", [model]]);
   }
-  for (const [name, [calls, errors]] of Object.entries(facts.tools ?? {}))
-    write.push(["insert into usage_call values (?, ?, ?, ?)", [id, name, calls, errors]]);
-  for (const [kind, messages] of Object.entries(facts.kinds ?? {}))
-    write.push(["insert into usage_kind values (?, ?, ?)", [id, kind, messages]]);
-  if (known?.parent !== parentId) write.push([reroot("select ?"), [id]]);
-}
-
-interface Row {
-  id: string;
-  parent_id: string | null;
-  usage: string;
-  evidence: string | null;
-  facts: string;
-  message_count: number;
-  error_count: number;
-  sort_at: number;
-}
-
-/** Sessions whose figures are written together. */
-const PAGE = 50;
-
-/** Writes the figures of sessions that have none: an archive that was made without them. Two counts where there are no such sessions. */
-export async function fillFigures(db: Database): Promise<void> {
-  const counts = await db.get<{ sessions: number; written: number }>(
-    "select (select count(*) from session) as sessions, (select count(*) from usage_session) as written",
-  );
-  if (counts?.sessions === counts?.written) return;
-  for (;;) {
-    const rows = await db.all<Row>(
-      `select id, parent_id, usage, evidence, facts, message_count, error_count, sort_at from session
-       where not exists (select 1 from usage_session u where u.session = session.id) limit ${PAGE}`,
-    );
-    if (rows.length === 0) return;
-    const write: Statement[] = [];
-    for (const row of rows) {
-      const session: SessionFigures = {
-        id: row.id,
-        parentId: row.parent_id,
-        usage: JSON.parse(row.usage) as SessionUsage,
-        evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as SessionFigures["evidence"]),
-        facts: JSON.parse(row.facts) as SessionFigures["facts"],
-        messages: row.message_count,
-        errors: row.error_count,
-        sortAt: row.sort_at,
-      };
-      await writeFigures(db, { session, write });
-    }
-    await db.batch(write);
+  for (const [name, [calls, errors]] of Object.entries(facts.tools)) add("usage_call", name, calls, errors);
+  for (const [kind, messages] of Object.entries(facts.kinds)) add("usage_kind", kind, messages);
+  for (const [name, uses] of Object.entries(facts.skills ?? {})) add("usage_skill", name, ...uses);
+  if (Object.keys(facts.files).length > 0)
+    write.push(["insert into usage_files values (?, cast(? as text))", [id, toBytes(facts.files)]]);
+  const { context } = facts;
+  if (context) {
+    const most = new Map(context.most).get(context.model) ?? context.tokens;
+    add("usage_context", context.model, context.tokens, most);
   }
+  return write;
 }
 
 /** Statements that remove the figures of sessions. Sub-agents that remain count for themselves. */
-export function eraseFigures(ids: readonly string[]): Statement[] {
-  return [
-    ...["usage_session", ...TABLES].map(
-      (table): Statement => [`delete from ${table} where session in (${marks(ids)})`, ids],
-    ),
-    [reroot(`select session from usage_session where parent in (${marks(ids)})`), ids],
-  ];
-}
+export const eraseFigures = (ids: readonly string[]): Statement[] => [
+  [`delete from usage_session where session in (${marks(ids)})`, ids],
+  [reroot(`select session from usage_session where parent in (${marks(ids)})`), ids],
+];
 
 /** What the table `session` says is read from there: the project may have been associated since the log was read. */
 const HEAD = `insert into usage_session
   select id, tool, case when parent_id is not null then 'subagent' when forked_from is not null then 'fork' else 'main' end,
-    project_id, parent_id, id, case when ended_at is null then null else sort_at end, ?2, ?3, ?4, ?5, ?6, ?7,
-    ?8, ?9, ?10, ?11
-  from session where id = ?1
-  on conflict (session) do update set tool = excluded.tool, kind = excluded.kind, project = excluded.project,
-    parent = excluded.parent, ended = excluded.ended, first = excluded.first, last = excluded.last,
-    messages = excluded.messages, active_ms = excluded.active_ms, errors = excluded.errors, prompt = excluded.prompt,
-    records = excluded.records, requests = excluded.requests, duplicates = excluded.duplicates, inherited = excluded.inherited`;
+    project_id, parent_id, coalesce((select p.root from usage_session p where p.session = parent_id), id),
+    case when ended_at is null then null else sort_at end, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+  from session where id = ?1`;
 
 /** Levels of sub-agents that are followed. A log may name a parent that is not here, or itself. */
 const DEPTH = 16;
@@ -142,16 +84,22 @@ const reroot = (first: string) => `update usage_session set root = (
     select id from down
   )`;
 
+/** Of a session that was stored: two look-ups where its root and those of the sessions that it started are right. */
+const REROOT_ONE = reroot(`select u.session from usage_session u where u.session = ? and (
+    u.root <> coalesce((select p.root from usage_session p where p.session = u.parent), u.session)
+    or exists (select 1 from usage_session c where c.parent = u.session and c.root <> u.root))`);
+
 /** Messages and tokens by quarter-hour. What the log gives no time for counts when the session ended. Each quarter with tokens has its work. */
 function byQuarter({ facts, usage, messages, errors, sortAt }: SessionFigures): {
   work: Map<number, Work>;
   tokens: Tokens[];
+  untimed: Untimed | undefined;
 } {
   const work = new Map<number, Work>();
   const tokens: Tokens[] = [];
   const left = structuredClone(usage) as SessionUsage;
   let [restMessages, restErrors] = [messages, errors];
-  for (const [name, { m, a, e, u = {} }] of Object.entries(facts.slots ?? {})) {
+  for (const [name, { m, a, e, u = {} }] of Object.entries(facts.slots)) {
     const quarter = Date.parse(`${name}Z`) / QUARTER_MS;
     work.set(quarter, { messages: m, activeMs: a, errors: e });
     restMessages -= m;
@@ -168,21 +116,36 @@ function byQuarter({ facts, usage, messages, errors, sortAt }: SessionFigures): 
     work.set(end, known);
     return known;
   };
+  const untimed: Untimed = {
+    quarter: end,
+    messages: Math.max(0, restMessages),
+    errors: Math.max(0, restErrors),
+    usage: {},
+  };
   for (const [model, rest] of Object.entries(left)) {
     for (const field of FIELDS) rest[field] = Math.max(0, rest[field]);
     if (FIELDS.every((field) => rest[field] === 0)) continue;
     atEnd();
+    addUsage(untimed.usage, model, rest);
     const same = tokens.find((one) => one.quarter === end && one.model === model);
     if (same) same.tokens = sumOf(same.tokens, rest);
     else tokens.push({ quarter: end, model, tokens: rest });
   }
-  if (restMessages > 0 || restErrors > 0) {
+  if (untimed.messages + untimed.errors > 0) {
     const last = atEnd();
-    last.messages += Math.max(0, restMessages);
-    last.errors += Math.max(0, restErrors);
-  }
-  return { work, tokens };
+    last.messages += untimed.messages;
+    last.errors += untimed.errors;
+  } else if (Object.keys(untimed.usage).length === 0) return { work, tokens, untimed: undefined };
+  return { work, tokens, untimed };
 }
+
+const stateOf = (
+  { last, context, loose, looseBefore, open, changing, asked }: SessionFacts,
+  untimed: Untimed | undefined,
+): CountState => ({ last, most: context?.most, loose, looseBefore, open, changing, asked, untimed });
+
+/** Bytes: a long text costs sql.js thirty times as much to bind. */
+const toBytes = (value: object) => Buffer.from(JSON.stringify(value));
 
 /** First and last quarter-hour, messages, active ms, errors. */
 function sumsOf(work: ReadonlyMap<number, Work>): (number | null)[] {
