@@ -7,7 +7,7 @@ import { BoundedMap } from "../utils/bounded.ts";
 import { isRecord, type JsonRecord } from "../utils/json.ts";
 import { bytesAt, isUnreadable, readFolderInSlices, withoutCopies } from "../utils/log-files.ts";
 import { readRegularSync } from "../utils/regular.ts";
-import { Slices } from "../utils/slices.ts";
+import { mustYield, yieldNow } from "../utils/yield.ts";
 
 /** A larger file beside a log is not read. */
 const SIDE = 16 * 1024 * 1024;
@@ -35,10 +35,9 @@ export async function* findLogs(
   wanted: (name: string, folders: readonly string[]) => boolean,
   depth = 8,
 ): AsyncGenerator<FoundLog> {
-  const slices = new Slices();
   async function* walk(dir: string, folders: readonly string[]): AsyncGenerator<FoundLog> {
     for (const entry of await readFolderInSlices(dir)) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       const { name } = entry;
       const path = join(dir, name);
       if (entry.isDirectory() && folders.length < depth && wanted(`${name}/`, folders))

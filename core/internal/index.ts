@@ -58,7 +58,7 @@ export { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "../utils/
 export { isInside, resolveInside } from "../utils/path.ts";
 export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
 export { createRing } from "../utils/ring.ts";
-export { nextSlice, Slices } from "../utils/slices.ts";
 export { sortInSlices } from "../utils/sort.ts";
 export { ISSUES } from "../utils/version.ts";
 export { isNewerVersion, versionNumbers } from "../utils/versions.ts";
+export { mustYield, yieldNow } from "../utils/yield.ts";

@@ -6,7 +6,7 @@ import { opendir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { FileChange } from "../contract/kernel.ts";
 import { isGone } from "../utils/gone.ts";
-import { Slices } from "../utils/slices.ts";
+import { mustYield, yieldNow } from "../utils/yield.ts";
 
 /** Looked at in a round: files that changed last, folders, and others. */
 const RECENT = 500;
@@ -177,9 +177,8 @@ export class FolderPoll {
 
   /** Tells that files went: those whose names are not there any more. */
   async #forget(path: string, folder: Folder, names: ReadonlySet<string>): Promise<void> {
-    const slices = new Slices();
     for (const name of folder.files.keys()) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       if (this.#stopped) return;
       if (names.has(name)) continue;
       const file = join(path, name);

@@ -1,7 +1,6 @@
 /** Tool calls beside their results, in one pass over a transcript. */
 import type { SessionEvent } from "../session/session.ts";
 import { BoundedMap } from "../utils/bounded.ts";
-import { Slices } from "../utils/slices.ts";
 
 /** Calls that wait for their result at one time; of more the oldest are given up. */
 const OPEN = 256;
@@ -12,11 +11,10 @@ interface AnsweredCall {
   result: SessionEvent;
 }
 
-/** In the order of the results. A result without an id belongs to the call before it. Lets others in between chunks. */
+/** In the order of the results. A result without an id belongs to the call before it. */
 export async function* answeredCalls(chunks: AsyncIterable<readonly SessionEvent[]>): AsyncGenerator<AnsweredCall> {
   const open = new BoundedMap<string, SessionEvent>(OPEN);
   let last = "";
-  const slices = new Slices();
   for await (const chunk of chunks) {
     for (const event of chunk) {
       if (event.kind !== "tool_use" && event.kind !== "tool_result") continue;
@@ -30,6 +28,5 @@ export async function* answeredCalls(chunks: AsyncIterable<readonly SessionEvent
       open.delete(id);
       yield { call, result: event };
     }
-    if (slices.due) await slices.turn();
   }
 }

@@ -8,7 +8,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone, isRefused } from "../utils/gone.ts";
-import { Slices } from "../utils/slices.ts";
+import { mustYield, yieldNow } from "../utils/yield.ts";
 import { toStorageError } from "./storage-error.ts";
 
 interface DurableFsOptions {
@@ -268,20 +268,16 @@ async function makeFolders(folder: string): Promise<void> {
  * Paths of all regular files below `folder` for which `pick` answers true, in slices; links are not followed, and folders that may not
  * be read passed over: one of them is no reason to leave out all others.
  */
-async function* walk(
-  folder: string,
-  pick = (name: string) => !isTempName(name),
-  slices = new Slices(),
-): AsyncGenerator<string> {
+async function* walk(folder: string, pick = (name: string) => !isTempName(name)): AsyncGenerator<string> {
   const entries = await absent(disk.readdir(folder, { withFileTypes: true })).catch((error: unknown) => {
     if (isRefused(error)) return undefined;
     throw error;
   });
   for (const entry of entries ?? []) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(path, pick, slices);
+    if (entry.isDirectory()) yield* walk(path, pick);
     else if (entry.isFile() && pick(entry.name)) yield path;
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
 }
 

@@ -12,7 +12,7 @@ import { systemReason } from "../errors/system.ts";
 import type { Cursor } from "../session/tail.ts";
 import { messageOf } from "../utils/async.ts";
 import { codeOf } from "../utils/gone.ts";
-import { Slices } from "../utils/slices.ts";
+import { mustYield, yieldNow } from "../utils/yield.ts";
 import { decodeChunk } from "./chunk.ts";
 import type { DriverConfig, TranscriptDriver } from "./driver.ts";
 import { compress, createWriter, parseTail } from "./transcript-part.ts";
@@ -82,7 +82,6 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
     },
 
     async *events(sessionId, parts, from = 0) {
-      const slices = new Slices();
       for (const part of parts) {
         if (part.firstSeq + part.count <= from) continue;
         const { chunks } = await self.index(sessionId, part);
@@ -99,7 +98,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
             const events = decodeChunk(inflate(key, entry, bytes.subarray(at, at + entry.bytes)));
             yield entry.firstSeq < from ? events.slice(from - entry.firstSeq) : events;
             // Small reads are done at once: without this a long session would be read in one go.
-            if (slices.due) await slices.turn();
+            if (mustYield()) await yieldNow();
           }
         }
       }
@@ -133,12 +132,11 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
     settle: async () => (await open()).settle?.(),
     async keys() {
       const own: string[] = [];
-      const slices = new Slices();
       for (const name of await (await open()).getKeys("", {})) {
         // Drivers answer paths or keys, and everything they hold: shares, or what another program put there.
         const key = name.replaceAll(/[/\\]/g, ":");
         if (OWN.test(key)) own.push(key);
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
       }
       return own;
     },

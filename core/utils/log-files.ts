@@ -4,8 +4,8 @@ import { readdir } from "node:fs/promises";
 import { sep } from "node:path";
 import { codeOf, isGone } from "./gone.ts";
 import { openRegularSync } from "./regular.ts";
-import { Slices } from "./slices.ts";
 import { sortInSlices } from "./sort.ts";
+import { mustYield, yieldNow } from "./yield.ts";
 
 const PROBE = 64 * 1024;
 const CLOSED = new Set(["EACCES", "EPERM", "ELOOP", "EISDIR", "EFTYPE"]);
@@ -48,14 +48,13 @@ const AT_ONCE = 512;
 /** The same in slices: a folder may hold any number of logs. */
 export async function readFolderInSlices(dir: string): Promise<Dirent[]> {
   const entries: Dirent[] = [];
-  const slices = new Slices();
   try {
     // At once and not by another thread: most folders are small, and there are many.
     const folder = opendirSync(dir, { bufferSize: AT_ONCE });
     try {
       for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
         entries.push(entry);
-        if (entries.length % AT_ONCE === 0 && slices.due) await slices.turn();
+        if (entries.length % AT_ONCE === 0 && mustYield()) await yieldNow();
       }
     } finally {
       folder.closeSync();
@@ -69,10 +68,9 @@ export async function readFolderInSlices(dir: string): Promise<Dirent[]> {
 /** The names of a folder's entries, to ask what lies beside a log; in slices. */
 export async function namesInSlices(entries: readonly Dirent[]): Promise<Set<string>> {
   const names = new Set<string>();
-  const slices = new Slices();
   for (const { name } of entries) {
     names.add(name);
-    if (names.size % AT_ONCE === 0 && slices.due) await slices.turn();
+    if (names.size % AT_ONCE === 0 && mustYield()) await yieldNow();
   }
   return names;
 }

@@ -1,5 +1,5 @@
 /** Sorting what may be any number of things without holding others up. */
-import { Slices } from "./slices.ts";
+import { mustYield, yieldNow } from "./yield.ts";
 
 /** Sorted in one go: under a millisecond. */
 const RUN = 1024;
@@ -7,11 +7,10 @@ const RUN = 1024;
 /** A sorted copy: runs are sorted and merged in slices. Stable. */
 export async function sortInSlices<T>(list: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
   if (list.length <= RUN) return [...list].sort(compare);
-  const slices = new Slices();
   let from: T[] = [];
   for (let i = 0; i < list.length; i += RUN) {
     for (const one of list.slice(i, i + RUN).sort(compare)) from.push(one);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   for (let width = RUN; width < from.length; width *= 2) {
     const to: T[] = [];
@@ -22,7 +21,7 @@ export async function sortInSlices<T>(list: readonly T[], compare: (a: T, b: T) 
       while (left < middle || right < end) {
         const takeLeft = right >= end || (left < middle && compare(from[left] as T, from[right] as T) <= 0);
         to.push(from[takeLeft ? left++ : right++] as T);
-        if (to.length % RUN === 0 && slices.due) await slices.turn();
+        if (to.length % RUN === 0 && mustYield()) await yieldNow();
       }
     }
     from = to;

@@ -1,6 +1,6 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
 import type { Kernel, Services } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
 import { type Forms, formsOf, isReformed } from "./match/forms.ts";
@@ -114,18 +114,17 @@ async function reformedIn(
     file.lines.flatMap(({ commit }, i) => (writes[matched[i]?.write ?? -1]?.whole ? [commit] : [])),
   );
   const formsBefore = new Map<string, Forms>();
-  const slices = new Slices();
   for (const commit of [...commits].slice(0, VERSIONS)) {
     const previous = file.previous.get(commit);
     const text = previous && (await kernel.inject("git").textAt(root, previous.commit, previous.path));
     if (typeof text === "string") formsBefore.set(commit, formsOf(linesOf(text)));
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   const found = new Set<number>();
   for (const [i, { text, commit }] of file.lines.entries()) {
     const before = formsBefore.get(commit);
     if (before && isReformed(text, before)) found.add(i);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return found;
 }
@@ -147,11 +146,10 @@ async function underOtherNames(
   if (open.length < ENOUGH) return [];
   const until = Math.max(...[...brought].map((hash) => Date.parse(file.commits.get(hash)?.at ?? "")));
   const wanted = new Set(open.map(({ text }) => keyOf(text)));
-  const slices = new Slices();
   const ends = [...names].map((name) => `/${name}`);
   const byFile = new Map<string, Write[]>();
   for (const write of await writesBefore(kernel, project, root, until + SECOND)) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (ends.some((end) => write.file.endsWith(end))) continue;
     const list = byFile.get(write.file);
     if (list) list.push(write);
@@ -161,7 +159,7 @@ async function underOtherNames(
   for (const writes of byFile.values()) {
     const held = new Set<number>();
     for (const { lines } of writes) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       for (const key of lines) if (wanted.has(key)) held.add(key);
     }
     if (held.size >= Math.max(ENOUGH, wanted.size / 4))

@@ -1,6 +1,6 @@
 /** What archived sessions wrote, from the tables. One function per question. */
 import type { Kernel } from "sessarc";
-import { Slices, sortInSlices } from "#internal";
+import { mustYield, sortInSlices, yieldNow } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { readCalls, type WrittenCall } from "./indexer/rows.ts";
 
@@ -110,7 +110,6 @@ export async function placesOf(
 }
 
 async function toWrites(rows: readonly FileRow[], placeOf: (row: FileRow) => Place): Promise<Write[]> {
-  const slices = new Slices();
   const found: Write[] = [];
   const authors = new Map<string, Author>();
   for (const row of rows) {
@@ -119,7 +118,7 @@ async function toWrites(rows: readonly FileRow[], placeOf: (row: FileRow) => Pla
     const file = fileAt(row.path, placeOf(row));
     authors.set(id, author);
     for (const call of readCalls(calls, lines)) found.push({ ...call, author, file, at: call.at ?? ended });
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return sortInSlices(found, byTime);
 }

@@ -1,7 +1,7 @@
 /** Finds roots without events: watching a share of another machine succeeds, but reports no change. */
 import { stat } from "node:fs/promises";
 import type { Services } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 
 type Scan = NonNullable<Services["importer"]["lastScan"]>;
 type Found = NonNullable<ReturnType<Scan["found"]["get"]>>;
@@ -65,9 +65,8 @@ export function createSilence(): Silence {
 async function newest({ found }: Scan): Promise<Found[]> {
   let best: Found[] = [];
   let least = Number.NEGATIVE_INFINITY;
-  const slices = new Slices();
   for (const one of found.values()) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if ((one.ref.mtime ?? 0) <= least || best.push(one) < 2 * SAMPLE) continue;
     best = best.sort(latestFirst).slice(0, SAMPLE);
     least = best.at(-1)?.ref.mtime ?? 0;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
-import { Slices, type TranscriptPart } from "#internal";
+import { mustYield, type TranscriptPart, yieldNow } from "#internal";
 import type { DocumentHead } from "./export/document.ts";
 import type { PiecesJob, PiecesRequest, PiecesResult, WrittenPieces } from "./export/pieces.ts";
 import { pagePolicy } from "./export/policy.ts";
@@ -168,11 +168,10 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     async messages(events) {
       const { createRedactor } = await import("./engine.ts");
       const scanner = await rules.scanner();
-      const slices = new Slices();
       const out: SessionEvent[] = [];
       for (const event of events) {
         out.push(...createRedactor(scanner, { budgetMs: MESSAGE_MS }).redactEvents([event]));
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
       }
       return out;
     },

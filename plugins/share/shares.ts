@@ -1,7 +1,7 @@
 /** Making, listing, revoking and opening shares. Service "shares". */
 import { createHash, randomBytes } from "node:crypto";
 import { type Kernel, SessarcError } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { createShareStore, type ShareRow } from "./store.ts";
 
 export interface Share {
@@ -248,10 +248,9 @@ const nameOf = (host: string) =>
 /** A page may have many megabytes: others get their turn between its pieces. */
 async function isDamaged({ checksum }: ShareRow, page: Uint8Array): Promise<boolean> {
   const hash = createHash("sha256");
-  const slices = new Slices();
   for (let at = 0; at < page.length; at += PIECE) {
     hash.update(page.subarray(at, at + PIECE));
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return hash.digest("hex") !== checksum;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import { SessarcError, type SqlValue, type Statement } from "sessarc";
 import { expect, it } from "vitest";
-import { nextSlice } from "#internal";
+import { yieldNow } from "#internal";
 import archive, { type Project, type Session } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
@@ -164,7 +164,7 @@ it.each([
       isDone = true;
       return status;
     });
-    if (++portions === 2) for (let turns = 0; turns < 30_000 && !isDone; turns++) await nextSlice();
+    if (++portions === 2) for (let turns = 0; turns < 30_000 && !isDone; turns++) await yieldNow();
     return answer;
   };
   const associated = await t.send("POST", `/api/projects/${project?.id}/associate`, { path: t.home });

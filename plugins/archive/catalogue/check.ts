@@ -1,7 +1,7 @@
 /** What the doctor says about transcripts: each part is there and is as it was written. */
 
 import type { DoctorCheck, Kernel } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { isDamage } from "./damage.ts";
 import { partsOf } from "./types.ts";
 
@@ -42,7 +42,6 @@ function toCheck({ damaged, count }: Finding, before: string): DoctorCheck {
 async function findDamage(kernel: Kernel, signal: AbortSignal | undefined): Promise<Finding> {
   const { db, transcripts } = kernel.storage;
   const damaged = new Set<string>();
-  const slices = new Slices();
   let texts = 0;
   for (const table of ["id, parts from session", "session_id as id, parts from earlier"]) {
     for (let after = 0; ; ) {
@@ -58,7 +57,7 @@ async function findDamage(kernel: Kernel, signal: AbortSignal | undefined): Prom
           if (!isDamage(error)) throw error;
           damaged.add(id);
         }
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
       }
       texts += rows.length;
       const last = rows.at(-1);

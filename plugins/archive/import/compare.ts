@@ -1,7 +1,7 @@
 /** What the archive has of logs that were found, and of which it has that are gone. */
 
 import type { Database, Statement } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, type Scan, versionOf } from "../places/scan.ts";
@@ -29,9 +29,8 @@ const storedAs = ({ ref }: FoundLog, row: Row): FoundLog["stored"] =>
 export async function compareAll(db: Database, { tools, found }: Scan): Promise<boolean> {
   const listed = new Set(tools.filter((tool) => !tool.unlisted).map((tool) => tool.tool));
   const changed: Statement[] = [];
-  const slices = new Slices();
   for (const row of await db.all<Row>(`select id, ${COLUMNS.join(", ")} from session`)) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const one = found.get(row.id);
     if (one) found.setStored(row.id, storedAs(one, row));
     const now = one ? 0 : 1;

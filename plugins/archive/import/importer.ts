@@ -1,5 +1,5 @@
 import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { isDue } from "../catalogue/left-out.ts";
 import type { Readers } from "../catalogue/readers.ts";
@@ -361,9 +361,8 @@ export class Importer {
     const projects = new Set(selection.projects);
     const choose = async (scan: Scan) => {
       const chosen: FoundLog[] = [];
-      const slices = new Slices();
       for (const found of scan.found.values()) {
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
         const direct = selection.all || ids.has(found.id) || tools.has(found.ref.tool);
         if (direct || (projects.size > 0 && projects.has(await this.projectOf(found)))) chosen.push(found);
       }

@@ -1,7 +1,7 @@
 /** Transcript files without a row. */
 import { readdir } from "node:fs/promises";
 import type { Kernel } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 
 /**
@@ -14,18 +14,17 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
   if (keys.length === 0) return 0;
   if ((await readdir(dataDir)).some((name) => name.includes(".damaged-"))) return 0;
   const wanted = new Set<string>();
-  const slices = new Slices();
   type Row = Pick<SessionRow, "id" | "parts" | "has_cursor">;
   for (const row of await db.all<Row>("select id, parts, has_cursor from session")) {
     for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
     if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   for (const { session_id, parts } of await db.all<EarlierRow>("select * from earlier"))
     for (const part of partsOf({ parts })) wanted.add(transcripts.keyOf(session_id, part.generation));
   let swept = 0;
   for (const key of keys) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (wanted.has(key)) continue;
     await transcripts.removeKey(key);
     swept++;

@@ -1,7 +1,7 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
 
 import { isSessarcError, type PoolTask, SessarcError, type Statement } from "sessarc";
-import { Slices, spaceOf } from "#internal";
+import { mustYield, spaceOf, yieldNow } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { formatCount } from "#internal/terminal";
 import { isDamage } from "../catalogue/damage.ts";
@@ -73,9 +73,8 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   const { known, deleted } = past;
   const changed: FoundLog[] = [];
   const moved: FoundLog[] = [];
-  const slices = new Slices();
   for (const one of open) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const row = known.get(one.id);
     // An import by name repairs: a damaged transcript is rebuilt although its log is unchanged.
     if (row && options.named.has(one.id) && (await isDamaged(kernel, row))) row.format = 0;
@@ -157,7 +156,6 @@ class Run {
   #alone: Promise<unknown> = Promise.resolve();
   readonly #past = new Map<string, SessionRow>();
   readonly #stage: Stage;
-  readonly #slices = new Slices();
   #done = 0;
   #total = 0;
   #bytesDone = 0;
@@ -306,7 +304,7 @@ class Run {
     const byId = new Map(found.map((one) => [one.id, one]));
     for (const result of results) {
       // Jobs that wait come without a turn of the event loop between them.
-      if (this.#slices.due) await this.#slices.turn();
+      if (mustYield()) await yieldNow();
       const one = byId.get(result.ok ? result.session.id : result.id);
       if (!one || (!result.ok && result.code === CANCELLED)) continue;
       this.#done++;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AdapterEnv, type Kernel, VERSION } from "sessarc";
-import { isInside, Slices } from "#internal";
+import { isInside, mustYield, yieldNow } from "#internal";
 import type { Scan } from "./scan.ts";
 
 /** Of a path that did not exist. */
@@ -38,9 +38,8 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
   const stores = new Set<string>();
   const folders = new Set<string>();
   const missing: string[] = [];
-  const slices = new Slices();
   for (const { ref, root } of scan.found.values()) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (ref.exclusive && ref.size !== undefined && ref.mtime !== undefined) logs.push([ref.path, ref.size, ref.mtime]);
     else for (const path of [ref.path, `${ref.path}-wal`]) stores.add(path);
     for (let folder = dirname(ref.path); isInside(root, folder) && !folders.has(folder); folder = dirname(folder))
@@ -54,12 +53,12 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
     }
   // A folder without logs gets its first log without a change of the folder above it.
   for (const folder of [...folders]) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     for (const name of foldersIn(folder)) folders.add(join(folder, name));
   }
   const others: Stamps["others"] = missing.map((path) => [path, ABSENT]);
   for (const path of [...stores, ...folders]) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const time = timeOf(statOf(path));
     others.push([path, time >= since - TICK_MS ? UNKNOWN : time]);
   }
@@ -68,14 +67,13 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
 
 /** Whether a log, a folder or a database differs from its stamp. Reads no content; about 5 µs a path, in slices. */
 export async function hasChanged(stamps: Stamps): Promise<boolean> {
-  const slices = new Slices();
   for (const [path, size, mtime] of stamps.logs) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const now = statOf(path);
     if (now?.size !== size || now.mtimeMs !== mtime) return true;
   }
   for (const [path, mtime] of stamps.others) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (timeOf(statOf(path)) !== mtime) return true;
   }
   return false;

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { Slices, toEvents } from "#internal";
+import { mustYield, toEvents, yieldNow } from "#internal";
 import { pages } from "#internal/adapter";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
@@ -104,10 +104,9 @@ const remove = defineRoute({
           archive.changed([]);
         });
       } finally {
-        const slices = new Slices();
         for (const page of pages(gone, TOLD)) {
           await Promise.all(page.map((id) => kernel.notify("session:removed", { id })));
-          if (slices.due) await slices.turn();
+          if (mustYield()) await yieldNow();
         }
       }
       await kernel.notify("project:changed", { id: params.id, what: "removed" });

@@ -2,7 +2,7 @@
 
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
-import { eventsResponse, Slices, streamJson, textStream } from "#internal";
+import { eventsResponse, mustYield, streamJson, textStream, yieldNow } from "#internal";
 import type { Logs } from "../places/logs.ts";
 import type { FoundLog, ToolScan } from "../places/scan.ts";
 import {
@@ -62,14 +62,13 @@ async function* framesOf(tools: ToolScan[], sessions: number, looked: Looked): A
 
 /** The answer as JSON, a few hundred sessions at a time. */
 async function* pieces(tools: ToolScan[], projects: KeptProject[], found: Logs): AsyncGenerator<string> {
-  const slices = new Slices();
   yield `{"tools":${JSON.stringify(tools)},"projects":[`;
   for (const [n, { sessions, ...project }] of projects.entries()) {
     yield `${n ? "," : ""}${JSON.stringify(project).slice(0, -1)},"sessions":[`;
     for (let i = 0; i < sessions.length; i += AT_ONCE) {
       const some = JSON.stringify(wholeSessions(sessions.slice(i, i + AT_ONCE), found));
       yield `${i ? "," : ""}${some.slice(1, -1)}`;
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
     }
     yield "]}";
   }

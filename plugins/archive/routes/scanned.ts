@@ -1,7 +1,7 @@
 /** Logs that a scan found, with what the archive or a look at their heads says of them. */
 
 import type { Database, Kernel, SessionRef } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { marks } from "#internal/adapter";
 import type { Logs } from "../places/logs.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
@@ -65,7 +65,6 @@ interface StoredTitle {
 export async function* describeLogs(kernel: Kernel, found: Iterable<FoundLog>): AsyncGenerator<Described[]> {
   const archive = kernel.inject("archive/open");
   const { db } = kernel.storage;
-  const slices = new Slices();
   const deleted = await archive.store.tombstones();
   let perMessage: Promise<(tool: string) => number> | undefined;
   const describe = async (one: FoundLog, row: StoredTitle | undefined): Promise<Described> => {
@@ -94,7 +93,7 @@ export async function* describeLogs(kernel: Kernel, found: Iterable<FoundLog>): 
     for (let i = 0; i < some.length; i += AHEAD) {
       const ahead = some.slice(i, i + AHEAD);
       batch.push(...(await Promise.all(ahead.map((one) => describe(one, rows.get(one.id))))));
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
     }
     yield batch;
   }

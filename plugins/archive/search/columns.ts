@@ -7,7 +7,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { fivesOf } from "./signature.ts";
 
 const MAGIC = Buffer.from("SESSARCX", "latin1");
@@ -46,7 +46,6 @@ export async function turnAround(sessions: readonly Signed[]): Promise<Buffer> {
   const bytes = Buffer.alloc(head.length + ((width + 4) << ROWS_LOG2));
   head.copy(bytes);
   const rows = bytes.subarray(head.length);
-  const slices = new Slices();
   let column = 0;
   for (const { signatures } of sessions) {
     for (const signature of signatures) {
@@ -57,12 +56,12 @@ export async function turnAround(sessions: readonly Signed[]): Promise<Buffer> {
         rows[byte] = (rows[byte] as number) | bit;
       });
       column++;
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
     }
   }
   for (let row = 0, start = 0; start < rows.length; row++, start += width + 4) {
     rows.writeUInt32LE(crc32(rows.subarray(start, start + width)), start + width);
-    if (row % 1_024 === 0 && slices.due) await slices.turn();
+    if (row % 1_024 === 0 && mustYield()) await yieldNow();
   }
   return bytes;
 }

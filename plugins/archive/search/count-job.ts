@@ -1,5 +1,5 @@
 /** Counts what matches in sessions, in a worker: it reads their signatures and inflates the chunks that may hold the query. */
-import { createTranscripts, decodeChunk, Slices, type Transcripts } from "#internal";
+import { createTranscripts, decodeChunk, mustYield, type Transcripts, yieldNow } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { candidatesIn, counts, type TextOf } from "./candidate.ts";
 import { type CompiledQuery, compile, matchesIn } from "./match.ts";
@@ -41,14 +41,13 @@ export async function countHere(
   signal?: AbortSignal,
 ): Promise<Counted[]> {
   const compiled = compile(query);
-  const slices = new Slices();
   const answer: Counted[] = [];
   for (const { id, parts } of work) {
     const counted: Counted = { messages: 0, chunks: 0, candidates: 0, inflated: 0, damaged: false };
     /** Leaves out what cannot be read. */
     const attempt = async (read: () => Promise<void>) => {
       signal?.throwIfAborted();
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       await read().catch((error: unknown) => {
         if (!isDamage(error)) throw error;
         counted.damaged = true;
@@ -64,7 +63,7 @@ export async function countHere(
           await attempt(async () => {
             counted.inflated++;
             const bytes = await transcripts.chunkBytes(id, part, entry);
-            counted.messages += await countIn(bytes, compiled, earlier, slices);
+            counted.messages += await countIn(bytes, compiled, earlier);
           });
       });
     answer.push(counted);
@@ -73,18 +72,13 @@ export async function countHere(
 }
 
 /** Messages of a chunk that match and count. */
-async function countIn(
-  bytes: Buffer,
-  compiled: CompiledQuery,
-  earlier: TextOf["earlier"],
-  slices: Slices,
-): Promise<number> {
+async function countIn(bytes: Buffer, compiled: CompiledQuery, earlier: TextOf["earlier"]): Promise<number> {
   if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) return 0;
   const chunk = toSearched(decodeChunk(bytes));
   let messages = 0;
   for (const match of matchesIn(chunk, compiled)) {
     if (match) messages += counts(earlier, match.event.seq) ? 1 : 0;
-    else if (slices.due) await slices.turn();
+    else if (mustYield()) await yieldNow();
   }
   return messages;
 }

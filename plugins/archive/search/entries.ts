@@ -1,7 +1,7 @@
 /** The sessions a search goes through, with their directories and signatures as far as they are cached. */
 
 import type { Database } from "sessarc";
-import { Slices, type Transcripts } from "#internal";
+import { mustYield, type Transcripts, yieldNow } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
@@ -128,9 +128,8 @@ export class Entries {
     const earlier = new Map<string, EarlierRow[]>();
     for (const text of texts) earlier.set(text.session_id, [...(earlier.get(text.session_id) ?? []), text]);
     const read: Entry[] = [];
-    const slices = new Slices();
     for (const row of rows) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       read.push(toEntry(row, earlier.get(row.id) ?? []));
     }
     const before = new Map<string, Entry>();

@@ -1,5 +1,5 @@
 /** One question over the archive: which sessions and chunks may hold it, and what of them does. */
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
 import { type Candidate, candidatesIn, counts } from "./candidate.ts";
@@ -41,7 +41,6 @@ const AT_ONCE = 4;
 const STEP = 1_024;
 
 export class Lookup {
-  readonly slices = new Slices();
   readonly stats: SearchStats = { chunks: 0, candidates: 0, inflated: 0 };
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
@@ -66,7 +65,7 @@ export class Lookup {
   async wanted(entries: readonly Entry[], scope: Scope): Promise<Entry[]> {
     const wanted: Entry[] = [];
     for (const [i, entry] of entries.entries()) {
-      if (i % STEP === 0 && this.slices.due) await this.slices.turn();
+      if (i % STEP === 0 && mustYield()) await yieldNow();
       if (!passes(entry, scope)) continue;
       if (this.passing(entry) === 0) this.stats.chunks += entry.columns?.count ?? 0;
       else wanted.push(entry);
@@ -103,7 +102,7 @@ export class Lookup {
       const some = entries.slice(i, i + AT_ONCE);
       const candidates = await Promise.all(some.map((entry) => this.candidates(entry)));
       for (const [n, entry] of some.entries()) yield { entry, candidates: candidates[n] ?? [] };
-      if (this.slices.due) await this.slices.turn();
+      if (mustYield()) await yieldNow();
     }
   }
 
@@ -136,14 +135,14 @@ export class Lookup {
   ): Promise<void> {
     for (const one of candidates) {
       const chunk = await this.#chunk(entry, one);
-      if (this.slices.due) await this.slices.turn();
+      if (mustYield()) await yieldNow();
       this.inVain++;
       if (!chunk) continue;
       let isFirst = true;
       for (const match of matchesIn(chunk, this.#compiled)) {
         if (match === null) {
           this.#signal?.throwIfAborted();
-          if (this.slices.due) await this.slices.turn();
+          if (mustYield()) await yieldNow();
         } else if (counts(one.earlier, match.event.seq)) {
           if (isFirst) this.inVain--;
           isFirst = false;

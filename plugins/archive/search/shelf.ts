@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Slices, writeFileAtomic } from "#internal";
+import { mustYield, writeFileAtomic, yieldNow } from "#internal";
 import { ColumnFile, type Columns, type Signed, turnAround } from "./columns.ts";
 
 const NAME = /^[0-9a-f]{16}\.columns$/;
@@ -78,10 +78,9 @@ export class Shelf {
     const wanted = missing.filter(({ key }) => !this.#large.has(key));
     let left = wanted.reduce((sum, { chunks }) => sum + chunks, 0);
     if (left < least) return;
-    const slices = new Slices();
     const live = liveKeys();
     for (const file of this.#files) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       let chunks = 0;
       for (const { key, count } of file.sessions) if (live.has(key)) chunks += count;
       if (chunks * 2 < file.chunks) this.drop(file);
@@ -91,7 +90,7 @@ export class Shelf {
     let chunks = 0;
     for (const { key, chunks: about, signatures } of wanted) {
       // Their source may be in memory, or read at once: no other turn of the event loop comes in between.
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       if (this.#closed) return;
       left -= about;
       const own = await signatures();
@@ -133,9 +132,8 @@ export class Shelf {
     if (folder === undefined) return;
     // Not there, or not to be read: searches take longer and answer the same.
     const names = await readdir(folder).catch(() => []);
-    const slices = new Slices();
     for (const name of names) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       const path = join(folder, name);
       if (!NAME.test(name)) continue;
       try {

@@ -1,6 +1,6 @@
 /** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
 import type { Kernel, PoolTask } from "sessarc";
-import type { Transcripts } from "#internal";
+import { mustYield, type Transcripts, yieldNow } from "#internal";
 import type { KnownCounts } from "./count-cache.ts";
 import type { Counted, CountJob, CountWork } from "./count-job.ts";
 import type { Entry } from "./entry.ts";
@@ -143,7 +143,7 @@ export async function countAll(lookup: Lookup, wanted: readonly Entry[], options
       size += most;
       if (size >= lanes * chunks * JOBS_AT_ONCE) await count();
     } else tally.add(entry, messages ?? 0);
-    if (lookup.slices.due) await lookup.slices.turn();
+    if (mustYield()) await yieldNow();
     if (performance.now() <= until) continue;
     await count();
     if (tally.found.length === 0 || entry === wanted.at(-1)) continue;

@@ -3,7 +3,7 @@
  * and formatting change nothing. What was written between the last commit of the file and the line's own needs no more evidence;
  * anything else needs a run of lines that says enough, because short lines are the same everywhere.
  */
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { formless, keyOf, weightOf } from "../indexer/keys.ts";
 import type { Write } from "../writes.ts";
 
@@ -62,13 +62,12 @@ export async function matchLines(
   windows: ReadonlyMap<string, Window>,
   writes: readonly Write[],
 ): Promise<(Matched | undefined)[]> {
-  const slices = new Slices();
   const keys: number[] = [];
   const weights: number[] = [];
   for (const { text } of lines) {
     keys.push(keyOf(text));
     weights.push(weightOf(text));
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   const found: (Matched | undefined)[] = new Array(lines.length).fill(undefined);
   const used = new Set<string>();
@@ -145,12 +144,12 @@ export async function matchLines(
     const first = firstAfter(writes, window.after + SECOND);
     const end = firstAfter(writes, window.authored + SECOND);
     if (first >= end) continue;
-    const places = await placesOf(writes, first, end, slices, ({ elsewhere }) => !elsewhere);
+    const places = await placesOf(writes, first, end, ({ elsewhere }) => !elsewhere);
     const heavy = own.filter((i) => (weights[i] ?? 0) >= HEAVY);
     // Those whose neighbours fit come first: a line that is there twice goes to the place it belongs to.
     for (const least of [1, 0])
       for (const i of heavy) {
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
         if (found[i]) continue;
         const all = places.get(keys[i] ?? 0) ?? [];
         const here = lines[i]?.reformed ? all.filter(({ write }) => !writes[write]?.whole) : all;
@@ -161,7 +160,7 @@ export async function matchLines(
     const pieces = piecesOf(writes, first, end);
     if (pieces.length > 0)
       for (const i of heavy) {
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
         if (found[i] || lines[i]?.reformed) continue;
         const text = formless(lines[i]?.text ?? "");
         const piece = pieces.findLast((one) => text.includes(one.text));
@@ -176,9 +175,9 @@ export async function matchLines(
       ...[...windows.values()].map(({ after, authored }) => (Number.isFinite(after) ? after : authored)),
     );
     const isOwn = ({ whole, at }: Write) => !whole || at <= born + SECOND;
-    const everywhere = await placesOf(writes, 0, writes.length, slices);
+    const everywhere = await placesOf(writes, 0, writes.length);
     for (const [i, one] of found.entries()) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       if (one || (weights[i] ?? 0) < HEAVY) continue;
       const until = (windows.get(lines[i]?.commit ?? "")?.committed ?? Number.NEGATIVE_INFINITY) + SECOND;
       const places = (everywhere.get(keys[i] ?? 0) ?? []).filter(({ write }) => {
@@ -198,7 +197,7 @@ export async function matchLines(
       }
     }
   }
-  await spread(lines, keys, weights, found, writes, slices);
+  await spread(lines, keys, weights, found, writes);
   return found;
 }
 
@@ -238,7 +237,6 @@ async function spread(
   weights: readonly number[],
   found: (Matched | undefined)[],
   writes: readonly Write[],
-  slices: Slices,
 ): Promise<void> {
   const keysOf = new Map<number, Set<number>>();
   const holds = (write: number, key: number) => {
@@ -251,7 +249,7 @@ async function spread(
     writes[write]?.lines.some((one, at, all) => one === other && all[at + step] === key) ?? false;
   const pass = async (from: number, step: 1 | -1) => {
     for (let i = from; i >= 0 && i < lines.length; i += step) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       const before = found[i - step];
       if (found[i] || !before || lines[i - step]?.commit !== lines[i]?.commit || (weights[i] ?? 0) >= HEAVY) continue;
       if (follows(before.write, keys[i - step], keys[i], step)) found[i] = { ...before, evidence: "near" };
@@ -278,10 +276,10 @@ async function spread(
       commit,
       [...own].sort((a, b) => a - b),
     );
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   for (const [i, { commit }] of lines.entries()) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const key = keys[i] ?? 0;
     if (found[i] || key === 0 || lines[i]?.reformed || (weights[i] ?? 0) >= HEAVY) continue;
     const holders = (inOrder.get(commit) ?? []).filter((one) => holds(one, key) && left(one, key) > 0);
@@ -310,7 +308,6 @@ async function placesOf(
   writes: readonly Write[],
   first: number,
   end: number,
-  slices: Slices,
   counts: (write: Write) => boolean = () => true,
 ): Promise<Map<number, Place[]>> {
   const places = new Map<number, Place[]>();
@@ -322,7 +319,7 @@ async function placesOf(
       if (list) list.push({ write, at });
       else places.set(key, [{ write, at }]);
     }
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return places;
 }

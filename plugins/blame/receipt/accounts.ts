@@ -1,6 +1,6 @@
 /** A project's sessions and commits joined, computed once until one of them changes. */
 import type { Kernel, Services } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { readPrompts } from "../indexer/rows.ts";
 import { groupBy } from "./group.ts";
@@ -93,11 +93,10 @@ async function compute(kernel: Kernel, project: string, root: string, tips: Tips
   const spent = new Map(spending.map((one) => [one.session, one]));
   const landedOf = await groupBy(landing.landed, ({ write }) => write.author.id);
   const writesOf = await groupBy(landing.writes, ({ author }) => author.id);
-  const slices = new Slices();
   const works: Work[] = [];
   const sessions = new Map<string, AccountedSession>();
   for (const { id, tool, title, started, prompts: text } of rows) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const prompts = readPrompts(text ?? "[]");
     const money = spent.get(id);
     sessions.set(id, { id, tool, title, microdollars: money?.microdollars ?? 0, prompts });
@@ -114,11 +113,11 @@ async function compute(kernel: Kernel, project: string, root: string, tips: Tips
   for (const { write } of landing.landed) {
     const call = `${write.author.id} ${write.seq}`;
     taken.set(call, (taken.get(call) ?? 0) + 1);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   const uncommitted: Accounts["uncommitted"] = [];
   for (const { author, seq, lines, whole } of landing.writes) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     // A call that wrote the whole file repeats lines that were there before.
     if (whole) continue;
     const left = lines.filter((key) => key !== 0).length - (taken.get(`${author.id} ${seq}`) ?? 0);

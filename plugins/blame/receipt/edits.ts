@@ -1,6 +1,6 @@
 /** What became of each edit of a session: the answer of GET /sessions/:id/edits. */
 import { type Kernel, SessarcError } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { landingFor } from "./accounts.ts";
 import type { Landed, Landing } from "./landing.ts";
 import type { FateRow } from "./receipt.ts";
@@ -33,19 +33,18 @@ export async function editsOf(kernel: Kernel, id: string): Promise<SessionEdits>
   const root = await archive.projectPath(project);
   const landing = root === null ? undefined : await landingIn(kernel, project, root);
   if (root === null || !landing) return { project, hasRepository: false, edits: [] };
-  const slices = new Slices();
   const bySeq = new Map<number, Landed[]>();
   for (const one of landing.landed) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (one.write.author.id !== session) continue;
     const list = bySeq.get(one.write.seq);
     if (list) list.push(one);
     else bySeq.set(one.write.seq, [one]);
   }
-  const written = await writtenBy(landing, session, slices);
+  const written = await writtenBy(landing, session);
   const edits: EditState[] = [];
   for (const [seq, { lines, fresh }] of [...written].sort(([a], [b]) => a - b)) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const own = bySeq.get(seq) ?? [];
     const sums: EditState["lines"] = {};
     for (const { fate, by } of own) {
@@ -75,20 +74,16 @@ async function landingIn(kernel: Kernel, project: string, root: string): Promise
  * Of each call: how many lines it wrote, and how many of these no earlier call had written into the file. Lines of a call that wrote the
  * whole file are in the second number alone.
  */
-async function writtenBy(
-  { writes }: Landing,
-  session: string,
-  slices: Slices,
-): Promise<Map<number, { lines: number; fresh: number }>> {
+async function writtenBy({ writes }: Landing, session: string): Promise<Map<number, { lines: number; fresh: number }>> {
   const files = new Set<string>();
   for (const write of writes) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (write.author.id === session) files.add(write.file);
   }
   const known = new Map<string, Set<number>>();
   const found = new Map<number, { lines: number; fresh: number }>();
   for (const write of writes) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const { file } = write;
     if (!files.has(file)) continue;
     const { author, seq, lines, whole } = write;

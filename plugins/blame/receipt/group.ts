@@ -1,15 +1,14 @@
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 
 /** Values by a key, in the order in which keys first come. Requests come in between. */
 export async function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Promise<Map<K, V[]>> {
-  const slices = new Slices();
   const groups = new Map<K, V[]>();
   for (const value of values) {
     const key = keyOf(value);
     const list = groups.get(key);
     if (list) list.push(value);
     else groups.set(key, [value]);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return groups;
 }

@@ -1,6 +1,6 @@
 /** Which lines of which calls got into which commits, and what became of them. */
 import type { Kernel, Services } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { keyOf } from "../indexer/keys.ts";
 import { formsOf, isReformed } from "../match/forms.ts";
 import { type CommittedLine, matchLines, type Window } from "../match/match.ts";
@@ -80,13 +80,12 @@ async function landIn(
   isMerged: ReadonlySet<string>,
   byName: ReadonlyMap<string, Write[]>,
 ): Promise<Landed[]> {
-  const slices = new Slices();
-  const lineages = await lineagesOf(commits, slices);
+  const lineages = await lineagesOf(commits);
   const landed: Landed[] = [];
   const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
   for (const { names, patches } of lineages) {
-    if (slices.due) await slices.turn();
-    const writes = await writesUnder(names, byName, slices);
+    if (mustYield()) await yieldNow();
+    const writes = await writesUnder(names, byName);
     if (writes.length === 0) continue;
     const touched = patches.map(({ commit }) => Date.parse(commit.authoredAt)).sort((a, b) => a - b);
     const windows = new Map<string, Window>();
@@ -98,7 +97,7 @@ async function landIn(
         authored,
         committed: Date.parse(commit.at),
       });
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
     }
     const lines: CommittedLine[] = [];
     for (const { commit, file } of patches) {
@@ -106,12 +105,12 @@ async function landIn(
       for (const added of file.addedLines) {
         const text = added.replace(/\r$/, "");
         lines.push({ text, commit: commit.hash, reformed: isReformed(text, before) });
-        if (slices.due) await slices.turn();
+        if (mustYield()) await yieldNow();
       }
     }
     const matched = await matchLines(lines, windows, writes);
     const writers = matched.map((one) => (one ? writes[one.write] : undefined));
-    for (const one of await followed(patches, lines, writers, isMerged, subjects, slices)) landed.push(one);
+    for (const one of await followed(patches, lines, writers, isMerged, subjects)) landed.push(one);
   }
   return landed;
 }
@@ -125,7 +124,6 @@ async function followed(
   writers: readonly (Write | undefined)[],
   isMerged: ReadonlySet<string>,
   subjects: ReadonlyMap<string, string>,
-  slices: Slices,
 ): Promise<Landed[]> {
   const all: Landed[] = [];
   /** Lines at HEAD so far, and lines that a revert took out, by their key. */
@@ -138,7 +136,7 @@ async function followed(
   };
   let at = 0;
   for (const { commit, file } of patches) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const own = file.addedLines.length;
     const written = writers.slice(at, at + own);
     if (!isMerged.has(commit.hash)) {
@@ -149,7 +147,7 @@ async function followed(
     const isRevert = /^Revert\b/i.test(subjects.get(commit.hash) ?? "");
     const by = written.some((one) => one !== undefined) ? "assistant" : "person";
     for (const text of file.removedLines) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       const key = keyOf(text);
       const one = present.get(key)?.pop();
       if (!one) continue;
@@ -158,7 +156,7 @@ async function followed(
       put(gone, key, one);
     }
     for (let i = 0; i < own; i++) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       const write = written[i];
       const key = keyOf(lines[at + i]?.text ?? "");
       const back = write ? undefined : gone.get(key)?.pop();
@@ -177,12 +175,11 @@ async function followed(
 /** Files that are one, by renames. Patches in the order of the commits. */
 async function lineagesOf(
   commits: readonly CommitPatch[],
-  slices: Slices,
 ): Promise<{ names: ReadonlySet<string>; patches: CommittedFile[] }[]> {
   const groups = new Map<string, { names: Set<string>; patches: CommittedFile[] }>();
   for (const commit of commits)
     for (const file of commit.files) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       const one = groups.get(file.previousPath) ?? groups.get(file.path) ?? { names: new Set<string>(), patches: [] };
       const other = groups.get(file.path);
       if (other && other !== one) {
@@ -201,21 +198,17 @@ async function lineagesOf(
   const place = new Map(commits.map((commit, i) => [commit, i]));
   const lineages = new Set(groups.values());
   for (const { patches } of lineages) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     patches.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
   }
   return [...lineages];
 }
 
-async function writesUnder(
-  names: ReadonlySet<string>,
-  byName: ReadonlyMap<string, Write[]>,
-  slices: Slices,
-): Promise<Write[]> {
+async function writesUnder(names: ReadonlySet<string>, byName: ReadonlyMap<string, Write[]>): Promise<Write[]> {
   const found = new Set<Write>();
   for (const path of names)
     for (const write of byName.get(path.slice(path.lastIndexOf("/") + 1)) ?? []) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       if (isSame(write.file, path)) found.add(write);
     }
   return [...found].sort((a, b) => a.at - b.at || a.seq - b.seq);

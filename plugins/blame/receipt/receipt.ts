@@ -1,6 +1,6 @@
 /** What a range of commits cost, and what became of the lines. */
 import { type Kernel, toList, toNumber, toRecord, toText } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import type { Accounts } from "./accounts.ts";
 import { groupBy } from "./group.ts";
 import type { Fate, Landed } from "./landing.ts";
@@ -78,11 +78,10 @@ export async function receiptOf(
   range: string,
   hashes: ReadonlySet<string>,
 ): Promise<Receipt> {
-  const slices = new Slices();
   const shares: Share[] = [];
   const landed: Landed[] = [];
   for (const hash of hashes) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     for (const one of accounts.sharesOf.get(hash) ?? []) shares.push(one);
     for (const one of accounts.landed.get(hash) ?? []) landed.push(one);
   }
@@ -94,7 +93,7 @@ export async function receiptOf(
     for (const [seq, parts] of await groupBy(own, ({ prompt }) => prompt)) {
       const at = isoOf(session?.prompts.find((one) => one.seq === seq)?.at);
       prompts.push({ seq, at, ...sumOf(parts) });
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
     }
     sessions.push({
       ...{ id, tool: session?.tool ?? "", title: session?.title ?? null },
@@ -104,7 +103,7 @@ export async function receiptOf(
   }
   const calls = { all: 0, failed: 0, retried: 0 };
   for (const { id, prompts } of sessions) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const wanted = new Set(prompts.map(({ seq }) => seq));
     for (const one of accounts.sessions.get(id)?.prompts ?? []) {
       if (!wanted.has(one.seq)) continue;
@@ -155,7 +154,6 @@ async function fatesOf(
   microdollars: number,
   sessions: readonly ReceiptSession[],
 ): Promise<FateRow[]> {
-  const slices = new Slices();
   const counts = new Map<FateRow["fate"], number>(
     (["kept", "rewritten-by-assistant", "rewritten-by-person", "reverted", "unmerged"] as const).map((fate) => [
       fate,
@@ -165,14 +163,14 @@ async function fatesOf(
   for (const { fate, by } of landed) {
     const name = fate === "rewritten" ? (`rewritten-by-${by ?? "person"}` as const) : fate;
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   const parts = divide(microdollars, [...counts.values()]);
   const rows = [...counts].map(([fate, lines], i): FateRow => ({ fate, lines, microdollars: parts[i] ?? 0 }));
   const prompts = new Map(sessions.map(({ id, prompts: own }) => [id, new Set(own.map(({ seq }) => seq))]));
   let lines = 0;
   for (const one of accounts.uncommitted) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const own = prompts.get(one.session);
     if (!own) continue;
     const prompt = accounts.sessions.get(one.session)?.prompts.findLast(({ seq }) => seq < one.seq)?.seq ?? -1;

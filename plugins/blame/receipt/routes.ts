@@ -1,7 +1,7 @@
 /** GET /projects/:id/commits and /projects/:id/receipt. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { type Accounts, accountsOf } from "./accounts.ts";
 import { editsOf, type SessionEdits } from "./edits.ts";
 import { leftoversOf, type Receipt, type ReceiptSession, type ReceiptSum, receiptOf } from "./receipt.ts";
@@ -183,22 +183,21 @@ async function rowsOf(
   { commits: all, landed, sharesOf }: Accounts,
   hashes: ReadonlySet<string>,
 ): Promise<Map<string, CommitRow>> {
-  const slices = new Slices();
   const rows = new Map<string, CommitRow>();
   for (const { hash, author, at, subject, isMerged, added, removed } of all) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (!hashes.has(hash)) continue;
     const sums = { lines: 0, kept: 0, reverted: 0, microdollars: 0, tokens: 0, activeMs: 0 };
     const sessions = new Set<string>();
     for (const { fate, write } of landed.get(hash) ?? []) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       sums.lines++;
       if (fate === "kept") sums.kept++;
       if (fate === "reverted") sums.reverted++;
       sessions.add(write.author.id);
     }
     for (const { microdollars, tokens, activeMs } of sharesOf.get(hash) ?? []) {
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
       sums.microdollars += microdollars;
       sums.tokens += tokens;
       sums.activeMs += activeMs;

@@ -1,6 +1,6 @@
 /** Divides what sessions cost among the commits that took their lines. All shares of a session add up to its cost. */
 import type { Services } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import type { PromptWork } from "../indexer/rows.ts";
 import type { Landed } from "./landing.ts";
 
@@ -43,15 +43,14 @@ export interface Work {
  * session that has some; of a sub-agent, with the prompt it was started for.
  */
 export async function sharesOf(works: readonly Work[]): Promise<Share[]> {
-  const slices = new Slices();
   const byId = new Map(works.map((work) => [work.spending.session, work]));
   const weights = new Map<Work, Map<string, number>[]>();
   for (const work of works) {
-    weights.set(work, await weightsOf(work, slices));
+    weights.set(work, await weightsOf(work));
   }
   // What a sub-agent wrote, its starter's prompt led to.
   for (const work of works) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const parent = byId.get(work.spending.parent ?? "");
     const own = parent && weights.get(parent)?.[promptAt(parent.prompts, work.started)];
     if (!own || parent === work) continue;
@@ -59,15 +58,15 @@ export async function sharesOf(works: readonly Work[]): Promise<Share[]> {
   }
   const shares: Share[] = [];
   for (const work of works) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const own = weights.get(work) ?? [];
     const starter = byId.get(work.spending.parent ?? "");
     const inherited =
       starter && starter !== work
         ? carried(weights.get(starter) ?? [], promptAt(starter.prompts, work.started))
         : undefined;
-    for (const { index, amounts } of await byPrompt(work, slices)) {
-      if (slices.due) await slices.turn();
+    for (const { index, amounts } of await byPrompt(work)) {
+      if (mustYield()) await yieldNow();
       const prompt = work.prompts[index];
       const head = { session: work.spending.session, prompt: prompt?.seq ?? -1, model: prompt?.model ?? null };
       const wrote = prompt !== undefined && hasWritten(work, index);
@@ -91,10 +90,10 @@ export async function sharesOf(works: readonly Work[]): Promise<Share[]> {
 const ZERO: Amounts = { microdollars: 0, tokens: 0, activeMs: 0 };
 
 /** Lines of each prompt by commit. */
-async function weightsOf({ prompts, landed }: Work, slices: Slices): Promise<Map<string, number>[]> {
+async function weightsOf({ prompts, landed }: Work): Promise<Map<string, number>[]> {
   const weights = prompts.map(() => new Map<string, number>());
   for (const { write, commit } of landed) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const own = weights[promptOf(prompts, write.seq)];
     own?.set(commit, (own.get(commit) ?? 0) + 1);
   }
@@ -125,12 +124,12 @@ const promptAt = (prompts: readonly PromptWork[], ms: number): number =>
   );
 
 /** What each prompt cost: a quarter-hour's amounts by the messages of the assistant in it. */
-async function byPrompt({ spending, prompts }: Work, slices: Slices): Promise<{ index: number; amounts: Amounts }[]> {
+async function byPrompt({ spending, prompts }: Work): Promise<{ index: number; amounts: Amounts }[]> {
   if (prompts.length === 0)
     return [{ index: 0, amounts: spending.quarters.reduce((sum, one) => added(sum, one), ZERO) }];
   const sums = prompts.map(() => ZERO);
   for (const slot of spending.quarters) {
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     const counts: number[] = prompts.map(({ work }) => work.get(slot.quarter) ?? 0);
     if (!counts.some((count) => count > 0)) {
       // No message of the assistant has this time: the last prompt before it.

@@ -1,6 +1,6 @@
 /** The table of usage: tokens and cost by time, model, project, tool or kind of session. */
 import type { Database, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
-import { plainModel, Slices } from "#internal";
+import { mustYield, plainModel, yieldNow } from "#internal";
 import { modelName } from "../prices/names.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
@@ -119,7 +119,6 @@ async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked): P
   const rows = new Map<string, Tally>();
   const totals = new Tally(prices);
   const row = (key: string) => at(rows, key, () => new Tally(prices));
-  const slices = new Slices();
   for (const one of work) {
     totals.addWork(one);
     totals.addRoot(one.root);
@@ -127,12 +126,12 @@ async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked): P
     const own = row(keyOfWork(one));
     own.addWork(one);
     own.addRoot(one.root);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   for (const one of tokens) {
     totals.addTokens(one);
     row(keyOfTokens(one.key)).addTokens(one);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   for (const { root, model } of roots) row(modelName(plainModel(model))).addRoot(root);
   return { rows, totals, evidence };
@@ -150,10 +149,9 @@ async function sessionSums(db: Database, asked: Asked, limit?: number): Promise<
   const rows = new Map<string, Tally>();
   const totals = new Tally(prices);
   for (const one of all) totals.addTokens(one);
-  const slices = new Slices();
   for (const one of tokens) {
     at(rows, String(one.key), () => new Tally(prices)).addTokens(one);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   // Sessions without tokens come after all others.
   const isFull = limit !== undefined && rows.size >= limit;
@@ -163,7 +161,7 @@ async function sessionSums(db: Database, asked: Asked, limit?: number): Promise<
     const own = isFull ? rows.get(one.session) : at(rows, one.session, () => new Tally(prices));
     own?.addWork(one);
     own?.addRoot(one.session);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return { rows, totals, evidence, rowCount: work.length };
 }
@@ -178,11 +176,10 @@ export async function toReport(
   labels: (keys: readonly string[]) => Promise<ReadonlyMap<string, string | null>>,
   limit?: number,
 ): Promise<UsageReport> {
-  const slices = new Slices();
   const list: { key: string; tally: Tally; microdollars: number; tokens: number }[] = [];
   for (const [key, tally] of rows) {
     list.push({ key, tally, microdollars: tally.cost.microdollars, tokens: totalOf(tally.tokens) });
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   if (isByTime(by)) list.sort((a, b) => (a.key < b.key ? -1 : 1));
   else list.sort((a, b) => b.microdollars - a.microdollars || b.tokens - a.tokens || (a.key < b.key ? -1 : 1));
@@ -192,7 +189,7 @@ export async function toReport(
   const table: UsageRow[] = [];
   for (const { key, tally } of shown) {
     table.push({ key, label: names.get(key) ?? null, ...sums(tally, by) });
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return {
     by,
@@ -220,13 +217,12 @@ const TOGETHER = 1 << 16;
 /** The report as JSON, in pieces: there may be a row of each of very many sessions. */
 export async function* writeReport({ by, tz, range, rows, ...end }: UsageReport): AsyncGenerator<string> {
   let text = `${JSON.stringify({ by, tz, range }).slice(0, -1)},"rows":[`;
-  const slices = new Slices();
   for (const [i, row] of rows.entries()) {
     text += (i > 0 ? "," : "") + JSON.stringify(row);
     if (text.length < TOGETHER) continue;
     yield text;
     text = "";
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   yield `${text}],${JSON.stringify(end).slice(1)}`;
 }

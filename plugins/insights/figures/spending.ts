@@ -1,6 +1,6 @@
 /** What the sessions of a project cost, by session and quarter-hour: for shares that add up to each session's cost. */
 import { addUsage, type Database, type SessionUsage, type TokenUsage } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import type { Prices } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
 import { totalOf } from "./tally.ts";
@@ -47,13 +47,12 @@ export async function spendingOf(db: Database, prices: Prices, project: string):
     if (!known) one.quarters.push(slot);
     return { one, slot };
   };
-  const slices = new Slices();
   for (const [i, { session, parent, quarter, model, ...tokens }] of rows.entries()) {
     const { one, slot } = slotOf(session, parent, quarter);
     addUsage(one.sum, prices.keyAt(model, quarter * QUARTER_MS), tokens);
     slot.tokens += totalOf(tokens);
     const next = rows[i + 1];
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
     if (next?.session === session && next.quarter === quarter) continue;
     const { microdollars } = prices.cost(one.sum);
     slot.microdollars = microdollars - one.microdollars;
@@ -61,12 +60,12 @@ export async function spendingOf(db: Database, prices: Prices, project: string):
   }
   for (const { session, parent, quarter, activeMs } of work) {
     slotOf(session, parent, quarter).slot.activeMs += activeMs;
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   const spending: Spending[] = [];
   for (const { sum: _, quarters, ...one } of sessions.values()) {
     spending.push({ ...one, quarters: quarters.sort((a, b) => a.quarter - b.quarter) });
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return spending;
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ConditionalPrice, MatchLogic, ModelInfo, ModelPrice } from "@pydantic/genai-prices";
 import { isRecord, SessarcError, type Storage } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import type { FindProvider, TableProvider } from "./match.ts";
 import { holds } from "./match.ts";
 import { LONGEST } from "./names.ts";
@@ -33,9 +33,8 @@ export async function toTable({
   const day = toDay(date, "date");
   if (typeof source !== "string" || source === "" || source.length > LONGEST)
     throw wrong("source", `must be a text of 1 to ${LONGEST} characters`);
-  const slices = new Slices();
   const list: TableProvider[] = [];
-  for (const [at, one] of toList(providers, "the table").entries()) list.push(await toProvider(one, `[${at}]`, slices));
+  for (const [at, one] of toList(providers, "the table").entries()) list.push(await toProvider(one, `[${at}]`));
   const isPriced = list.some(({ models }) => models.some(({ prices }) => pricesOf(prices).some(hasRates)));
   if (!isPriced) throw wrong("the table", "has no model with input_mtok and output_mtok");
   const id = createHash("sha256")
@@ -79,12 +78,12 @@ const hasRates = ({ input_mtok, output_mtok }: ModelPrice) => input_mtok !== und
 
 const wrong = (where: string, reason: string) => new SessarcError("PRICE_TABLE_INVALID", { where, reason });
 
-async function toProvider(value: unknown, where: string, slices: Slices): Promise<TableProvider> {
+async function toProvider(value: unknown, where: string): Promise<TableProvider> {
   if (!isRecord(value)) throw wrong(where, "is not an object with a provider's id and models");
   const provider: TableProvider = { id: toName(value.id, `${where}.id`), models: [] };
   for (const [at, one] of toList(value.models, `${where}.models`).entries()) {
     provider.models.push(toModel(one, `${where}.models[${at}]`));
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   for (const name of ["provider_match", "model_match"] as const)
     if (isGiven(value[name])) provider[name] = toRule(value[name], `${where}.${name}`);

@@ -2,7 +2,7 @@
 
 import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
 import * as v from "valibot";
-import { nextSlice } from "#internal";
+import { yieldNow } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { dayName, zoneOf } from "../figures/buckets.ts";
 import { placedIn } from "../figures/paths.ts";
@@ -125,7 +125,7 @@ async function analyse(kernel: Kernel, id: string, asked: Asked, span: Span): Pr
 async function toJson({ sessions, ...rest }: Omit<ProjectAnalytics, "project">): Promise<Buffer> {
   const pieces = [Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"sessions":[`)];
   for (const page of pages(sessions, PAGE)) {
-    await nextSlice();
+    await yieldNow();
     pieces.push(Buffer.from((pieces.length > 1 ? "," : "") + JSON.stringify(page).slice(1, -1)));
   }
   return Buffer.concat([...pieces, Buffer.from("]}")]);
@@ -135,7 +135,7 @@ async function toJson({ sessions, ...rest }: Omit<ProjectAnalytics, "project">):
 async function sessionsOf(archive: Archive, project: string, wanted: ReadonlySet<string>): Promise<Session[]> {
   const found = new Map<string, Session>();
   for (let cursor: string | undefined, more = true; more; ) {
-    await nextSlice();
+    await yieldNow();
     const { sessions, nextCursor } = await archive.page({ project, limit: PAGE }, cursor);
     for (const session of sessions) if (wanted.has(session.id)) found.set(session.id, session);
     cursor = nextCursor ?? undefined;
@@ -162,7 +162,7 @@ const PAGE = 100;
 async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
   const files = new Map<string, { path: string; reads: number; edits: number }>();
   for (const page of pages([...ids], PAGE)) {
-    await nextSlice();
+    await yieldNow();
     const rows = await kernel.storage.db.all<{ cwd: string | null; files: string }>(
       `select s.cwd, f.files from usage_files f join session s on s.id = f.session where f.session in (${marks(page)})`,
       page,

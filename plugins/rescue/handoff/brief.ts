@@ -1,6 +1,5 @@
 /** A brief of a session for another assistant. Made of what the session says: no model is asked, so the same session gives the same text. */
 import { isRecord, type Kernel, type SessionEvent, toList, toText } from "sessarc";
-import { Slices } from "#internal";
 import { commandOf } from "#internal/adapter";
 import { createCollector, DECISION } from "./collect.ts";
 import { stateOfFiles } from "./files.ts";
@@ -27,10 +26,8 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
   const redactor = kernel.inject("redactor");
   const row = await archive.row(id);
   const collector = createCollector(kernel.registry.adapters.get(row.tool)?.tools ?? {});
-  const slices = new Slices();
   for await (const events of archive.events(row)) {
     for (const event of events) collector.add(event);
-    if (slices.due) await slices.turn();
   }
   const found = collector.finish();
   /** Masked as a whole, before anything is cut. */

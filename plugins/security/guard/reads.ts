@@ -4,7 +4,7 @@ import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { crc32, gunzipSync, constants as zlib } from "node:zlib";
 import { isRecord, type Json, type Pool, type PoolTask, type ToolRole } from "sessarc";
-import { Slices } from "#internal";
+import { mustYield, yieldNow } from "#internal";
 import { pathsIn } from "#internal/adapter";
 import { belowBudget, filesBelow } from "./below.ts";
 import type { Doubt } from "./doubts.ts";
@@ -136,7 +136,6 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
   const budget: GlobBudget = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
   const stores = new Set<string>();
   const walk = belowBudget();
-  const slices = new Slices();
   let resolved = 0;
   const add = (path: string, part: string | undefined) => {
     paths.add(path);
@@ -158,7 +157,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
       for (const one of pattern ? [...(await matching(base, FILES_LIMIT, budget, reads)), base] : [base]) {
         add(one, part);
       }
-      if (slices.due) await slices.turn();
+      if (mustYield()) await yieldNow();
     }
     resolved += bases.length;
     budget.cut ||= resolved > RESOLVED_LIMIT;

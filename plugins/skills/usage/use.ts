@@ -1,7 +1,7 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
 
 import type { Database, Kernel, SessionUsage } from "sessarc";
-import { plainUsage, Slices } from "#internal";
+import { mustYield, plainUsage, yieldNow } from "#internal";
 import { mergeUsage } from "#internal/adapter";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
@@ -88,13 +88,12 @@ const plainName = (name: string) => normalName(name.replace(/^\//, ""));
 /** Grouped as skills are compared. In slices: a log may spell a name in any number of ways. */
 export async function byPlainName<T extends { name: string }>(used: readonly T[]): Promise<Map<string, T[]>> {
   const groups = new Map<string, T[]>();
-  const slices = new Slices();
   for (const one of used) {
     const key = plainName(one.name);
     const group = groups.get(key);
     if (group) group.push(one);
     else groups.set(key, [one]);
-    if (slices.due) await slices.turn();
+    if (mustYield()) await yieldNow();
   }
   return groups;
 }
