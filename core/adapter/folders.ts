@@ -9,7 +9,7 @@ import { isInside } from "../utils/path.ts";
  * comparison of paths per call. Answers `base` itself when there is nothing to add.
  */
 export function withFolders(base: Adapter, { own, dirs }: AdapterFolders): Adapter {
-  if (dirs.length === 0) return base;
+  if (dirs.length === 0 && own) return base;
   const parts = dirs.map((dir) => ({ dir, adapter: base.at(dir) }));
   const ofPath = (path: string, env: AdapterEnv): Adapter => {
     if (own && base.roots(env).some((root) => isInside(root, path))) return base;

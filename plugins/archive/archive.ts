@@ -29,6 +29,7 @@ import { readFacts } from "./figures/read.ts";
 import { asLogged, type LoggedSession } from "./import/as-logged.ts";
 import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
+import { type Away, createAway } from "./places/away.ts";
 import { createResolver, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
 import { SearchIndex } from "./search/search.ts";
@@ -96,6 +97,7 @@ export type Imports = Pick<
   | "inSync"
   | "storeSync"
   | "lastScan"
+  | "away"
   | "lastSyncAt"
   | "progress"
   | "idle"
@@ -108,6 +110,7 @@ export interface OpenArchive extends Archive {
   readonly resolver: ProjectResolver;
   readonly index: SearchIndex;
   readonly sources: Sources;
+  readonly away: Away;
   readonly readers: Readers;
   readonly damage: Damage;
   /** What takes how much of the disk. */
@@ -126,6 +129,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
   const { db, transcripts } = kernel.storage;
   const costOf = (usage: SessionUsage) => kernel.find("pricing")?.cost(usage) ?? null;
   const changes = new Changes();
+  const away = createAway(kernel);
   const store = createStore(db, () => kernel.find("pricing"), changes);
   const resolver = createResolver(db, async (path) => (await kernel.find("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
@@ -169,14 +173,15 @@ export function createArchive(kernel: Kernel): OpenArchive {
     store,
     resolver,
     index,
-    importer: new Importer(kernel, resolver, readers, (stored, others = []) => {
+    away,
+    importer: new Importer(kernel, away, resolver, readers, (stored, others = []) => {
       damage.repaired(stored);
       changes.mark([...stored, ...others]);
     }),
     readers,
     damage,
     room: createRoom(kernel, () => changes.generation),
-    sources: createSources(kernel),
+    sources: createSources(kernel, away),
     get generation() {
       return changes.generation;
     },

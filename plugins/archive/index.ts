@@ -81,6 +81,8 @@ export default definePlugin({
     kernel.provide("archive", archive);
     kernel.provide("importer", archive.importer);
     kernel.provide("archive/open", archive);
+    // Before anything reads the places of adapters.
+    await archive.away.refresh();
     const prepare = async () => {
       // The search first: after an upgrade, the indexers may have every session to read.
       await archive.index.prepare();

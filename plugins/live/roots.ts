@@ -22,8 +22,8 @@ export interface Roots {
 
 type Stop = () => void | Promise<void>;
 
-/** `onPaths` receives what may have changed; `told` is true if an event or a comparison reported it. */
-export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boolean) => void): Roots {
+/** `onPaths` receives what may have changed; `told` is true if an event or a comparison reported it. `everyMs`: how often `check` is called. */
+export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boolean) => void, everyMs: number): Roots {
   const watched = new Map<string, { stop: Stop; mark: string }>();
   const polled = new Map<string, Polling>();
   let stopped = false;
@@ -40,11 +40,19 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
     );
 
   async function look(): Promise<void> {
+    const away = kernel.find("importer")?.away;
+    await away?.refresh();
     known = all();
     const wanted = new Set(known.map(({ path }) => path));
-    for (const path of [...watched.keys()]) if (!wanted.has(path)) await drop(path);
+    for (const path of [...watched.keys(), ...polled.keys()]) if (!wanted.has(path)) await drop(path);
     const missing: string[] = [];
     for (const path of wanted) {
+      // Its changes come without events, and polling it would keep the distribution from stopping.
+      if (away?.isDistribution(path)) {
+        onPolling(path, { reason: "it is in a distribution of WSL", recentMs: everyMs, allMs: everyMs });
+        onPaths([path], false);
+        continue;
+      }
       const found = await stat(path).catch(() => undefined);
       if (stopped) return;
       // A folder that was removed and recreated is another folder: the old watch reports nothing for it.

@@ -19,9 +19,9 @@ interface Silence {
   /**
    * Compares the newest logs with what is known of them; one stat a log. A root is silent when a log of it differed the last time already:
    * its change is as old as that, and no event came. It stops being silent when events arrive and everything that changed since the last check is
-   * known or was reported.
+   * known or was reported. `isLeftOut`: logs that are not read for this.
    */
-  look(scan: Scan): Promise<void>;
+  look(scan: Scan, isLeftOut: (path: string) => boolean): Promise<void>;
 }
 
 export function createSilence(): Silence {
@@ -35,11 +35,12 @@ export function createSilence(): Silence {
       if (silent.size === 0) return;
       for (const path of paths) if (heard.size < HEARD) heard.add(path);
     },
-    async look(scan) {
+    async look(scan, isLeftOut) {
       const seen = new Map<string, string>();
       const changed: Found[] = [];
       for (const one of await newest(scan)) {
         const { id, ref, root } = one;
+        if (isLeftOut(ref.path)) continue;
         const now = await stat(ref.path).catch(() => undefined);
         // A log with its own version is not a plain file.
         if (!now || ref.version !== undefined || (now.size === ref.size && now.mtimeMs === ref.mtime)) continue;

@@ -152,10 +152,14 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
 
   function begin(): void {
     if (!isOn() || roots || closed) return;
-    roots = createRoots(kernel, (paths, told) => {
-      if (told) silence.hear(paths);
-      add(paths);
-    });
+    roots = createRoots(
+      kernel,
+      (paths, told) => {
+        if (told) silence.hear(paths);
+        add(paths);
+      },
+      rootsMs,
+    );
     const every = (ms: number, work: () => void) => {
       const interval = setInterval(work, ms);
       interval.unref();
@@ -170,10 +174,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       plan();
     };
     const listen = async () => {
-      const scan = kernel.inject("importer").lastScan;
+      const { lastScan: scan, away } = kernel.inject("importer");
       if (paused || closed || running || pending.size > 0 || !scan) return;
       const before = silence.roots.size;
-      await silence.look(scan);
+      await silence.look(scan, away.isDistribution);
       if (silence.roots.size > 0) everything();
       else if (before > 0) await kernel.notify("sync:changed", self.status());
     };
@@ -183,8 +187,9 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     first.unref();
     timers.push(first);
     every(rootsMs, () => {
-      void check();
-      listen().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
+      check()
+        .then(listen)
+        .catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
     });
     every(fullMs, everything);
     void kernel.notify("sync:changed", self.status());

@@ -236,7 +236,7 @@ describe("keeping the archive up to date", () => {
         return t.kernel.watch(path, onChange);
       },
     });
-    const roots = createRoots(kernel, () => {});
+    const roots = createRoots(kernel, () => {}, 60_000);
     await roots.check();
     const watched = roots.list().flatMap((root) => (root.watched ? [root.path] : []));
     await roots.stop();

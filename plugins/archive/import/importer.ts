@@ -3,6 +3,7 @@ import { mustYield, yieldNow } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { isDue } from "../catalogue/left-out.ts";
 import type { Readers } from "../catalogue/readers.ts";
+import type { Away } from "../places/away.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
@@ -62,11 +63,14 @@ export class Importer {
   readonly #resolver: ProjectResolver;
   readonly #readers: Readers;
   readonly #onCommit: OnCommit;
+  readonly #away: Away;
   #scan: Scan | undefined;
   /** When that scan began, ms. */
   #scannedAt = 0;
   /** When adapters were asked for their roots: ms of the clock that is never set. */
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** Folders that were away then. */
+  #askedAway = "";
   /** What the run under way goes by: no other run, and no other listing, enters anything into it meanwhile. */
   #looked: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
@@ -86,8 +90,9 @@ export class Importer {
   #lastSyncAt: string | null = null;
   #stampedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(kernel: Kernel, resolver: ProjectResolver, readers: Readers, onCommit: OnCommit) {
+  constructor(kernel: Kernel, away: Away, resolver: ProjectResolver, readers: Readers, onCommit: OnCommit) {
     this.#kernel = kernel;
+    this.#away = away;
     this.#readers = readers;
     this.#resolver = resolver;
     this.#onCommit = onCommit;
@@ -114,7 +119,7 @@ export class Importer {
     const { env, config, storage } = this.#kernel;
     if (!this.#scan || this.#lastSyncAt === null || storage.readOnly) return;
     this.#stampedAt = performance.now();
-    const taken = await takeStamps(this.#scan, this.#scannedAt, placesOf(env, config));
+    const taken = await takeStamps(this.#scan, this.#scannedAt, placesOf(env, config, this.#away.folders()));
     const stamps: Stamps = { at: this.#lastSyncAt, ...taken };
     await storage.derived(DERIVED).set(STAMPS, JSON.stringify(stamps));
   }
@@ -128,8 +133,10 @@ export class Importer {
     const bytes = await storage.derived(DERIVED).get(STAMPS);
     const stamps = bytes && parseStamps(bytes);
     if (!stamps) return { asOf: null, behind: null };
+    await this.#away.refresh();
+    const places = placesOf(env, config, this.#away.folders());
     const isKnown = [...registry.adapters.keys()].every((name) => stamps.adapters.includes(name));
-    const isSame = isKnown && stamps.places === placesOf(env, config) && !(await isDue(storage.db));
+    const isSame = isKnown && stamps.places === places && !(await isDue(storage.db));
     const current = isSame && !(await hasChanged(stamps));
     return { asOf: stamps.at, behind: current ? 0 : null };
   }
@@ -185,9 +192,19 @@ export class Importer {
   #list(): Promise<Scan> {
     const since = Date.now();
     const now = performance.now();
-    const roots = now - this.#askedAt < SAME_ROOTS_MS ? this.#scan?.roots : undefined;
-    if (!roots) this.#askedAt = now;
-    this.#scanning = scanLogs(this.#kernel.registry, this.env, this.#kernel.storage.db, roots)
+    const list = async () => {
+      await this.#away.refresh();
+      const away = this.#away.folders().join("\n");
+      const isKnown = now - this.#askedAt < SAME_ROOTS_MS && away === this.#askedAway;
+      const roots = isKnown ? this.#scan?.roots : undefined;
+      if (!roots) {
+        this.#askedAt = now;
+        this.#askedAway = away;
+      }
+      const isAway = (tool: string) => this.#away.folders(tool).length > 0;
+      return scanLogs(this.#kernel.registry, this.env, this.#kernel.storage.db, roots, isAway);
+    };
+    this.#scanning = list()
       .then((scan) => {
         this.#scan = scan;
         this.#scannedAt = since;
@@ -198,6 +215,11 @@ export class Importer {
         this.#scanning = undefined;
       });
     return this.#scanning;
+  }
+
+  /** Added folders in distributions of WSL that do not run: call `refresh` before the adapters' places are read. */
+  get away(): Pick<Away, "refresh" | "isDistribution"> {
+    return this.#away;
   }
 
   /** Title and folder of a log that is not imported yet; cached by path and version. */
@@ -242,7 +264,9 @@ export class Importer {
       if (!last) return choose((await this.#compared()).found.all());
       const { db } = this.#kernel.storage;
       const adapters = [...this.#kernel.registry.adapters.values()];
-      const { touched, gone } = await rescan(last, paths, adapters, this.env, db);
+      if (paths.some(this.#away.isDistribution)) await this.#away.refresh();
+      const there = paths.filter((path) => !this.#away.has(path));
+      const { touched, gone } = await rescan(last, there, adapters, this.env, db);
       if (await markGone(db, gone)) this.#onCommit([]);
       this.#resolver.reset();
       await compareSome(db, touched);

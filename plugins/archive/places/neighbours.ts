@@ -90,8 +90,8 @@ const isWsl = (path: string) =>
     () => false, // no such file: another system
   );
 
-/** Names of running distributions; none without WSL. */
-async function runningDistributions({ env }: AdapterEnv): Promise<string[]> {
+/** Names of running distributions; none without WSL. Starts none. */
+export async function runningDistributions({ env }: AdapterEnv): Promise<string[]> {
   const words = ["-l", "--running", "-q"];
   const ran = await exec("wsl.exe", words, { env, timeoutMs: WSL_MS, maxBytes: WSL_BYTES }).catch(() => undefined);
   if (ran?.code !== 0) return [];

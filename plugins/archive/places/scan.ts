@@ -40,19 +40,22 @@ export type Roots = Map<string, readonly string[]>;
  * Scans all adapters of `registry`. A missing root is no error; a root that cannot be read is a problem of its tool, the others go on.
  * Of a session that several roots hold, the longest log counts, in stores without sizes the newest; of equal ones the first root's,
  * which is the tool's own. Told as a problem: one row for each pair of roots.
- * `db`: the archive, whose sessions keep their ids. `roots`: places that are known; without them each adapter is asked for its own.
+ * `db`: the archive, whose sessions keep their ids. `roots`: places that are known; without them each adapter is asked for its own. `away`:
+ * tools with a folder that must not be read now, so that what is missing may be there.
  */
 export async function scanLogs(
   registry: Pick<Registry, "adapters" | "folders">,
   env: AdapterEnv,
   db: Database,
   roots: Roots = new Map(),
+  away: (tool: string) => boolean = () => false,
 ): Promise<Scan> {
   const found = new Logs();
   const tools = await Promise.all(
-    [...registry.adapters.values()].map((adapter) =>
-      scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, db, found, roots),
-    ),
+    [...registry.adapters.values()].map(async (adapter) => {
+      const scan = await scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, db, found, roots);
+      return away(adapter.name) ? { ...scan, unlisted: true } : scan;
+    }),
   );
   return { tools, found, roots };
 }

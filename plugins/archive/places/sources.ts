@@ -3,6 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Adapter, type Kernel, SessarcError } from "sessarc";
 import { isInside, readSettings, writeSettings } from "#internal";
+import type { Away } from "./away.ts";
 import type { Scan } from "./scan.ts";
 
 export interface Source {
@@ -10,6 +11,8 @@ export interface Source {
   /** By the user; else it is one of the tool's own places, or the configuration file's. */
   added: boolean;
   exists: boolean;
+  /** In a WSL distribution that does not run, which reading would start: it is read again when it runs. */
+  away?: true;
   /** Logs below that count, as of the last scan. */
   sessions: number;
 }
@@ -31,7 +34,7 @@ export interface Sources {
   remove(tool: string, path: string): Promise<void>;
 }
 
-export function createSources(kernel: Kernel): Sources {
+export function createSources(kernel: Kernel, away: Away): Sources {
   const { registry, env, config } = kernel;
   const importer = () => kernel.inject("archive/open").importer;
   /** One change at a time: each reads the file, changes and writes it. */
@@ -49,13 +52,14 @@ export function createSources(kernel: Kernel): Sources {
     const { [tool]: _, ...others } = sources;
     await writeSettings(config.dataDir, { sources: paths.length > 0 ? { ...others, [tool]: paths } : others });
     const fixed = config.roots[tool] ?? [];
-    registry.setFolders(tool, { own: fixed.length === 0, dirs: [...fixed, ...paths] });
+    await away.place(tool, { own: fixed.length === 0, dirs: [...fixed, ...paths] });
     await importer().scan();
     await kernel.notify("sources:changed", { tool });
   }
 
   return {
     async list() {
+      await away.refresh();
       const scan = importer().lastScan ?? (await importer().scan());
       const { sources } = await readSettings(config.dataDir);
       return Promise.all(
@@ -67,7 +71,7 @@ export function createSources(kernel: Kernel): Sources {
             label,
             sources: [
               ...own.map(({ path, exists, sessions }) => ({ path, exists, sessions, added: false })),
-              ...(await Promise.all(folders.map((folder) => toSource(tool, folder, scan)))),
+              ...(await Promise.all(folders.map((folder) => toSource(tool, folder, scan, away)))),
             ],
           };
         }),
@@ -89,7 +93,7 @@ export function createSources(kernel: Kernel): Sources {
           throw new SessarcError("FOLDER_REFUSED", { path, reason: `${adapter.label} is read in its own places only` });
         await assertNew(adapter, path, real, made);
         await store(tool, [...(await added(tool)), real]);
-        return toSource(tool, real, importer().lastScan);
+        return toSource(tool, real, importer().lastScan, away);
       }),
 
     remove: (tool, path) =>
@@ -132,7 +136,8 @@ async function realFolder(path: string): Promise<string> {
 
 const realOrSame = (path: string) => realpath(path).catch(() => path);
 
-async function toSource(tool: string, path: string, scan: Scan | undefined): Promise<Source> {
+async function toSource(tool: string, path: string, scan: Scan | undefined, away: Away): Promise<Source> {
+  if (away.has(path)) return { path, added: true, exists: false, away: true, sessions: 0 };
   const roots = scan?.tools.find((one) => one.tool === tool)?.roots ?? [];
   const sessions = roots.reduce((sum, root) => sum + (isInside(path, root.path) ? root.sessions : 0), 0);
   const exists = await stat(path).then(

@@ -93,12 +93,16 @@ export function parseStamps(bytes: Uint8Array): Stamps | undefined {
 /** Variables that name a folder, for an assistant or for all programs. */
 const PLACE = /^(?:HOME|USERPROFILE|(?:LOCAL)?APPDATA|XDG_\w+|\w+_(?:HOME|DIR|DIRS|PATH|DB|ROOT))$/;
 
-/** Changes with whatever may change where logs are looked for: variables, configuration, added folders, the version of sessarc. */
-export function placesOf(env: AdapterEnv, config: Pick<Kernel["config"], "roots" | "sources">): string {
+/** Changes with whatever may change where logs are looked for: variables, configuration, added folders, those of them that are away, the version of sessarc. */
+export function placesOf(
+  env: AdapterEnv,
+  config: Pick<Kernel["config"], "roots" | "sources">,
+  away: readonly string[],
+): string {
   const variables = Object.entries(env.env)
     .filter(([name]) => PLACE.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const places = JSON.stringify([VERSION, env.home, env.platform, config.roots, config.sources, variables]);
+  const places = JSON.stringify([VERSION, env.home, env.platform, config.roots, config.sources, variables, away]);
   return createHash("sha256").update(places).digest("hex");
 }
 

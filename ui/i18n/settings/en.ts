@@ -7,6 +7,8 @@ export const en = {
   homeWsl: "{user} in {name} (WSL)",
   homeWindows: "{user} in Windows, drive {name}",
   homeAdd: "Read these logs too",
+  away: "not running",
+  awayHint: "The distribution does not run. Reading it would start it: it is read again when it runs.",
   rawLogs: "Raw logs",
   derived: "Derived and other files",
   diskFree: "{free} are free on the disk",

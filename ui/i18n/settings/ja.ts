@@ -8,6 +8,9 @@ export const words: SettingsWords = {
   homeWsl: "{name}（WSL）の {user}",
   homeWindows: "Windows（ドライブ {name}）の {user}",
   homeAdd: "このログも読む",
+  away: "停止中",
+  awayHint:
+    "このディストリビューションは起動していません。読み取ると起動してしまうため、次に起動したときに読み取ります。",
   rawLogs: "元のログ",
   derived: "派生データとその他のファイル",
   diskFree: "ディスクの空き {free}",

@@ -8,6 +8,8 @@ export const words: SettingsWords = {
   homeWsl: "{name}（WSL）中的 {user}",
   homeWindows: "Windows（{name} 盘）中的 {user}",
   homeAdd: "也读取这些日志",
+  away: "未运行",
+  awayHint: "该发行版未运行。读取会将其启动，因此等它运行时再读取。",
   rawLogs: "原始日志",
   derived: "派生数据和其他文件",
   diskFree: "磁盘剩余 {free}",
