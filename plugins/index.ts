@@ -72,6 +72,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("devin", () => import("./devin/index.ts")),
     entry("auggie", () => import("./auggie/index.ts")),
     entry("codebuff", () => import("./codebuff/index.ts")),
+    variant("codebuff", () => import("./codebuff/index.ts"), { variant: "freebuff-desktop" }),
     entry("command-code", () => import("./command-code/index.ts")),
     entry("chat-export", () => import("./chat-export/index.ts")),
     variant("chat-export", () => import("./chat-export/index.ts"), { variant: "claude-ai" }),

@@ -83,12 +83,16 @@ export function sessionRows(db: SqliteFile, table: string, wanted: readonly stri
 
 /**
  * For each session, how many rows of `table` are its own and the number of the last one, with the size of their `text` where they are edited
- * in place: a part of a session's version. Empty when the table has no `session_id`.
+ * in place: a part of a session's version. `session`: the column with its id. Empty when the table lacks one of them.
  */
-export function rowMarks(db: SqliteFile, table: string, text?: string): Map<string, string> {
-  const wanted = ["session_id", ...(text === undefined ? [] : [text])];
+export function rowMarks(
+  db: SqliteFile,
+  table: string,
+  { session = "session_id", text }: { session?: string; text?: string } = {},
+): Map<string, string> {
+  const wanted = [session, ...(text === undefined ? [] : [text])];
   if (presentColumns(db, table, wanted).length < wanted.length) return new Map();
   const size = text === undefined ? "" : ` || '.' || total(length(${text}))`;
-  const sql = `select session_id as id, count(*) || '.' || max(rowid)${size} as mark from ${table} group by session_id`;
+  const sql = `select ${session} as id, count(*) || '.' || max(rowid)${size} as mark from ${table} group by ${session}`;
   return new Map(db.all<JsonRecord>(sql).map(({ id, mark }) => [String(id), String(mark)]));
 }

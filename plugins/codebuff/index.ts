@@ -1,17 +1,49 @@
-/** Codebuff and Freebuff: chats of their command lines, which share a folder. */
+/** Codebuff and Freebuff: chats of their command lines, which share a folder, and threads of Freebuff's desktop program. */
 import { basename, join } from "node:path";
-import { type AdapterEnv, defineAdapter, documentSessions, findLogs, withUniqueKeys } from "sessarc/adapter";
+import {
+  type AdapterDefinition,
+  type AdapterEnv,
+  defineAdapter,
+  documentSessions,
+  findLogs,
+  sqliteSessions,
+  withUniqueKeys,
+} from "sessarc/adapter";
+import { readFolderInSlices } from "#internal/adapter";
 
 export interface CodebuffOptions {
   /** Read only below this folder: a home, or one that holds `projects`. */
   dir?: string;
+  /** Which program; default `codebuff`, its command line and Freebuff's. */
+  variant?: "codebuff" | "freebuff-desktop";
 }
 
 const CHAT = "chat-messages.json";
 /** Of the product, and of its makers. */
 const FOLDERS = ["manicode", "manicode-dev", "manicode-staging"];
 
-export default defineAdapter((options: CodebuffOptions | undefined) => {
+const TOOLS = {
+  read_files: "read",
+  write_file: "write",
+  str_replace: "edit",
+  run_terminal_command: "shell",
+  code_search: "search",
+  find_files: "search",
+  glob: "search",
+  list_directory: "search",
+  web_search: "fetch",
+  read_docs: "fetch",
+  read_url: "fetch",
+  write_todos: "todo",
+  spawn_agents: "agent",
+} as const;
+
+export default defineAdapter(
+  ({ variant, dir }: CodebuffOptions = {}): AdapterDefinition =>
+    variant === "freebuff-desktop" ? desktop(dir) : commandLine(dir),
+);
+
+function commandLine(dir: string | undefined): AdapterDefinition {
   const documents = documentSessions({
     beside: ({ path }) => [stateOf(path)],
     read: async (ref) => (await import("./chat.ts")).readChat(ref, stateOf(ref.path)),
@@ -20,11 +52,7 @@ export default defineAdapter((options: CodebuffOptions | undefined) => {
     name: "codebuff",
     label: "Codebuff",
     unproved: true,
-    roots: ({ home }: AdapterEnv) => {
-      const { dir } = options ?? {};
-      const all = FOLDERS.map((folder) => join(dir ?? home, ".config", folder, "projects"));
-      return dir === undefined ? all : [...all, join(dir, "projects")];
-    },
+    roots: (env) => projectsOf(FOLDERS, dir, env),
     async *scan(root) {
       const refs = [];
       for await (const { path, folders } of findLogs(root, isWanted, 3)) {
@@ -37,25 +65,36 @@ export default defineAdapter((options: CodebuffOptions | undefined) => {
     peek: async ({ path }) => (await import("./chat.ts")).placeOf(path, stateOf(path)),
     token: documents.token,
     open: documents.open,
-
-    tools: {
-      read_files: "read",
-      write_file: "write",
-      str_replace: "edit",
-      run_terminal_command: "shell",
-      code_search: "search",
-      find_files: "search",
-      glob: "search",
-      list_directory: "search",
-      web_search: "fetch",
-      read_docs: "fetch",
-      read_url: "fetch",
-      write_todos: "todo",
-      spawn_agents: "agent",
-    },
+    tools: TOOLS,
     resume: ({ path }) => ["codebuff", "--continue", basename(join(path, ".."))],
   };
-});
+}
+
+function desktop(dir: string | undefined): AdapterDefinition {
+  const store = sqliteSessions({
+    list: async (db) => (await import("./desktop.ts")).listThreads(db),
+    async *read(db, ref, onBytes) {
+      return yield* (await import("./desktop.ts")).readThread(db, ref, onBytes);
+    },
+  });
+  return {
+    name: "freebuff-desktop",
+    label: "Freebuff Desktop",
+    unproved: true,
+    roots: (env) => projectsOf(["freebuff-desktop"], dir, env),
+    async *scan(root) {
+      for (const entry of await readFolderInSlices(root))
+        if (entry.isDirectory()) yield* await store.list(join(root, entry.name, "desktop-v2.db"));
+    },
+    open: store.open,
+    tools: TOOLS,
+  };
+}
+
+function projectsOf(folders: readonly string[], dir: string | undefined, { home }: AdapterEnv): string[] {
+  const all = folders.map((folder) => join(dir ?? home, ".config", folder, "projects"));
+  return dir === undefined ? all : [...all, join(dir, "projects")];
+}
 
 const stateOf = (chat: string) => join(chat, "..", "run-state.json");
 

@@ -25,7 +25,7 @@ const SESSION = ["working_directory", "model", "title", "created_at", "last_acti
 const NODE = ["session_id", "chat_message", "created_at", "metadata"];
 
 export function listSessions(db: SqliteFile): DatabaseSession[] {
-  const marks = rowMarks(db, "message_nodes", "chat_message");
+  const marks = rowMarks(db, "message_nodes", { text: "chat_message" });
   return sessionRows(db, "sessions", SESSION).flatMap((row) => {
     const [key = "", active] = [toText(row.id), toIso(row.last_activity_at)];
     const mark = marks.get(key);
