@@ -9,7 +9,11 @@ import { splitRows } from "../utils/joined-rows.ts";
 import { type ByteSource, fileSource, isPacked, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
 
-export type LogFile = { path: string };
+/** `mtime` as in `SessionRef`: without it, a log never rests. */
+export type LogFile = { path: string; mtime?: number | undefined };
+
+/** After this long nothing that waits in a log will still be taken up. */
+const REST_MS = 3_600_000;
 
 interface Reader {
   events: SessionEvent[];
@@ -21,6 +25,8 @@ interface Reader {
   line(bytes: Buffer, from: number, to: number, offset: number): void;
   /** Takes the bytes behind the last newline, when they are a whole row. */
   last(cutter: LineCutter): void;
+  /** Adds what follows the last row, where the log rests. */
+  end(log: LogFile): void;
   summary(tooLong: number): SessionSummary;
 }
 
@@ -82,6 +88,10 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
         if (rest.whole) reader.left = joined(rest.bytes.subarray(rest.from, rest.to), rest.offset, false);
         reader.pending = !rest.whole || reader.left > 0;
       }
+    },
+    end({ mtime }) {
+      if (!parser.end || mtime === undefined || Date.now() - mtime < REST_MS) return;
+      for (const event of parser.end()) push(event);
     },
     summary(tooLong) {
       const summary = parser.finish();

@@ -23,6 +23,7 @@ export async function* readLog(ref: LogFile, parser: LineParser): EventBatches<S
       await nextTurn();
     }
     reader.last(cutter);
+    reader.end(ref);
     if (reader.events.length > 0) yield reader.events;
     return reader.summary(cutter.tooLong);
   } finally {
@@ -32,11 +33,11 @@ export async function* readLog(ref: LogFile, parser: LineParser): EventBatches<S
 
 /** The same of lines that the caller has. Blocks for one batch of lines. */
 export async function* readGiven(
-  { path }: LogFile,
+  log: LogFile,
   parser: LineParser,
   batches: AsyncIterable<readonly LogLine[]>,
 ): EventBatches<SessionSummary> {
-  const reader = createReader(parser, path);
+  const reader = createReader(parser, log.path);
   for await (const lines of batches) {
     for (const { text, offset } of lines) {
       const bytes = Buffer.from(text);
@@ -46,6 +47,8 @@ export async function* readGiven(
     yield reader.events;
     reader.events = [];
   }
+  reader.end(log);
+  if (reader.events.length > 0) yield reader.events;
   return reader.summary(0);
 }
 

@@ -44,6 +44,10 @@ export async function* tailLog(
       await nextTurn();
     }
     reader.last(cutter);
+    const { seq } = reader;
+    if (!valid) reader.end(ref);
+    // What follows the last row is no row's: once such a log grows, it is read from its start.
+    const isEnded = reader.seq > seq;
     if (reader.events.length > 0) yield reader.events;
     reader.bad += cutter.tooLong;
     // An unfinished row is read again next time; a finished one that only lacks its newline is not.
@@ -52,7 +56,7 @@ export async function* tailLog(
     return {
       cursor: {
         offset,
-        head: after.mark,
+        head: isEnded ? "" : after.mark,
         seq: reader.seq,
         // Created on request: most logs are never read again.
         get state() {

@@ -149,6 +149,8 @@ export interface LineParser {
   skipUnless?: string;
   /** `line` is reused: take what you need before returning. `length` is in bytes, without the newline. */
   row(row: unknown, line: { offset: number; length: number }): NewEvent[] | NewEvent | undefined;
+  /** Events that follow the last row of a log that has rested for an hour: what waited when the assistant ended. */
+  end?(): NewEvent[];
   /** May be called more than once. */
   finish(): SessionSummary;
   /** Everything needed to continue after this row; JSON, small. */

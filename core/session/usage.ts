@@ -19,14 +19,13 @@ export function emptyUsage(): TokenUsage {
 }
 
 /**
- * A count from a log: an integer, also of a numeric string; 0 when it is missing, negative or no number. NaN when it is infinite, or a million millions
+ * A count from a log: an integer, also of a numeric string; 0 when it is missing or no number. NaN when it is negative, infinite, or a million millions
  * and more: what is computed of it is NaN as well, which the ledger counts as 0 and reports.
  */
 export function toCount(value: unknown): number {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
   if (typeof number !== "number" || (typeof value === "string" && Number.isNaN(number))) return 0;
-  if (number <= 0) return 0;
-  return number < TOO_MANY ? Math.trunc(number) : Number.NaN;
+  return number >= 0 && number < TOO_MANY ? Math.trunc(number) : Number.NaN;
 }
 
 const isPossible = (usage: LooseUsage): boolean =>

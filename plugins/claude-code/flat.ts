@@ -48,6 +48,7 @@ export function createEitherParser(ref: Ref, state?: Json): LineParser {
       flat.row(row, line);
       return nested.row(row, line);
     },
+    end: () => (known === nested ? (nested.end?.() ?? []) : []),
     finish: () => (known ?? flat).finish(),
     snapshot(): Json {
       if (!known) return { flat: flat.snapshot(), nested: nested.snapshot() };

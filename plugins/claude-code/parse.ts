@@ -11,6 +11,7 @@ import {
   type SessionSummary,
   type SessionUsage,
   type TokenUsage,
+  toCount,
   toIso,
   toList,
   toText,
@@ -185,6 +186,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
           return note(unknown, String(value.type));
       }
     },
+    end: () => queue.left().flatMap((content) => messages.fromUser({}, { content }, facts.endedAt)),
     finish(): SessionSummary {
       const logged = ledger.summary();
       const agents = () => repliesOfAgents(ref.path, (path) => createParser({ path }));
@@ -230,11 +232,14 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
 /** Tokens of a record of usage, or of one of its iterations. */
 function toTokens(usage: JsonRecord): Record<keyof TokenUsage, unknown> {
   const split = isRecord(usage.cache_creation) ? usage.cache_creation : undefined;
-  const long = number(split?.ephemeral_1h_input_tokens);
+  const long = toCount(split?.ephemeral_1h_input_tokens);
   return {
     input: usage.input_tokens,
     output: usage.output_tokens,
-    cacheWrite5m: Math.max(number(split?.ephemeral_5m_input_tokens), number(usage.cache_creation_input_tokens) - long),
+    cacheWrite5m: Math.max(
+      toCount(split?.ephemeral_5m_input_tokens),
+      toCount(usage.cache_creation_input_tokens) - long,
+    ),
     cacheWrite1h: long,
     cacheRead: usage.cache_read_input_tokens,
   };
@@ -260,11 +265,6 @@ const BESIDE: ReadonlySet<string> = new Set(["advisor_message", "compaction"]);
 function note(unknown: Map<string, number>, type: string): undefined {
   const name = type.slice(0, 64);
   if (unknown.has(name) || unknown.size < UNKNOWN_NAMES) unknown.set(name, (unknown.get(name) ?? 0) + 1);
-}
-
-function number(value: unknown): number {
-  const count = typeof value === "string" ? Number(value) : value;
-  return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
 }
 
 function pickFacts({ leaves, recent, calls, queue, links, unknown, spend, ledger, ...facts }: State) {

@@ -46,6 +46,8 @@ export function createQueue(past?: Queue) {
         return !take(given, text.trim());
       });
     },
+    /** Prompts that wait for ever once the assistant has ended. */
+    left: (): readonly string[] => waiting,
     snapshot: (): Queue => ({ waiting, given }),
   };
 }

@@ -1,10 +1,11 @@
 /** Claude Code: prompts that a person typed while the assistant worked. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Adapter } from "sessarc";
 import claudeCode from "sessarc/plugins/claude-code";
 import { describe, expect, it } from "vitest";
-import { drainTail, env, home, readAll, useHome } from "./_home.ts";
+import { runCommand } from "../command.ts";
+import { drainTail, env, home, readAll, scan, useHome } from "./_home.ts";
 
 const ID = "5e550000-0000-4000-8000-000000000001";
 const timestamp = "2026-11-20T09:00:00.000Z";
@@ -84,5 +85,51 @@ describe("the queue of Claude Code", () => {
       const added = await drainTail(adapter().tail(ref, JSON.parse(JSON.stringify(begun.cursor)), env));
       expect([...begun.events, ...added.events].map(({ text }) => text)).toEqual(["a", "b", "c"]);
     }
+  });
+
+  describe("of a session that was killed", () => {
+    const killed = [
+      user("a"),
+      operation("enqueue", "b"),
+      operation("enqueue", "<task-notification>done</task-notification>"),
+      operation("enqueue", "c"),
+    ];
+    const old = new Date("2026-11-20T10:00:00.000Z");
+    const texts = (events: readonly { kind: string; text: string }[]) =>
+      events.filter(({ kind }) => kind === "user").map(({ text }) => text);
+
+    it("gives what waited at the end of a log that rests, and not of one that is written", async () => {
+      await write(killed);
+      expect(texts((await readAll(adapter()))[0]?.events ?? [])).toEqual(["a"]);
+      await utimes(path(), old, old);
+      const [one] = await readAll(adapter());
+      expect(texts(one?.events ?? [])).toEqual(["a", "b", "c"]);
+      expect(one?.events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+      await write([...killed, operation("popAll", "b\nc"), user("b")]);
+      await utimes(path(), old, old);
+      expect(texts((await readAll(adapter()))[0]?.events ?? [])).toEqual(["a", "b"]);
+    });
+
+    it("is read from its start when it goes on", async () => {
+      await write(killed);
+      await utimes(path(), old, old);
+      const [ref] = await scan(adapter());
+      if (!ref) throw new Error("no session");
+      const begun = await drainTail(adapter().tail(ref, undefined, env));
+      expect(texts(begun.events)).toEqual(["a", "b", "c"]);
+      await write([...killed, user("d")]);
+      const [again] = await scan(adapter());
+      const added = await drainTail(adapter().tail(again ?? ref, JSON.parse(JSON.stringify(begun.cursor)), env));
+      expect(added.restarted).toBe(true);
+      expect(texts(added.events)).toEqual(["a", "d"]);
+    });
+
+    it("is found by a search", async () => {
+      await write([user("a"), operation("enqueue", "rename the quokka")]);
+      await utimes(path(), old, old);
+      await runCommand(["import"], home);
+      const { stdout } = await runCommand(["search", "quokka"], home);
+      expect(stdout).toContain("quokka");
+    });
   });
 });
