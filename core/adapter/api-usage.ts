@@ -1,7 +1,6 @@
 /** Tokens of a reply under the names that the APIs of models give them. */
 import { toCount } from "../session/usage.ts";
 import { type JsonRecord, toRecord } from "../utils/json.ts";
-import { withoutCache } from "./draft.ts";
 
 /**
  * Disjoint counts of a usage object by Anthropic, OpenAI or the AI SDK, in camel or snake case. What OpenAI and the AI SDK report as cached
@@ -26,3 +25,8 @@ const camel = (value: unknown): JsonRecord =>
       one,
     ]),
   );
+
+/** Tokens of a log that counts cached and written tokens as input: those are taken out, at least 0 is left. */
+export function withoutCache(input: number, cacheRead: number, cacheWrite: number): number {
+  return Math.max(0, input - cacheRead - cacheWrite);
+}

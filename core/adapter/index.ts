@@ -47,7 +47,16 @@ export { parseDocument } from "../utils/json-document.ts";
 export { readRegular } from "../utils/regular.ts";
 export { countUnknown, toTitle } from "../utils/text.ts";
 export { toIso } from "../utils/time.ts";
-export { apiUsage } from "./api-usage.ts";
+export { apiUsage, withoutCache } from "./api-usage.ts";
+export {
+  createDraft,
+  createSessionLog,
+  type EventFields,
+  type LogFacts,
+  type SessionDraft,
+  type SessionLog,
+} from "./collector.ts";
+export { contentParts, contentText, partsText } from "./content.ts";
 export { dataFolders } from "./data-folders.ts";
 export { defineAdapter } from "./define.ts";
 export {
@@ -59,7 +68,6 @@ export {
   readDocument,
   type SessionPlace,
 } from "./document-sessions.ts";
-export { contentText, createDraft, type EventFields, type SessionDraft, withoutCache } from "./draft.ts";
 export { editorFolders } from "./editor-folders.ts";
 export { type ListElement, readList, readListElement } from "./json-array.ts";
 export {
@@ -85,14 +93,6 @@ export {
 } from "./protobuf.ts";
 export { readLines } from "./read-lines.ts";
 export { readRows } from "./read-log.ts";
-export {
-  contentParts,
-  createSessionLog,
-  type LogFacts,
-  partsText,
-  type RowFields,
-  type SessionLog,
-} from "./session-log.ts";
 export {
   type DatabaseSession,
   presentColumns,

@@ -98,7 +98,7 @@ function addSteps(draft: SessionDraft, db: SqliteFile): Map<number, string | und
     const metadata = readProto(row.metadata, METADATA);
     const seconds = toNumber(protoFirst(metadata, "at", "seconds"));
     const nanos = toNumber(protoFirst(metadata, "at", "nanos")) ?? 0;
-    const at = draft.saw(seconds === undefined ? undefined : seconds * 1000 + Math.floor(nanos / 1e6));
+    const at = draft.time(seconds === undefined ? undefined : seconds * 1000 + Math.floor(nanos / 1e6));
     times.set(step, at);
     const payload = readProto(row.step_payload, PAYLOAD);
     const fields: EventFields = { id: String(step), at };
@@ -156,7 +156,7 @@ async function addTranscript(draft: SessionDraft, paths: readonly string[], time
   const open: string[] = [];
   const take = (value: unknown) => {
     const row = toRecord(value);
-    const at = draft.saw(row.created_at);
+    const at = draft.time(row.created_at);
     const step = toNumber(row.step_index) ?? 0;
     const fields: EventFields = { id: String(step), at };
     times.set(step, at);

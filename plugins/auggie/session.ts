@@ -35,7 +35,7 @@ export async function readSession(ref: SessionRef) {
   for (const item of history) {
     const exchange = toRecord(item.exchange);
     const nodes = toList(exchange.response_nodes).map(toRecord);
-    const at = draft.saw(timeOf(item, nodes));
+    const at = draft.time(timeOf(item, nodes));
     const id = toText(exchange.request_id);
     cwd = addRequest(draft, item, { at, id }, said) ?? cwd;
     const fields = { at, id, model: billed(nodes) ?? model };
@@ -62,7 +62,7 @@ export async function readSession(ref: SessionRef) {
   for (const { text } of toList(toRecord(session.queue).messages).map(toRecord))
     if (!said.has(String(text))) draft.say("user", text);
   if (history.every(({ source }) => source !== "remote"))
-    for (const time of [session.created, session.modified]) draft.saw(time);
+    for (const time of [session.created, session.modified]) draft.time(time);
   return {
     events: draft.take(),
     summary: draft.summary({

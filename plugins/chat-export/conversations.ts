@@ -42,7 +42,7 @@ const titleOf = (conversation: JsonRecord) => toText(conversation.title) ?? toTe
 /** An export holds no tokens: nothing is counted. */
 export function readConversation(conversation: JsonRecord, product: Product) {
   const draft = createDraft();
-  draft.saw(conversation.create_time ?? conversation.created_at);
+  draft.time(conversation.create_time ?? conversation.created_at);
   if (product === "chatgpt") for (const node of livePath(conversation)) addNode(draft, node);
   else for (const message of toList(conversation.chat_messages).map(toRecord)) addMessage(draft, message);
   return { events: draft.take(), summary: draft.summary({ title: titleOf(conversation) }) };
@@ -66,7 +66,7 @@ function livePath(conversation: JsonRecord): JsonRecord[] {
 function addNode(draft: SessionDraft, message: JsonRecord): void {
   const role = toRecord(message.author).role;
   const metadata = toRecord(message.metadata);
-  const at = draft.saw(toNumber(message.create_time));
+  const at = draft.time(toNumber(message.create_time));
   const model = toText(metadata.model_slug);
   const id = toText(message.id);
   const fields: EventFields = { id, at, ...(role === "assistant" && { model }) };
@@ -97,7 +97,7 @@ function nodeText(content: JsonRecord): string {
 }
 
 function addMessage(draft: SessionDraft, message: JsonRecord): void {
-  const at = draft.saw(message.created_at);
+  const at = draft.time(message.created_at);
   const kind = message.sender === "human" ? "user" : "assistant";
   const fields: EventFields = { id: toText(message.uuid), at };
   const blocks = toItems(message.content).map(toRecord);

@@ -5,12 +5,12 @@
 import {
   contentText,
   createSessionLog,
+  type EventFields,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
   type NewEvent,
-  type RowFields,
   type SessionRef,
   toCount,
   toList,
@@ -64,7 +64,7 @@ function createFlatParser(ref: Ref, state?: Json): LineParser {
   const output = createOutputs(ref.path);
   facts.parent = ref.parent;
 
-  const message = (row: JsonRecord, fields: RowFields): NewEvent[] => {
+  const message = (row: JsonRecord, fields: EventFields): NewEvent[] => {
     const told = toRecord(row.providerData);
     const text = contentText(row.content);
     const isInjected = told.isMeta === true || told.skipRun === true || SUMMARIES.has(String(told.agent));
@@ -75,12 +75,15 @@ function createFlatParser(ref: Ref, state?: Json): LineParser {
     return [...log.say("note", text.replace(whole, ""), fields), ...log.say("user", typed, fields)];
   };
 
-  const resultOf = (row: JsonRecord, fields: RowFields): NewEvent => {
+  const resultOf = (row: JsonRecord, fields: EventFields): NewEvent => {
     const { rawResponse, error } = toRecord(toRecord(row.providerData).toolResult);
     const isDone = row.status === undefined || row.status === "completed" || row.status === "success";
     const failed = !isDone || error !== undefined || toRecord(rawResponse).is_error === true;
     const { text, truncated } = output(contentText(row.output));
-    return { ...log.result(row.callId, text, { ...fields, failed, name: row.name }), ...(truncated && { truncated }) };
+    return {
+      ...log.result(row.callId, text, { ...fields, is_error: failed, tool_name: toText(row.name) }),
+      ...(truncated && { truncated }),
+    };
   };
 
   /** One row of a reply has its tokens; rows of early versions do not name the reply. */

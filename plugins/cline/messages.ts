@@ -19,7 +19,7 @@ const INJECTED =
 
 /** `isSaid`: whether a text without tags is the person's. */
 export function addMessage(draft: SessionDraft, message: JsonRecord, model: string | undefined, isSaid: boolean): void {
-  const at = draft.saw(message.ts);
+  const at = draft.time(message.ts);
   const id = toText(message.id);
   const role = message.role === "assistant" ? "assistant" : "user";
   const fields: EventFields = { id, at, ...(role === "assistant" && { model }) };

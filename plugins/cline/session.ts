@@ -27,7 +27,7 @@ export async function readSession(ref: SessionRef) {
   const isMigrated = metadata.legacyTask !== undefined || metadata.migratedFromLegacyTask !== undefined;
   // Replies older than the session are copies: a fork and a migrated task keep them with their ids and times.
   const ownFrom = isAgent ? undefined : toIso(fork.forkedAt ?? (isMigrated ? manifest.started_at : undefined));
-  if (!isAgent) for (const time of [manifest.started_at, manifest.ended_at]) draft.saw(time);
+  if (!isAgent) for (const time of [manifest.started_at, manifest.ended_at]) draft.time(time);
   for (const message of toList(document.messages).map(toRecord)) {
     const model = toText(toRecord(message.modelInfo).id);
     addMessage(draft, message, model, true);

@@ -42,7 +42,7 @@ export async function readTask(ref: SessionRef) {
   for (const [index, message] of messages.entries())
     addMessage(draft, message, modelAt(models, toNumber(message.ts)), index === 0);
   for (const row of toList(await load("ui_messages.json")).map(toRecord)) {
-    draft.saw(row.ts);
+    draft.time(row.ts);
     if (row.say === "api_req_started") addRequest(draft, ref.key, row, models);
   }
   const parent = toText(item.parentTaskId);

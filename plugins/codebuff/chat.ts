@@ -34,7 +34,7 @@ export async function readChat(ref: SessionRef, state: string) {
   const found = await readDocument(ref.path);
   if (!found) return undefined;
   const draft = createDraft();
-  const start = draft.saw(basename(dirname(ref.path)).replace(/T(\d\d)-(\d\d)-/, "T$1:$2:"));
+  const start = draft.time(basename(dirname(ref.path)).replace(/T(\d\d)-(\d\d)-/, "T$1:$2:"));
   const messages = toList(found.value).map(toRecord);
   if (!Array.isArray(found.value)) draft.bad();
   let at = start;
@@ -60,7 +60,7 @@ type Counted = Parameters<SessionDraft["count"]>[0];
 function timeOf(draft: SessionDraft, { id, timestamp }: JsonRecord): string | undefined {
   const [, ms] = /(?:^|-)(\d{13})(?:-|$)/.exec(toText(id) ?? "") ?? [];
   const written = /^\d{4}-/.test(toText(timestamp) ?? "") ? toIso(timestamp) : undefined;
-  return draft.saw(ms === undefined ? written : Number(ms));
+  return draft.time(ms === undefined ? written : Number(ms));
 }
 
 /** The calls that an agent's history has figures of. */

@@ -46,7 +46,7 @@ export function* readThread(
   const columns = presentColumns(db, "messages", MESSAGE);
   if (!row || !columns.includes("thread_id") || !columns.includes("parts_json")) return undefined;
   const draft = createDraft();
-  draft.saw(row.created_at);
+  draft.time(row.created_at);
   const model = toText(row.model);
   // A reply is rewritten in place until its turn ends.
   const isGrowing = row.turn_state !== undefined && row.turn_state !== null && row.turn_state !== "idle";
@@ -62,7 +62,7 @@ export function* readThread(
     const isReply = message.role === "assistant";
     const id = `${key}:${String(message.seq ?? message.id)}`;
     const open = isReply && message.id === last ? { open: true as const } : {};
-    const fields: EventFields = { id, at: draft.saw(message.ts), ...(isReply && { model }), ...open };
+    const fields: EventFields = { id, at: draft.time(message.ts), ...(isReply && { model }), ...open };
     for (const part of toList(parts).map(toRecord)) addPart(draft, part, isReply, fields);
     for (const file of toList(parseRecord(`{"files":${toText(message.attachments_json) ?? "[]"}}`)?.files).map(
       toRecord,

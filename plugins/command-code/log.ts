@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import {
   contentParts,
   createSessionLog,
+  type EventFields,
   findLogs,
   isRecord,
   type Json,
@@ -11,7 +12,6 @@ import {
   type NewEvent,
   partsText,
   peekLog,
-  type RowFields,
   readRecord,
   type SessionRef,
   toCount,
@@ -49,7 +49,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   const stem = basename(ref.path, ".jsonl");
 
   /** `content` of a message; `told` is what the client says of it. */
-  const say = (role: unknown, content: unknown, told: JsonRecord, fields: RowFields): NewEvent[] => {
+  const say = (role: unknown, content: unknown, told: JsonRecord, fields: EventFields): NewEvent[] => {
     const isNote = told.isMeta === true || told.isSummary === true || told.isAutomated === true;
     return contentParts(content).flatMap((part) => {
       switch (part.type) {
@@ -70,13 +70,16 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     });
   };
 
-  const resultOf = (part: JsonRecord, fields: RowFields): NewEvent => {
+  const resultOf = (part: JsonRecord, fields: EventFields): NewEvent => {
     // The second format wraps what came back: a text, or JSON.
     const output = toRecord(part.output);
     const value = output.value ?? part.output ?? part.result ?? part.content;
     const text = partsText(value) || (isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : "");
     const isMarked = part.is_error === true || String(output.type).startsWith("error") || FAILED.test(text);
-    const result = log.result(part.tool_use_id ?? part.toolCallId, text, { ...fields, name: part.toolName });
+    const result = log.result(part.tool_use_id ?? part.toolCallId, text, {
+      ...fields,
+      tool_name: toText(part.toolName),
+    });
     return { ...result, is_error: isMarked || (WRITERS.has(result.tool_name ?? "") && !WRITTEN.test(text)) };
   };
 
@@ -140,9 +143,8 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     },
     finish() {
       const beside = readRecord(factsOf(ref.path)) ?? {};
-      const summary = log.summary();
-      const forkedFrom = toText(beside.parentSessionId) ?? summary.forkedFrom;
-      return { ...summary, title: summary.title ?? toText(beside.title), forkedFrom };
+      const forkedFrom = toText(beside.parentSessionId) ?? facts.forkedFrom;
+      return log.summary({ title: facts.title ?? toText(beside.title), forkedFrom });
     },
     snapshot: () => log.snapshot(),
   };

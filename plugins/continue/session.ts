@@ -27,7 +27,7 @@ export async function readSession(ref: SessionRef) {
   const row = index.find((one) => one.sessionId === ref.key);
   // Milliseconds as text. Messages have no times, so the session starts and ends there.
   const started = toText(row?.dateCreated);
-  const at = draft.saw(started === undefined ? row?.dateCreated : Number(started));
+  const at = draft.time(started === undefined ? row?.dateCreated : Number(started));
   const keyOf = createKeys(ref.key);
   for (const item of toList(session.history).map(toRecord)) {
     addItem(draft, item);

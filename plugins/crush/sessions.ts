@@ -50,7 +50,7 @@ export function* readSession(
   const row = sessionRows(db).find((one) => one.id === key);
   if (!row) return undefined;
   const draft = createDraft();
-  draft.saw(row.created_at);
+  draft.time(row.created_at);
   const columns = presentColumns(db, "messages", MESSAGE).join(", ");
   const sql = `select ${columns} from messages where session_id = ? order by created_at, rowid`;
   for (const message of db.iterate<JsonRecord>(sql, [key])) {
@@ -58,7 +58,7 @@ export function* readSession(
     onBytes(text.length);
     const parts = parseRecord(`{"parts":${text}}`)?.parts;
     if (parts === undefined) draft.bad();
-    const fields = { id: toText(message.id), at: draft.saw(message.created_at) };
+    const fields = { id: toText(message.id), at: draft.time(message.created_at) };
     for (const part of toList(parts).map(toRecord))
       addPart(draft, message, toText(part.type) ?? "?", toRecord(part.data), fields);
     yield* draft.take();

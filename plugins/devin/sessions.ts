@@ -45,7 +45,7 @@ export function* readSession(
   const columns = presentColumns(db, "message_nodes", NODE);
   if (!row || !columns.includes("session_id") || !columns.includes("chat_message")) return undefined;
   const draft = createDraft();
-  for (const time of [row.created_at, row.last_activity_at]) draft.saw(time);
+  for (const time of [row.created_at, row.last_activity_at]) draft.time(time);
   const known = new Map<string, string>();
   const sql = `select ${columns.join(", ")} from message_nodes where session_id = ? order by rowid`;
   for (const node of db.iterate<JsonRecord>(sql, [key])) {
@@ -73,7 +73,7 @@ function addNode(draft: SessionDraft, message: JsonRecord, { node, known, usual 
   const first = names.map((name) => known.get(name)).find((name) => name !== undefined);
   const identity = first ?? names[0];
   for (const name of names) if (identity !== undefined) known.set(name, identity);
-  const at = draft.saw(metadata.created_at) ?? draft.saw(node.created_at);
+  const at = draft.time(metadata.created_at) ?? draft.time(node.created_at);
   const model = message.role === "assistant" ? (toText(metadata.generation_model) ?? usual) : undefined;
   const { input_tokens: input, output_tokens: output, ...cache } = toRecord(metadata.metrics);
   const usage = { input, output, cacheRead: cache.cache_read_tokens, cacheWrite5m: cache.cache_creation_tokens };

@@ -49,7 +49,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     return contentParts(said.content).flatMap((part) => {
       if (part.type === "tool_result") {
         const failed = typeof part.is_error === "boolean" ? part.is_error : undefined;
-        return log.result(part.tool_use_id, partsText(part.content), { at, id, failed });
+        return log.result(part.tool_use_id, partsText(part.content), { at, id, is_error: failed });
       }
       const isNote = isHidden || INJECTED.test(toText(part.text) ?? "");
       return log.say(isNote ? "note" : "user", part.text, { at, id });
@@ -97,7 +97,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
         model: toText(settings.model) ?? facts.model ?? "unknown",
         usage: { input, output, cacheRead: cached.cacheReadTokens, cacheWrite5m: cached.cacheCreationTokens },
       };
-      return log.summary({ entries: isRecord(settings.tokenUsage) ? [entry] : [], requests: own.replies });
+      return log.summary({}, { entries: isRecord(settings.tokenUsage) ? [entry] : [], requests: own.replies });
     },
     snapshot: () => log.snapshot(),
   };

@@ -119,7 +119,7 @@ export function createParser(state?: Json): LineParser {
   const results = (data: JsonRecord, at: string | undefined): NewEvent[] =>
     contentParts(toRecord(data.message).content).map((part) => {
       const failed = typeof part.isError === "boolean" ? part.isError : undefined;
-      return log.result(part.toolCallId, partsText(part.content), { at, failed });
+      return log.result(part.toolCallId, partsText(part.content), { at, is_error: failed });
     });
 
   return {

@@ -65,7 +65,7 @@ export function* readSession(
   const [row] = sessionRows(db, "sessions", SESSION, key);
   if (!row) return undefined;
   const draft = createDraft();
-  for (const time of [row.created_at, row.updated_at]) draft.saw(toMs(time));
+  for (const time of [row.created_at, row.updated_at]) draft.time(toMs(time));
   const configured = toText(parseRecord(row.model_config_json)?.model_name);
   for (const message of rowsOf(db, "messages", MESSAGE, key)) {
     const text = toText(message.content_json) ?? "";
@@ -74,7 +74,7 @@ export function* readSession(
     if (content === undefined) draft.bad();
     const isVisible = parseRecord(message.metadata_json)?.userVisible !== false;
     const isReply = message.role === "assistant" && configured !== undefined;
-    const at = draft.saw(toNumber(message.created_timestamp));
+    const at = draft.time(toNumber(message.created_timestamp));
     const id = toText(message.message_id);
     addMessage(draft, message.role, content, isVisible, { id, at, ...(isReply && { model: configured }) });
     yield* draft.take();
@@ -85,7 +85,7 @@ export function* readSession(
     if (!isPaid(usage)) continue;
     isCounted = true;
     const model = toText(one.model) ?? configured ?? "unknown";
-    draft.count({ key: `${key}:${String(one.id)}`, at: draft.saw(toNumber(one.created_timestamp)), model, usage });
+    draft.count({ key: `${key}:${String(one.id)}`, at: draft.time(toNumber(one.created_timestamp)), model, usage });
   }
   // Before the ledger there were only sums; `input_tokens` without `accumulated` is the last call's.
   const sum = usageOf(
@@ -95,7 +95,7 @@ export function* readSession(
     row.accumulated_cache_write_tokens,
   );
   if (!isCounted && isPaid(sum))
-    draft.count({ key, at: draft.saw(toMs(row.updated_at)), model: configured ?? "unknown", usage: sum });
+    draft.count({ key, at: draft.time(toMs(row.updated_at)), model: configured ?? "unknown", usage: sum });
   return draft.summary({ title: titleOf(row), cwd: toText(row.working_dir) });
 }
 

@@ -12,11 +12,11 @@ export function createLogParser(session: string, state?: Json): LineParser {
       const row = toRecord(value);
       if (typeof row.role === "string" && row.content !== undefined) {
         const isVisible = toRecord(row.metadata).userVisible !== false;
-        addMessage(draft, row.role, row.content, isVisible, { id: toText(row.id), at: draft.saw(row.created) });
+        addMessage(draft, row.role, row.content, isVisible, { id: toText(row.id), at: draft.time(row.created) });
       } else if (row.working_dir !== undefined || row.description !== undefined) {
         title = toText(row.description) ?? title;
         cwd = toText(row.working_dir) ?? cwd;
-        for (const time of [row.created_at, row.updated_at]) draft.saw(time);
+        for (const time of [row.created_at, row.updated_at]) draft.time(time);
         const usage = usageOf(row.accumulated_input_tokens, row.accumulated_output_tokens, 0, 0);
         if (isPaid(usage)) draft.count({ key: session, model: "unknown", usage });
       } else draft.unknown(row.type);

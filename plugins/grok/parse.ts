@@ -99,7 +99,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       }
       case "tool_call_update":
         if (told.status !== "completed" && told.status !== "failed") return [];
-        return [log.result(told.toolCallId, outputOf(told), { at, failed: isFailed(told) })];
+        return [log.result(told.toolCallId, outputOf(told), { at, is_error: isFailed(told) })];
       case "subagent_finished":
         own.ended.push(toText(told.child_session_id) ?? toText(told.subagent_id) ?? "");
         return [];
@@ -157,7 +157,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       facts.parent = ref.parent;
       facts.forkedFrom = fork?.from;
       if (isHistory) [facts.startedAt, facts.endedAt] = [toIso(known.created_at), toIso(known.updated_at)];
-      return log.summary(usageFile(readRecord(join(dir, "usage.json")), fork, childrenOf));
+      return log.summary({}, usageFile(readRecord(join(dir, "usage.json")), fork, childrenOf));
     },
     snapshot: () => log.snapshot(),
   };

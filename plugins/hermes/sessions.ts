@@ -90,14 +90,14 @@ export function* readSession(
   const rows = sessionRows(db);
   const row = rows.get(key);
   const draft = createDraft();
-  for (const time of [row?.started_at, row?.ended_at]) draft.saw(time);
+  for (const time of [row?.started_at, row?.ended_at]) draft.time(time);
   const model = toText(row?.model);
   let [last, count] = [undefined as string | undefined, 0];
   const columns = hasMessages(db) ? presentColumns(db, "messages", MESSAGE) : [];
   const sql = `select ${columns.join(", ")} from messages where session_id = ? order by id`;
   for (const message of columns.length > 0 ? db.iterate<JsonRecord>(sql, [key]) : []) {
     count++;
-    const at = draft.saw(message.timestamp);
+    const at = draft.time(message.timestamp);
     last = at ?? last;
     const text = toText(message.content) ?? "";
     onBytes(text.length);
@@ -126,7 +126,7 @@ export function* readSession(
     cacheWrite5m: toCount(row?.cache_write_tokens),
   };
   if (Object.values(usage).some((tokens) => tokens > 0))
-    draft.count({ key, at: last ?? draft.saw(row?.started_at), model: model ?? "unknown", usage });
+    draft.count({ key, at: last ?? draft.time(row?.started_at), model: model ?? "unknown", usage });
   return draft.summary({
     title: toText(row?.title),
     ...placeOf(rows, key),

@@ -93,7 +93,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       default: {
         const { input, output, name } = callOf(block, event);
         const failed = event.status === "FAILED";
-        return [log.call(id, name, input, fields), log.result(id, output, { at, failed, name })];
+        return [log.call(id, name, input, fields), log.result(id, output, { at, is_error: failed, tool_name: name })];
       }
     }
   };

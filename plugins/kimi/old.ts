@@ -38,7 +38,7 @@ export async function readOldSession(ref: SessionRef): Promise<{ events: NewEven
   }
   const state = readRecord(join(dir, "state.json")) ?? {};
   log.facts.title = toText(state.custom_title) ?? toText(state.title);
-  const summary = { ...log.summary(), ...projectOf(dir) };
+  const summary = log.summary(projectOf(dir));
   const unknown = summary.skipped?.unknown ?? {};
   return { events: said.length > 0 ? said : wire, summary: { ...summary, skipped: { ...skipped, unknown } } };
 }
@@ -66,7 +66,7 @@ function fromWire(log: Log, row: JsonRecord, before: readonly NewEvent[]): NewEv
     case "ToolResult": {
       const { output, message, is_error: failed } = toRecord(told.return_value ?? told.result);
       const text = partsText(output) || (toText(message) ?? "");
-      return [log.result(told.tool_call_id, text, { at, ...(typeof failed === "boolean" && { failed }) })];
+      return [log.result(told.tool_call_id, text, { at, ...(typeof failed === "boolean" && { is_error: failed }) })];
     }
     case "StatusUpdate":
       count(log, told, at);

@@ -69,7 +69,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       case "tool.result": {
         const { output, isError } = toRecord(event.result);
         const failed = typeof isError === "boolean" ? isError : undefined;
-        return [log.result(event.toolCallId, partsText(output), { at, failed })];
+        return [log.result(event.toolCallId, partsText(output), { at, is_error: failed })];
       }
       case "step.end":
         if (!own.step) count(event.usage, undefined, at); // protocol 1.4 has no usage.record

@@ -73,7 +73,7 @@ export function* readConversation(
   const draft = createDraft();
   const value = parseRecord(text);
   if (!value) draft.bad();
-  for (const time of [found.created, found.updated]) draft.saw(time);
+  for (const time of [found.created, found.updated]) draft.time(time);
   for (const turn of toList(value?.history).map(toRecord)) addTurn(draft, turn);
   yield* draft.take();
   return draft.summary({ cwd: found.cwd });
@@ -82,7 +82,7 @@ export function* readConversation(
 function addTurn(draft: SessionDraft, turn: JsonRecord): void {
   const user = toRecord(turn.user);
   const metadata = toRecord(turn.request_metadata);
-  const asked = draft.saw(user.timestamp);
+  const asked = draft.time(user.timestamp);
   const said = toRecord(user.content);
   draft.say("user", toRecord(said.Prompt).prompt, { at: asked });
   if (said.CancelledToolUses !== undefined) {
@@ -93,7 +93,7 @@ function addTurn(draft: SessionDraft, turn: JsonRecord): void {
     draft.result(result.tool_use_id, blockText(result.content), { at: asked, is_error: result.status === "Error" });
 
   const model = toText(metadata.model_id);
-  const at = draft.saw(metadata.stream_end_timestamp_ms) ?? toIso(user.timestamp);
+  const at = draft.time(metadata.stream_end_timestamp_ms) ?? toIso(user.timestamp);
   const { Response, ToolUse } = toRecord(turn.assistant);
   const reply = toRecord(ToolUse ?? Response);
   const id = toText(reply.message_id);

@@ -14,13 +14,13 @@ import { blockText } from "./database.ts";
 export async function createLogParser(sidecar: string, state?: Json): Promise<LineParser> {
   const facts = toRecord((await readDocument(sidecar))?.value);
   const draft = createDraft(state);
-  draft.saw(facts.created_at);
+  draft.time(facts.created_at);
   return {
     row(row) {
       const { kind, data } = toRecord(row);
       const message = toRecord(data);
       const time = toRecord(message.meta).timestamp ?? message.timestamp;
-      const fields = { id: toText(message.message_id), at: draft.saw(time) };
+      const fields = { id: toText(message.message_id), at: draft.time(time) };
       if (kind !== "Prompt" && kind !== "AssistantMessage" && kind !== "ToolResults") draft.unknown(kind);
       else
         for (const block of toItems(message.content).map(toRecord)) {

@@ -72,7 +72,7 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
 
   function reply(row: MessageRow, data: JsonRecord, at: string | undefined, last: boolean): void {
     const model = toText(toRecord(data.model).id) ?? "unknown";
-    const completed = draft.saw(toRecord(data.time).completed);
+    const completed = draft.time(toRecord(data.time).completed);
     const growing = last && completed === undefined && !data.error;
     const fields: EventFields = { id: row.id, at, model, ...(growing && { open: true as const }) };
     pay(row, data, model, at);
@@ -100,7 +100,7 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
     bad: draft.bad,
     message(row, last) {
       const { id, data } = row;
-      const at = draft.saw(toRecord(data?.time).created ?? row.createdAt);
+      const at = draft.time(toRecord(data?.time).created ?? row.createdAt);
       const fields: EventFields = { id, at };
       const note = (text: unknown) => draft.say("note", text, fields);
       if (id === session.revertedFrom) note("Reverted: the assistant hides what follows");

@@ -40,7 +40,7 @@ export async function readConversation(ref: SessionRef) {
     if (!found) continue;
     if (!found.whole) draft.bad();
     const event = toRecord(found.value);
-    const at = draft.saw(event.timestamp);
+    const at = draft.time(event.timestamp);
     if (event.llm_response_id !== undefined && !times.has(event.llm_response_id)) times.set(event.llm_response_id, at);
     addEvent(draft, event, at);
   }

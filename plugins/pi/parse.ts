@@ -2,6 +2,7 @@
 import {
   contentParts,
   createSessionLog,
+  type EventFields,
   isRecord,
   type Json,
   type JsonRecord,
@@ -9,7 +10,6 @@ import {
   type NewEvent,
   partsText,
   peekLog,
-  type RowFields,
   toCount,
   toIso,
   toRecord,
@@ -73,7 +73,7 @@ export function createParser(state?: Json, path?: string): LineParser {
 
   const message = (row: JsonRecord, at: string | undefined): NewEvent[] => {
     const said = toRecord(row.message);
-    const fields: RowFields = { at, id: toText(row.id) };
+    const fields: EventFields = { at, id: toText(row.id) };
     switch (said.role) {
       case "user":
         return contentParts(said.content).flatMap((part) => log.say("user", part.text, fields));
@@ -90,7 +90,12 @@ export function createParser(state?: Json, path?: string): LineParser {
         count(row, said, at, toText(said.model) ?? facts.model);
         const failed = typeof said.isError === "boolean" ? said.isError : undefined;
         const { text, ...cut } = wholeOutput(partsText(said.content), said.details);
-        return [{ ...log.result(said.toolCallId, text, { ...fields, failed, name: said.toolName }), ...cut }];
+        return [
+          {
+            ...log.result(said.toolCallId, text, { ...fields, is_error: failed, tool_name: toText(said.toolName) }),
+            ...cut,
+          },
+        ];
       }
       case "bashExecution":
         return log.say(

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import {
   contentParts,
   createSessionLog,
+  type EventFields,
   isRecord,
   type Json,
   type JsonRecord,
@@ -11,7 +12,6 @@ import {
   type NewEvent,
   partsText,
   peekLog,
-  type RowFields,
   readRecord,
   type SessionRef,
   storedOutput,
@@ -37,7 +37,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   if (isAgent) facts.model ??= toText(readRecord(join(dirname(ref.path), `${stem}.meta.json`))?.model);
   facts.parent = ref.parent;
 
-  const envelope = (row: JsonRecord): RowFields => {
+  const envelope = (row: JsonRecord): EventFields => {
     facts.cwd = toText(row.cwd) ?? facts.cwd;
     facts.gitBranch = toText(row.gitBranch) ?? facts.gitBranch;
     facts.assistantVersion = toText(row.version) ?? facts.assistantVersion;
@@ -56,14 +56,18 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     });
   };
 
-  const resultOf = (row: JsonRecord, part: JsonRecord, fields: RowFields): NewEvent => {
+  const resultOf = (row: JsonRecord, part: JsonRecord, fields: EventFields): NewEvent => {
     // iFlow wraps what Qwen writes as it is.
     const inner = toRecord(toRecord(toRecord(part.content).responseParts).functionResponse);
     const answer = isRecord(part.functionResponse) ? part.functionResponse : inner;
     const { output, error } = toRecord(answer.response);
     const failed = error !== undefined || toRecord(row.toolCallResult).status === "error" || part.is_error === true;
     const text = toText(output) ?? toText(error) ?? partsText(part.content);
-    const result = log.result(answer.id ?? part.tool_use_id, text, { ...fields, failed, name: answer.name });
+    const result = log.result(answer.id ?? part.tool_use_id, text, {
+      ...fields,
+      is_error: failed,
+      tool_name: toText(answer.name),
+    });
     const [, named] = OUTPUT.exec(text.slice(0, OUTPUT_HEAD)) ?? [];
     // `<base>/tmp/<project>/<call>.output`, beside `<base>/projects/<project>/chats`.
     const [, project] = /[\\/]tmp[\\/]([\w-]+)[\\/][^\\/]+$/.exec(named ?? "") ?? [];
@@ -75,7 +79,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   const fromModel = (row: JsonRecord, message: JsonRecord): NewEvent[] => {
     const model = toText(row.model) ?? toText(message.model) ?? facts.model;
     facts.model = model;
-    const fields: RowFields = { ...envelope(row), model };
+    const fields: EventFields = { ...envelope(row), model };
     count(row, message, fields);
     return partsOf(message).flatMap((part) => {
       const call = isRecord(part.functionCall) ? part.functionCall : part.type === "tool_use" ? part : undefined;
@@ -86,7 +90,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     });
   };
 
-  const count = (row: JsonRecord, message: JsonRecord, { at, id, model = "unknown" }: RowFields): void => {
+  const count = (row: JsonRecord, message: JsonRecord, { at, id, model = "unknown" }: EventFields): void => {
     const price = { oneCall: true };
     const inherited = isRecord(row.forkedFrom);
     const key = toText(toRecord(row.forkedFrom).messageUuid) ?? id;

@@ -67,7 +67,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
           }),
         ];
       case "tool":
-        return [log.result(row.tool_call_id, partsText(row.content), { id, name: row.name })];
+        return [log.result(row.tool_call_id, partsText(row.content), { id, tool_name: toText(row.name) })];
       default:
         if (row.role !== "system") log.unknown(row.role);
         return [];
@@ -91,7 +91,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
         model: toText(toRecord(meta.config).active_model) ?? "unknown",
         usage: { input: stats.session_prompt_tokens, output: stats.session_completion_tokens },
       };
-      return log.summary({ entries: [entry], requests: toNumber(stats.steps) });
+      return log.summary({}, { entries: [entry], requests: toNumber(stats.steps) });
     },
     snapshot: () => log.snapshot(),
   };

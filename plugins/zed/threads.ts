@@ -60,8 +60,8 @@ export async function* readThread(
   const thread = parseRecord(text);
   if (!thread) draft.bad();
   // Messages have no times.
-  draft.saw(row.created_at);
-  const at = draft.saw(row.updated_at);
+  draft.time(row.created_at);
+  const at = draft.time(row.updated_at);
   const model = toText(toRecord(thread?.model).model);
   for (const message of toList(thread?.messages)) addMessage(draft, message, model);
   yield* draft.take();

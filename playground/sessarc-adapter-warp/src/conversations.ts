@@ -53,7 +53,7 @@ export function* readConversation(
     cwd = toText(row.working_directory) ?? cwd;
     const inputs = parseRecord(`{"inputs":${text}}`)?.inputs;
     if (inputs === undefined) draft.bad();
-    const fields = { id: toText(row.exchange_id), at: draft.saw(timeOf(row.start_ts)) };
+    const fields = { id: toText(row.exchange_id), at: draft.time(timeOf(row.start_ts)) };
     for (const input of toList(inputs).map(toRecord)) {
       if ("Query" in input) draft.say("user", toRecord(input.Query).text, fields);
       else draft.unknown(Object.keys(input)[0]);

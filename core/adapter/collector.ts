@@ -1,4 +1,7 @@
-/** What a parser of JSON lines collects, whichever assistant wrote them: facts, times, tokens, open calls, unknown rows. */
+/**
+ * What an adapter collects of a session: facts, times, tokens, open calls, unknown rows. `createSessionLog` returns the events of each row, for
+ * parsers of lines; `createDraft` keeps them until they are taken, for documents and databases.
+ */
 import type { NewEvent } from "../contract/adapter.ts";
 import type { EventKind, SessionSummary } from "../session/session.ts";
 import { createLedger, type LedgerEntry, toCount } from "../session/usage.ts";
@@ -26,33 +29,53 @@ export type LogFacts = Pick<
   | "endedAt"
 > & { model?: string | undefined };
 
-/** Fields that most events have. */
-export type RowFields = Pick<NewEvent, "at" | "id" | "model">;
+/** Fields of an event beside its kind and text. */
+export type EventFields = Partial<Omit<NewEvent, "kind" | "text">>;
 
-export interface SessionLog<Own extends JsonRecord> {
+interface Collector<Own extends JsonRecord> {
   readonly facts: LogFacts;
   /** State of the adapter's own that the parser needs to go on after this row: JSON, small. */
   readonly own: Own;
   /** A row's time as ISO 8601; the session's start and end include it. */
   time(value: unknown): string | undefined;
-  /** An event with this text; none when the text is blank. */
-  say(kind: EventKind, text: unknown, fields?: RowFields): NewEvent[];
-  /** A tool call. `input` may be JSON text. Its name is remembered for the result. */
-  call(id: unknown, name: unknown, input: unknown, fields?: RowFields): NewEvent;
   /** Whether a call of this id was made before (the last 512 are known). */
   isCalled(id: unknown): boolean;
-  /** The result of a call; `name` where the row has it. */
-  result(id: unknown, text: string, fields?: RowFields & { failed?: boolean | undefined; name?: unknown }): NewEvent;
   /** Counts a reply's tokens. An entry without tokens makes none. `cost`: what the log says the reply cost, in US dollars. */
   count(entry: LedgerEntry, cost?: unknown): void;
   /** Counts a row of a type that the parser does not know. */
   unknown(type: unknown): undefined;
+  /** Counts a record that cannot be read. */
+  bad(): void;
   /**
-   * The summary so far. `total` replaces the replies counted: for tools that keep the figures beside the log. `requests` is how many
-   * model calls the tool says they are of.
+   * The summary so far; `facts` win. `total` replaces the replies counted: for tools that keep the figures beside the log. `requests` is how
+   * many model calls the tool says they are of.
    */
-  summary(total?: { entries: readonly LedgerEntry[]; requests?: number | undefined }): SessionSummary;
+  summary(
+    facts?: Partial<SessionSummary>,
+    total?: { entries: readonly LedgerEntry[]; requests?: number | undefined },
+  ): SessionSummary;
+  /** What a collector goes on from, for a log that is read in parts. */
   snapshot(): Json;
+}
+
+/** Never throws for content. */
+export interface SessionLog<Own extends JsonRecord = JsonRecord> extends Collector<Own> {
+  /** An event with this text. What is not a text, or holds only white space, makes none. */
+  say(kind: EventKind, text: unknown, fields?: EventFields): NewEvent[];
+  /** A tool call; `input` may be JSON text. Its name is remembered for the result. */
+  call(id: unknown, name: unknown, input: unknown, fields?: EventFields): NewEvent;
+  /** The result of the call `id`; `tool_name` where the row has it, `is_error` where the row reports success or failure. */
+  result(id: unknown, text: string, fields?: EventFields): NewEvent;
+}
+
+/** Never throws for content. A snapshot is taken when no events are left. */
+export interface SessionDraft<Own extends JsonRecord = JsonRecord> extends Collector<Own> {
+  say(kind: EventKind, text: unknown, fields?: EventFields): void;
+  call(id: unknown, name: unknown, input: unknown, fields?: EventFields): void;
+  /** It succeeded unless `is_error` is set. */
+  result(id: unknown, text: string, fields?: EventFields): void;
+  /** Removes and returns the events collected so far. */
+  take(): NewEvent[];
 }
 
 interface State {
@@ -60,6 +83,7 @@ interface State {
   own: JsonRecord;
   calls: Record<string, string>;
   unknown: Record<string, number>;
+  bad?: number | undefined;
   ledger: Json;
   /** US dollars of own replies, where the log has them. */
   cost?: number | undefined;
@@ -76,6 +100,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
   const unknown = { ...past?.unknown };
   const ledger = createLedger(past?.ledger);
   let cost = past?.cost;
+  let bad = past?.bad ?? 0;
   const kept: Own = past ? { ...own, ...structuredClone(past.own) } : own;
   return {
     facts,
@@ -95,16 +120,16 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
       return { ...event, ...(callId && { tool_use_id: callId }), ...(args !== undefined && { tool_input: args }) };
     },
     isCalled: (id) => typeof id === "string" && calls.has(id),
-    result(id, text, { failed, name, ...fields } = {}) {
+    result(id, text, { is_error, tool_name, ...fields } = {}) {
       const callId = toText(id);
-      const tool = toText(name) ?? calls.get(callId ?? "");
+      const tool = tool_name || calls.get(callId ?? "");
       return {
         kind: "tool_result",
         text,
         ...fields,
         ...(callId && { tool_use_id: callId }),
         ...(tool && { tool_name: tool }),
-        ...(failed !== undefined && { is_error: failed }),
+        ...(is_error !== undefined && { is_error }),
       };
     },
     count(entry, dollars) {
@@ -116,15 +141,16 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
       const name = typeof type === "string" ? type : "(no type)";
       if (name in unknown || Object.keys(unknown).length < UNKNOWN_NAMES) countUnknown(unknown, name);
     },
-    summary(total) {
+    bad: () => void bad++,
+    summary(given, total) {
       const { model: _, ...known } = facts;
-      const shared = { ...known, ...(cost && { costUSD: cost }), skipped: { lines: 0, unknown: { ...unknown } } };
-      if (!total) return { ...shared, ...ledger.summary() };
+      const shared = { ...known, ...(cost && { costUSD: cost }), skipped: { lines: bad, unknown: { ...unknown } } };
+      if (!total) return { ...shared, ...ledger.summary(), ...given };
       const sums = createLedger();
       for (const entry of total.entries) if (hasTokens(entry)) sums.add(entry);
       const { evidence, ...usage } = sums.summary();
       const requests = total.requests ?? evidence.requests;
-      return { ...shared, ...usage, evidence: { ...evidence, requests } };
+      return { ...shared, ...usage, evidence: { ...evidence, requests }, ...given };
     },
     snapshot() {
       const next: State = {
@@ -132,6 +158,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
         own: kept,
         calls: Object.fromEntries(calls),
         unknown,
+        bad: bad || undefined,
         ledger: ledger.snapshot(),
         cost,
       };
@@ -141,24 +168,26 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
   };
 }
 
+/** The same with the events that were collected. */
+export function createDraft(state?: Json): SessionDraft {
+  const log = createSessionLog(state, {});
+  let events: NewEvent[] = [];
+  return {
+    ...log,
+    say: (kind, text, fields) => void events.push(...log.say(kind, text, fields)),
+    call: (id, name, input, fields) => void events.push(log.call(id, name, input, fields)),
+    result: (id, text, fields) =>
+      void events.push(log.result(id, text, { ...fields, is_error: fields?.is_error ?? false })),
+    take() {
+      const taken = events;
+      events = [];
+      return taken;
+    },
+  };
+}
+
 const hasTokens = ({ usage }: LedgerEntry): boolean => Object.values(usage).some((count) => toCount(count) !== 0);
 
 function isState<Own>(state: Json | undefined): state is Json & State & { own: Own } {
   return isRecord(state) && isRecord(state.facts) && isRecord(state.own) && "ledger" in state;
-}
-
-/** The parts of a message: its blocks, or one block for a plain text. */
-export function contentParts(content: unknown): JsonRecord[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.flatMap((part) => contentPart(part)) : [];
-}
-
-const contentPart = (part: unknown): JsonRecord[] =>
-  typeof part === "string" ? [{ type: "text", text: part }] : isRecord(part) ? [part] : [];
-
-/** The texts of a message's blocks, one below the other. */
-export function partsText(content: unknown): string {
-  return contentParts(content)
-    .flatMap(({ text }) => (typeof text === "string" ? [text] : []))
-    .join("\n");
 }
