@@ -51,7 +51,7 @@ async function openKernel(
       detail: error.message,
       ...(served ? {} : { fix: error.fix }),
     });
-    if (served) report.checks.push(await checkService(ctx));
+    if (served) report.checks.push(...(await checkService(ctx)));
     return { kernel: await ctx.scratch(), archived: false };
   }
 }
@@ -68,11 +68,16 @@ async function salvage(dataDir: string, damage: string): Promise<DoctorCheck> {
   };
 }
 
-async function checkService(ctx: CoreContext): Promise<DoctorCheck> {
-  const status = await ctx.get<{ version: string; storage: { sessions: number; messages: number } }>("/status");
+/** What the running service reports: its plugins' checks that cost little are in `checks`. */
+async function checkService(ctx: CoreContext): Promise<DoctorCheck[]> {
+  const status = await ctx.get<{
+    version: string;
+    storage: { sessions: number; messages: number };
+    checks?: DoctorCheck[];
+  }>("/status");
   const { sessions, messages } = status.storage;
   const detail = `version ${status.version}, ${formatCount(sessions)} sessions, ${formatCount(messages)} messages; stop it to have the archive itself checked`;
-  return { name: "service", status: "ok", detail };
+  return [{ name: "service", status: "ok", detail }, ...(status.checks ?? [])];
 }
 
 function print(ctx: CoreContext, report: DoctorReport): void {

@@ -5,7 +5,7 @@ import { type Archive, createArchive, type Imports, type OpenArchive } from "./a
 import { checkTranscripts } from "./catalogue/check.ts";
 import { checkLeftOut } from "./catalogue/left-out.ts";
 import { migrations as tables } from "./catalogue/schema.ts";
-import { checkVersions } from "./catalogue/versions.ts";
+import { createVersions } from "./catalogue/versions.ts";
 import { commands } from "./commands/index.ts";
 import { migrations as figures } from "./figures/schema.ts";
 import { checkIndexers } from "./import/indexed.ts";
@@ -103,15 +103,16 @@ export default definePlugin({
       await archive.index.close();
       await archive.readers.close();
     });
+    const versions = createVersions(kernel);
+    kernel.hooks.hook("session:replace", ({ summary }, { tool }) => versions.saw(tool, summary.assistantVersion));
+    const checkSessions = async () =>
+      [await checkLeftOut(kernel.storage.db), await versions.check()].filter((check) => check !== undefined);
     const retention = createRetentionGuard(kernel);
     kernel.provide("retention", retention);
     kernel.hooks.hook("doctor:check", async (report) => {
       report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix, report.signal));
       report.checks.push(...(await checkClosed(kernel.env)));
-      const figures = await checkLeftOut(kernel.storage.db);
-      if (figures) report.checks.push(figures);
-      const versions = await checkVersions(kernel);
-      if (versions) report.checks.push(versions);
+      report.checks.push(...(await checkSessions()));
       const indexers = await checkIndexers(kernel);
       if (indexers) report.checks.push(indexers);
     });
@@ -122,6 +123,8 @@ export default definePlugin({
       status.storage.transcriptBytes = totals?.bytes ?? 0;
       status.storage.damaged = archive.damage.ids.size;
       status.retention = await retention.report();
+      const checks = await checkSessions();
+      if (checks.length > 0) status.checks = checks.map(({ fix = null, ...check }) => ({ ...check, fix }));
       status.sync = { lastAt: archive.importer.lastSyncAt, import: { ...archive.importer.progress } };
     });
   },

@@ -10,7 +10,7 @@ import opencode from "../../plugins/opencode/index.ts";
 import qwen from "../../plugins/qwen/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { writeTables } from "../adapters/_store.ts";
-import { runCommand } from "../command.ts";
+import { runCommand, serveHere } from "../command.ts";
 
 const ID = "5e550000-0000-4000-8000-000000000001";
 const now = "2026-11-20T09:00:00.000Z";
@@ -129,6 +129,23 @@ describe("versions of assistants", () => {
         await write(home, LOGS[name](version === "tried" ? `${tried(name)}-beta.1` : version));
       expect([version, await doctor(home)]).toEqual([version, []]);
     }
+  });
+
+  it("names them while the service runs, with what it imported since", async () => {
+    const home = await makeTempDir();
+    await write(home, LOGS.codex("99.9.0"));
+    expect((await runCommand(["import"], home)).code).toBe(0);
+    const service = await serveHere(["--no-import"], home);
+    expect((await doctor(home))[0]).toContain("Codex CLI 99.9.0");
+    await write(home, LOGS.qwen("a build of one's own"));
+    expect((await doctor(home))[0]).not.toContain("Qwen");
+    await write(home, LOGS["claude-code"]("99.10.0"));
+    const [line, fix] = await doctor(home);
+    expect(line).toMatch(/Claude Code 99\.10\.0 \(tried: [\d.]+\), Codex CLI 99\.9\.0 \(tried: [\d.]+\)/);
+    expect(fix).toContain("https://github.com/sessarc/sessarc/issues");
+    await write(home, LOGS.qwen("99.0.0"));
+    expect((await doctor(home))[0]).toContain("Qwen Code 99.0.0");
+    await service.stop();
   });
 
   it("names the newest of many, by the rows that were added too", async () => {

@@ -1,27 +1,52 @@
 /** Assistants that wrote sessions with a version newer than the one that was tried. */
 import type { DoctorCheck, Kernel } from "sessarc";
-import { ISSUES, isNewerVersion } from "#internal";
+import { ISSUES, isNewerVersion, versionNumbers } from "#internal";
 
-/** Undefined if there are none. Reads the catalogue, no log. */
-export async function checkVersions({ registry, storage }: Kernel): Promise<DoctorCheck | undefined> {
-  const rows = await storage.db.all<{ tool: string; version: string }>(
-    `select distinct tool, json_extract(logged, '$.assistantVersion') as version from session
-     where logged like '%"assistantVersion"%' order by tool`,
-  );
-  const newest = new Map<string, string>();
-  for (const { tool, version } of rows) {
-    const { tried } = registry.adapters.get(tool) ?? {};
-    if (tried !== undefined && isNewerVersion(version, newest.get(tool) ?? tried)) newest.set(tool, version);
+export interface Versions {
+  /** A session of this version was stored. */
+  saw(tool: string, version: string | undefined): Promise<void>;
+  /** Undefined if there are none. The first call reads all sessions of the catalogue, no log; later ones read nothing. */
+  check(): Promise<DoctorCheck | undefined>;
+}
+
+export function createVersions({ registry, storage }: Pick<Kernel, "registry" | "storage">): Versions {
+  let known: Promise<Map<string, string>> | undefined;
+  const add = (newest: Map<string, string>, tool: string, version: string) => {
+    if (versionNumbers(version) === undefined) return;
+    const last = newest.get(tool);
+    if (last === undefined || isNewerVersion(version, last)) newest.set(tool, version);
+  };
+  async function read(): Promise<Map<string, string>> {
+    const rows = await storage.db.all<{ tool: string; version: string }>(
+      `select distinct tool, json_extract(logged, '$.assistantVersion') as version from session
+       where logged like '%"assistantVersion"%' order by tool`,
+    );
+    const newest = new Map<string, string>();
+    for (const { tool, version } of rows) add(newest, tool, version);
+    return newest;
   }
-  if (newest.size === 0) return undefined;
-  const named = [...newest].map(([tool, version]) => {
-    const { label = tool, tried = "" } = registry.adapters.get(tool) ?? {};
-    return `${label} ${version} (tried: ${tried})`;
-  });
   return {
-    name: "versions",
-    status: "warn",
-    detail: `Sessions are from newer versions than those that were tried: ${named.join(", ")}`,
-    fix: `Update sessarc. If messages or figures of such a session look wrong, report it: ${ISSUES}`,
+    async saw(tool, version) {
+      // Before the first check there is nothing to keep up to date.
+      if (known && version !== undefined) add(await known, tool, version);
+    },
+    async check() {
+      known ??= read();
+      const newest = await known.catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+      const named = [...newest].flatMap(([tool, version]) => {
+        const { label = tool, tried } = registry.adapters.get(tool) ?? {};
+        return tried !== undefined && isNewerVersion(version, tried) ? [`${label} ${version} (tried: ${tried})`] : [];
+      });
+      if (named.length === 0) return undefined;
+      return {
+        name: "versions",
+        status: "warn",
+        detail: `Sessions are from newer versions than those that were tried: ${named.sort().join(", ")}`,
+        fix: `Update sessarc. If messages or figures of such a session look wrong, report it: ${ISSUES}`,
+      };
+    },
   };
 }
