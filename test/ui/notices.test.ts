@@ -1,4 +1,6 @@
 /** What needs the person: first on Home, and gone when it is over. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { describeUi, useStage, visit } from "./browser.ts";
 import { layoutFaults } from "./probes.ts";
@@ -48,6 +50,33 @@ describeUi("dashboard: what needs you", () => {
     expect(await rows.nth(0).getByRole("link").getAttribute("href")).toContain(id);
     await post("/api/waiting", { tool: "claude-code", session, event: "ended" });
     await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(1);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("comes from hooks that the guard's dialog installs, and one switch turns limits off", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/security?tab=guard");
+    await page.getByRole("button", { name: /Claude Code$/ }).click();
+    const dialog = page.getByRole("dialog");
+    const waits = dialog.getByRole("switch", { name: /Report when it waits for you/ });
+    await dialog.getByText("PreToolUse").waitFor();
+    expect(await dialog.getByText("waiting.cjs").count()).toBe(0);
+    await waits.check();
+    await expect.poll(() => dialog.getByText("waiting.cjs").count()).toBe(3);
+    await dialog.getByRole("button", { name: "Write and install" }).click();
+    await page.getByText("reports when it waits").waitFor();
+    const settings = await readFile(join(stage.home, ".claude/settings.json"), "utf8");
+    expect(settings.match(/waiting\.cjs/g)).toHaveLength(3);
+    // Switched off, Home says nothing of limits.
+    const { kernel } = stage.served;
+    const reading = { tool: "claude-code", minutes: 300, usedPercent: 84, at: Date.now() };
+    await kernel.inject("insights").storeReadings([{ ...reading, resetsAt: Date.now() + 3_600_000 }]);
+    await visit(stage, "/settings/service#limits");
+    await page.getByRole("switch", { name: /Notices of limits/ }).uncheck();
+    await expect.poll(async () => (await kernel.fetch("/api/limits")).json()).toEqual([]);
+    await visit(stage, "/");
+    expect(await page.getByRole("region", { name: "What needs you" }).count()).toBe(0);
     expect(stage.problems()).toEqual([]);
   });
 });

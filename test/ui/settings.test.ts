@@ -88,7 +88,7 @@ describeUi("dashboard: settings", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/settings/privacy");
-    await page.getByText("Nothing", { exact: true }).waitFor();
+    await page.getByText("Nothing but what you agreed to below").waitFor();
     await page
       .locator("#relay")
       .getByText(/^Off\./)

@@ -203,7 +203,7 @@ export const more = {
   "settings.unpricedHint": "Their tokens are counted, their cost is not: sums that leave them out carry a “+”.",
   "settings.allPriced": "Every model in the archive has a price.",
   "settings.leaves": "What leaves this machine",
-  "settings.nothing": "Nothing",
+  "settings.nothing": "Nothing but what you agreed to below",
   "settings.privacyText":
     "The archive, the search and this page are served from this machine, and the page contacts no other address.",
   "settings.relay": "Feedback relay",

@@ -202,7 +202,7 @@ export const more: Record<keyof typeof en, string> = {
   "settings.unpricedHint": "トークンは数えますが、コストには含みません。含まない合計には「+」が付きます。",
   "settings.allPriced": "アーカイブのすべてのモデルに価格があります。",
   "settings.leaves": "このコンピューターの外へ出るもの",
-  "settings.nothing": "何もありません",
+  "settings.nothing": "下で同意したもの以外、何もありません",
   "settings.privacyText":
     "アーカイブも検索もこのページもこのコンピューターから提供され、ほかのアドレスには接続しません。",
   "settings.relay": "フィードバックの転送先",

@@ -199,7 +199,7 @@ export const more: Record<keyof typeof en, string> = {
   "settings.unpricedHint": "它们的 Token 会计入，费用则不会：缺少它们的合计会带有“+”。",
   "settings.allPriced": "存档中的每个模型都有价格。",
   "settings.leaves": "哪些内容会离开这台电脑",
-  "settings.nothing": "没有任何内容",
+  "settings.nothing": "除你在下方同意的以外，没有任何内容",
   "settings.privacyText": "存档、搜索和本页面都由这台电脑提供，页面不访问其他地址。",
   "settings.relay": "反馈转发",
   "settings.relayOff": "已关闭。你写的反馈只保存在这台电脑的文件里。可以在“服务”中设置地址。",

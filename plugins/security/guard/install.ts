@@ -47,6 +47,8 @@ export interface GuardStatus {
   lastFiredAt: string | null;
   /** The hooks that report that the assistant waits are installed, too. */
   waiting: boolean;
+  /** The assistant has such hooks. */
+  canReportWaiting: boolean;
 }
 
 export interface InstallAnswer extends GuardStatus {
@@ -243,6 +245,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       installedAt: row?.installed_at ?? null,
       lastFiredAt: row ? await ledger.lastFired(row) : null,
       waiting: false,
+      canReportWaiting: tool.waiting !== undefined,
     };
     try {
       const { text } = outsideText(known ?? (await readOutside(path)));

@@ -117,6 +117,10 @@ export const en = {
   installed: "The guard is installed in {tool}",
   installTitle: "Install the guard in {tool}",
   mode: "What it does",
+  waitingHooks: "Report when it waits for you",
+  waitingHooksHint:
+    "Hooks for its questions and the end of its turns: Home, the command line and a notification show that it waits. They send the session and the event, no content.",
+  waitingOn: "reports when it waits",
   "mode.enforce": "Stops calls",
   "mode.observe": "Only notes",
   failure: "When the service does not answer",

@@ -116,6 +116,10 @@ export const words: SecurityWords = {
   installed: "{tool} にガードを導入しました",
   installTitle: "{tool} にガードを導入",
   mode: "動作",
+  waitingHooks: "待機中を知らせる",
+  waitingHooksHint:
+    "質問とターンの終了のフックです。待っていることをホーム、コマンドライン、通知に表示します。送るのはセッションとイベントだけで、内容は送りません。",
+  waitingOn: "待機を通知",
   "mode.enforce": "呼び出しを止める",
   "mode.observe": "記録のみ",
   failure: "サービスが応答しないとき",

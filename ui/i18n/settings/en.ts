@@ -81,8 +81,17 @@ export const en = {
   tableFile: "loaded from a file",
   tableOld: "The table that comes with sessarc is newer: its prices are of {date}.",
   tableLoad: "Load a table",
+  noticesSystem: "Notifications of the system",
+  noticesSystemHint:
+    "When an assistant waits for you, or a provider's limit comes near. Shown where the service runs in a session with a display.",
+  noticesLimits: "Notices of limits",
+  noticesLimitsHint:
+    "At 80 % of a provider's window, and when it runs out before it resets at the pace of today, by the provider's own figures.",
+  priceRequestOn: "You agreed that the price table is fetched. The request has nothing about you or your sessions.",
+  priceRequestOff:
+    "Comes with sessarc. A newer one is fetched only after your consent to its address, which you give under Prices.",
   tableHint:
-    "The data.json of genai-prices. Nothing is fetched: the file is read from this machine. On the command line: `sessarc prices update <file>`",
+    "The data.json of genai-prices: fetched from its published address after your consent, or read from a file on this machine. On the command line: `sessarc prices update`",
   tableWrong: "{file} is not a price table. Choose the data.json of genai-prices.",
   tableUse: "Use {file} as the price table?",
   tableUseIt: "Use this table",

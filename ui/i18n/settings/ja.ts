@@ -84,8 +84,16 @@ export const words: SettingsWords = {
   tableFile: "ファイルから読み込み",
   tableOld: "sessarc に付属の価格表のほうが新しく、{date} の価格です。",
   tableLoad: "価格表を読み込む",
+  noticesSystem: "システムの通知",
+  noticesSystemHint:
+    "アシスタントが待っているとき、または提供元の上限が近いときに表示します。サービスが画面のあるセッションで動いている場合に限ります。",
+  noticesLimits: "上限のお知らせ",
+  noticesLimitsHint:
+    "提供元の枠の 80 % に達したとき、または今日のペースではリセット前に使い切るときに知らせます。提供元が報告した値だけを使います。",
+  priceRequestOn: "価格表の取得に同意しています。リクエストにはあなたやセッションの情報は含まれません。",
+  priceRequestOff: "sessarc に付属しています。新しい表は、「価格」でアドレスへの接続に同意した場合に限り取得します。",
   tableHint:
-    "genai-prices の data.json を使います。何もダウンロードせず、このコンピューターのファイルを読み込みます。コマンドラインでは：`sessarc prices update <file>`",
+    "genai-prices の data.json を使います。同意した後に公開アドレスから取得するか、このコンピューターのファイルを読み込みます。コマンドラインでは：`sessarc prices update`",
   tableWrong: "{file} は価格表ではありません。genai-prices の data.json を選んでください。",
   tableUse: "{file} を価格表として使いますか？",
   tableUseIt: "この表を使う",
