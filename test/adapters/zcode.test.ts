@@ -176,7 +176,11 @@ describe("ZCode", () => {
       { output_tokens: 5, cache_read_input_tokens: 300, computed_total_tokens: null },
       tokens(0, 5, 300),
     ],
-    ["negative counts", { output_tokens: 5, cache_read_input_tokens: -7, computed_total_tokens: -1 }, tokens(100, 5)],
+    [
+      "a negative count, of which no input can be computed",
+      { output_tokens: 5, cache_read_input_tokens: -7, computed_total_tokens: -1 },
+      tokens(0, 5),
+    ],
   ] as const)("tells by the total what a request's counts mean: %s", async (_, row, expected) => {
     await writeTables(join(home, PLACE), tables({ model_usage: [request("u", { input_tokens: 100, ...row })] }));
     const [one] = await readAll(create());
