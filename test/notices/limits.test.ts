@@ -106,6 +106,9 @@ it("the status line shows when a limit runs out, whatever its template names", a
     (await runCommand(["statusline", "--template", template], home, { NO_COLOR: "1" }, undefined, input)).stdout;
   expect(await line("{limits}")).toBe("5h 50 % until 14:00, out at 13:00\n");
   expect(await line("{model}")).toBe("m · limit 5h 50 % until 14:00, out at 13:00\n");
+  expect((await runCommand(["status"], home)).stdout).toContain(
+    "limit     Claude Code: 50 % of the 5-hour limit used, runs out at 13:00; resets at 14:00",
+  );
   vi.setSystemTime(on(24, 13, 1));
   expect(await line("{model}")).toBe("m\n");
   await service.stop();

@@ -22,11 +22,15 @@ async function start() {
     return tools.find((one) => one.tool === "codex");
   };
   /** As Codex's own /hooks does it, for the hook as it is there now. */
-  const trust = async (group = 0, more = "") => {
+  const trust = async (group = 0, more = "", lists: readonly [string, string][] = [["PreToolUse", "pre_tool_use"]]) => {
     const path = join(served.home, ".codex", "hooks.json");
-    const entry = JSON.parse(await readFile(path, "utf8")).hooks.PreToolUse[group];
-    const hash = trustHash(entry, entry.hooks[0]);
-    await writeFile(config, `[hooks.state."${path}:pre_tool_use:${group}:0"]\n${more}trusted_hash = "${hash}"\n`);
+    const { hooks } = JSON.parse(await readFile(path, "utf8"));
+    const states = lists.map(([list, event]) => {
+      const entry = hooks[list][group];
+      const hash = trustHash(entry, entry.hooks[0], event);
+      return `[hooks.state."${path}:${event}:${group}:0"]\n${more}trusted_hash = "${hash}"\n`;
+    });
+    await writeFile(config, states.join(""));
   };
   return { served, install, status, trust };
 }
@@ -52,6 +56,19 @@ describe("security: the guard in Codex", () => {
     expect((await status())?.problems.join()).toContain("changed since you trusted it");
     await trust();
     expect(await status()).toMatchObject({ effective: true });
+  });
+
+  it("is not working while its hooks that report waiting are not trusted", async () => {
+    const { install, status, trust } = await start();
+    await install({ waiting: true });
+    await trust();
+    expect((await status())?.problems.join()).toContain("accept it with /hooks");
+    await trust(0, "", [
+      ["PreToolUse", "pre_tool_use"],
+      ["PermissionRequest", "permission_request"],
+      ["Stop", "stop"],
+    ]);
+    expect(await status()).toMatchObject({ waiting: true, effective: true, problems: [] });
   });
 
   it("stays trusted when it is installed again as it is, and when the service moves", async () => {

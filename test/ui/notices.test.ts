@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
 import { describeUi, useStage, visit } from "./browser.ts";
 import { layoutFaults } from "./probes.ts";
 
@@ -41,6 +42,7 @@ describeUi("dashboard: what needs you", () => {
     const [above, below] = [await notices.boundingBox(), await figures.boundingBox()];
     expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0);
     expect(await layoutFaults(page)).toEqual([]);
+    expect(await violations(stage)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await layoutFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -76,7 +78,7 @@ describeUi("dashboard: what needs you", () => {
     await page.getByRole("switch", { name: /Notices of limits/ }).uncheck();
     await expect.poll(async () => (await kernel.fetch("/api/limits")).json()).toEqual([]);
     await visit(stage, "/");
-    expect(await page.getByRole("region", { name: "What needs you" }).count()).toBe(0);
+    expect(await page.getByText("5-hour limit").count()).toBe(0);
     expect(stage.problems()).toEqual([]);
   });
 });
