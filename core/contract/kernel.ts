@@ -99,8 +99,9 @@ export interface Kernel {
   /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
   notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;
   /**
-   * Calls back with settled changes below `root`; returns a function that stops it. `onPolling` is called when the system
-   * reports no changes and the folder is polled, and again after each round.
+   * Calls back with settled changes below `root`, a folder, or of `root`, a file with those that a database has beside it; returns a function
+   * that stops it. `onPolling` is called when the system reports no changes and `root` is polled, and again after each round. Throws
+   * WATCH_FAILED where nothing is at `root`.
    */
   watch(
     root: string,

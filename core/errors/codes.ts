@@ -177,7 +177,7 @@ export const CORE_ERRORS = {
     why: (p) => `Cannot listen on ${p.host} port ${p.port}: ${p.reason}`,
     fix: () => "Leave --host out for 127.0.0.1; ports below 1024 need more rights.",
   },
-  WATCH_FAILED: { status: 500, why: (p) => `Cannot watch the folder: ${p.reason}` },
+  WATCH_FAILED: { status: 500, why: (p) => `Cannot watch ${p.root}: ${p.reason}` },
   COMMAND_FAILED: { status: 500, why: (p) => `Cannot run ${p.command}: it ${p.reason}` },
   PATH_OUTSIDE: { status: 422, why: (p) => `${JSON.stringify(p.path)} is outside of its allowed folder` },
   SERVICE_NOT_STARTED: {

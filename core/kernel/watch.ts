@@ -1,10 +1,11 @@
-/** Watching a folder: settled changes, with polling where the system reports none. */
+/** Watching a folder or a file: settled changes, with polling where the system reports none. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { FileChange, Polling } from "../contract/kernel.ts";
 import { SessarcError } from "../errors/error.ts";
 import { type MaybePromise, messageOf } from "../utils/async.ts";
 import { FolderPoll } from "./poll-folders.ts";
+import { FilePoll, watchFile } from "./watch-file.ts";
 import { watchTree } from "./watch-tree.ts";
 
 export interface WatchOptions {
@@ -29,19 +30,20 @@ export interface WatchOptions {
 type OnChange = (changes: FileChange[]) => MaybePromise<void>;
 
 /**
- * Calls `onChange` with what changed below `root`, one call at a time, each path once per call. Answers a function that stops
- * it and waits for a running call. `root` must be an existing folder (WATCH_FAILED otherwise).
+ * Calls `onChange` with what changed below `root`, one call at a time, each path once per call; of a file, and of those that a database has
+ * beside it, with `update`. Answers a function that stops it and waits for a running call. `root` must exist (WATCH_FAILED otherwise).
  */
 export async function watchRoot(path: string, onChange: OnChange, options: WatchOptions): Promise<() => Promise<void>> {
   const root = resolve(path); // without a trailing slash, which would not match its files' paths
   const found = await stat(root).catch((cause) => {
     throw new SessarcError("WATCH_FAILED", { root, reason: messageOf(cause) }, { cause });
   });
-  if (!found.isDirectory()) throw new SessarcError("WATCH_FAILED", { root, reason: "it is not a folder" });
+  const source = found.isDirectory() ? FOLDER : found.isFile() ? FILE : undefined;
+  if (!source) throw new SessarcError("WATCH_FAILED", { root, reason: "it is neither a folder nor a file" });
   const batch = createBatch(onChange, options);
   const stopSource = options.poll
-    ? await startPolling(root, batch.add, options, null)
-    : await startEvents(root, batch.add, options);
+    ? await startPolling(source.poll(root, batch.add), options, null)
+    : await startEvents(source, root, batch.add, options);
   return async () => {
     await stopSource();
     await batch.stop();
@@ -51,15 +53,32 @@ export async function watchRoot(path: string, onChange: OnChange, options: Watch
 type Add = (change: FileChange) => void;
 type Stop = () => Promise<void>;
 
-/** The system's own events; a folder that cannot have them (network shares, no more handles) is polled. */
-async function startEvents(root: string, add: Add, options: WatchOptions): Promise<Stop> {
+/** Rounds of comparisons. */
+interface Poll {
+  begin(): Promise<void>;
+  round(): Promise<void>;
+  /** Number of rounds after which everything was checked. */
+  readonly rounds: number;
+  stop(): void;
+}
+
+interface Source {
+  events(root: string, report: Add, onLost: (error: unknown) => void): Promise<Stop>;
+  poll(root: string, report: Add): Poll;
+}
+
+const FOLDER: Source = { events: watchTree, poll: (root, report) => new FolderPoll(root, report) };
+const FILE: Source = { events: watchFile, poll: (root, report) => new FilePoll(root, report) };
+
+/** The system's own events; a place that cannot have them (network shares, no more handles) is polled. */
+async function startEvents(source: Source, root: string, add: Add, options: WatchOptions): Promise<Stop> {
   const instead = async (error: unknown): Promise<Stop> => {
     await report(options, new SessarcError("WATCH_FAILED", { root, reason: messageOf(error) }, { cause: error }));
-    return startPolling(root, add, options, messageOf(error));
+    return startPolling(source.poll(root, add), options, messageOf(error));
   };
   try {
     let later: Promise<Stop> | undefined;
-    const stop = await watchTree(root, add, (error) => {
+    const stop = await source.events(root, add, (error) => {
       later = instead(error);
     });
     return async () => {
@@ -74,9 +93,8 @@ async function startEvents(root: string, add: Add, options: WatchOptions): Promi
 /** The longest time between two rounds. */
 const PAUSE_MAX_MS = 60_000;
 
-async function startPolling(root: string, add: Add, options: WatchOptions, reason: string | null): Promise<Stop> {
+async function startPolling(poll: Poll, options: WatchOptions, reason: string | null): Promise<Stop> {
   const { pollMs = 2_000, pollShare = 0.05, onPolling, signal } = options;
-  const poll = new FolderPoll(root, add);
   const giveUp = () => poll.stop();
   if (signal?.aborted) giveUp();
   signal?.addEventListener("abort", giveUp, { once: true });

@@ -3,7 +3,6 @@ import { stat } from "node:fs/promises";
 import { isSessarcError, type Kernel } from "sessarc";
 import type { Polling } from "#internal";
 import { watchAbsent } from "./absent.ts";
-import { watchDatabase } from "./database.ts";
 
 export interface WatchedRoot {
   tool: string;
@@ -64,7 +63,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
       }
       if (!found || mark === undefined) missing.push(path);
       if (!found || mark === undefined || watched.has(path)) continue;
-      const stop = found.isDirectory() ? await onFolder(path) : await onFile(path);
+      const stop = await follow(path);
       if (!stop) continue;
       watched.set(path, { stop, mark });
       onPaths([path], false); // what was written before the watch stood
@@ -79,29 +78,22 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
     return checking;
   }
 
-  /** Undefined: the folder was removed, or became a file, since the last check. The next check decides. */
-  async function onFolder(path: string): Promise<Stop | undefined> {
-    const watching = kernel.watch(
-      path,
-      (changes) =>
-        onPaths(
-          changes.map((change) => change.path),
-          true,
-        ),
-      (polling) => onPolling(path, polling),
-    );
-    return watching.catch((error: unknown) => {
-      if (isSessarcError(error) && error.code === "WATCH_FAILED") return undefined;
-      throw error;
-    });
-  }
-
-  const onFile = (path: string) =>
-    watchDatabase(path, {
-      onPaths: (paths) => onPaths(paths, true),
-      onPolling: (polling) => onPolling(path, polling),
-      onLost: () => void drop(path),
-    });
+  /** Undefined: nothing is there any more. The next check decides. */
+  const follow = (path: string): Promise<Stop | undefined> =>
+    kernel
+      .watch(
+        path,
+        (changes) =>
+          onPaths(
+            changes.map((change) => change.path),
+            true,
+          ),
+        (polling) => onPolling(path, polling),
+      )
+      .catch((error: unknown) => {
+        if (isSessarcError(error) && error.code === "WATCH_FAILED") return undefined;
+        throw error;
+      });
 
   function onPolling(path: string, polling: Polling): void {
     if (stopped) return;

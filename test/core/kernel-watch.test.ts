@@ -349,6 +349,27 @@ describe("settling", () => {
   });
 });
 
+describe.each([
+  ["events", {}],
+  ["polling", { poll: true }],
+] as const)("watch of a file by %s", (_, mode) => {
+  it("reports what is written to it and to the log of a database beside it, and nothing else of its folder", async () => {
+    const root = await makeTempDir();
+    const file = join(root, "a.db");
+    await writeFile(file, "1");
+    const w = await watch(file, mode);
+    await writeFile(join(root, "other"), "1");
+    await writeFile(`${file}-wal`, "1");
+    const beside = "poll" in mode ? file : `${file}-wal`;
+    await w.until(has("update", beside));
+    appendFileSync(file, "2");
+    await w.until((changes) => changes.filter(({ path }) => path === file).length > ("poll" in mode ? 1 : 0));
+    await w.stop();
+    const paths = new Set(w.calls.flat().map(({ path }) => path));
+    expect([...paths].sort()).toEqual([...new Set([file, beside])]);
+  });
+});
+
 describe("kernel.watch", () => {
   it("stops with the kernel", async () => {
     const t = await createTestKernel();
@@ -359,7 +380,7 @@ describe("kernel.watch", () => {
     await t.close();
   });
 
-  it("refuses what is not a folder", async () => {
+  it("refuses what is not there", async () => {
     const t = await createTestKernel();
     await expect(t.kernel.watch(join(t.home, "none"), () => {})).rejects.toMatchObject({ code: "WATCH_FAILED" });
   });
