@@ -88,3 +88,13 @@ it("reads back what was written, over what was there before", async () => {
     await db.close();
   }
 });
+
+it("names of a log with zero bytes refuse nothing", async () => {
+  const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
+  for (const sql of [...tables, ...migrations]) await db.run(sql);
+  const figures = anyFigures(random(1), "s");
+  figures.facts.tools = { "a\0b": [1, 0], "a\0c": [2, 0], d: [3, 1] };
+  await db.batch([insertSession("s"), ...writeFigures(figures)]);
+  expect((await readFacts(db, "s"))?.tools).toMatchObject({ d: [3, 1] });
+  await db.close();
+});

@@ -18,6 +18,22 @@ interface Tokens {
   tokens: TokenUsage;
 }
 
+/** Inserts rows that are given as JSON: one statement a table, however many there are. `columns`: types in order. Names end at a zero byte, so two of
+ * a log may be one. */
+const inserting = (table: string, ...columns: ("text" | "integer")[]) =>
+  `insert or ignore into usage_${table} select ?1, ${columns.map((type, i) => `cast(json_extract(value, '$[${i}]') as ${type})`).join(", ")}
+   from json_each(cast(?2 as text))`;
+const COUNTS = FIELDS.map(() => "integer" as const);
+const INSERT = {
+  work: inserting("work", "integer", "integer", "integer", "integer"),
+  tokens: inserting("tokens", "integer", "text", ...COUNTS),
+  total: inserting("total", "text", ...COUNTS),
+  call: inserting("call", "text", "integer", "integer"),
+  kind: inserting("kind", "text", "integer"),
+  skill: inserting("skill", "text", "integer", "integer", "integer"),
+};
+const MODELS = "insert into usage_model select value from json_each(?) where true on conflict do nothing";
+
 /** Statements that replace the session's figures; to be committed after its row. */
 export function writeFigures(session: SessionFigures): Statement[] {
   const { id, facts, evidence } = session;
@@ -30,23 +46,38 @@ export function writeFigures(session: SessionFigures): Statement[] {
     [REROOT_ONE, [id]],
     ["insert into usage_state values (?, cast(? as text))", [id, toBytes(stateOf(facts, untimed))]],
   ];
-  const add = (table: string, ...values: SqlValue[]) =>
-    write.push([`insert into ${table} values (${marks([id, ...values])})`, [id, ...values]]);
-  for (const [quarter, { messages, activeMs, errors }] of work) add("usage_work", quarter, messages, activeMs, errors);
-  for (const one of tokens) add("usage_tokens", one.quarter, one.model, ...FIELDS.map((field) => one.tokens[field]));
-  for (const [model, sum] of totals) {
-    add("usage_total", model, ...FIELDS.map((field) => sum[field]));
-    write.push(["insert into usage_model values (?) on conflict do nothing", [model]]);
-  }
-  for (const [name, [calls, errors]] of Object.entries(facts.tools)) add("usage_call", name, calls, errors);
-  for (const [kind, messages] of Object.entries(facts.kinds)) add("usage_kind", kind, messages);
-  for (const [name, uses] of Object.entries(facts.skills ?? {})) add("usage_skill", name, ...uses);
+  const add = (sql: string, rows: Iterable<readonly SqlValue[]>) => {
+    const list = [...rows];
+    if (list.length > 0) write.push([sql, [id, toBytes(list)]]);
+  };
+  add(
+    INSERT.work,
+    Array.from(work, ([quarter, { messages, activeMs, errors }]) => [quarter, messages, activeMs, errors]),
+  );
+  add(
+    INSERT.tokens,
+    tokens.map((one) => [one.quarter, one.model, ...FIELDS.map((field) => one.tokens[field])]),
+  );
+  add(
+    INSERT.total,
+    Array.from(totals, ([model, sum]) => [model, ...FIELDS.map((field) => sum[field])]),
+  );
+  if (totals.size > 0) write.push([MODELS, [JSON.stringify([...totals.keys()])]]);
+  add(
+    INSERT.call,
+    Object.entries(facts.tools).map(([name, counts]) => [name, ...counts]),
+  );
+  add(INSERT.kind, Object.entries(facts.kinds));
+  add(
+    INSERT.skill,
+    Object.entries(facts.skills ?? {}).map(([name, uses]) => [name, ...uses]),
+  );
   if (Object.keys(facts.files).length > 0)
     write.push(["insert into usage_files values (?, cast(? as text))", [id, toBytes(facts.files)]]);
   const { context } = facts;
   if (context) {
     const most = new Map(context.most).get(context.model) ?? context.tokens;
-    add("usage_context", context.model, context.tokens, most);
+    write.push(["insert into usage_context values (?, ?, ?, ?)", [id, context.model, context.tokens, most]]);
   }
   return write;
 }

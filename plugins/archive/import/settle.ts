@@ -3,7 +3,7 @@
 import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
 import { marks, pages } from "#internal/adapter";
 import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/types.ts";
-import { type Book, decodeBook, encodeBook, heldBy, toBook } from "../counting/book.ts";
+import { type Book, decodeBook, type Entry, encodeBook, heldBy, toBook } from "../counting/book.ts";
 import { type Audience, type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
@@ -144,8 +144,13 @@ export class Settler {
     settleLoose(session, listed, book, before, follows);
     if (book.size === 0) return { write: [], after: undefined, losers: [], shares: false };
     const born = Math.min(session.born, stored?.born ?? session.born);
-    // What an appended log does not list again is as it was.
-    const open = [...(follows === "appended" ? listed.keys() : book.keys())].flatMap((hash) => book.get(hash) ?? []);
+    // An appended log lists its replies again: of those that are as they were, the owner is known.
+    const isSettled = ({ hash, tokens }: Entry) => {
+      const old = stored?.book.get(hash);
+      return old !== undefined && (!listed.has(hash) || (!old.earlier && weightOf(old.tokens) >= weightOf(tokens)));
+    };
+    const goesOn = follows === "appended" && stored?.born === born;
+    const open = [...book.values()].filter((entry) => !goesOn || !isSettled(entry));
     await this.#meet(open.map(({ hash }) => hash));
     const { lost, taken } = this.#claims.claim(
       this.#claimant(session.id, born),
@@ -269,7 +274,8 @@ function joinBooks(listed: Book, stored: Book | undefined, follows: Follows, kee
   if (follows === "recounted") return new Map([...book, ...listed]);
   for (const [hash, entry] of listed) {
     const old = stored.get(hash);
-    book.set(hash, { ...(old && weightOf(old.tokens) > weightOf(entry.tokens) ? old : entry), earlier: false });
+    const more = old && weightOf(old.tokens) > weightOf(entry.tokens) ? old : entry;
+    book.set(hash, { ...more, lost: old?.lost ?? false, earlier: false });
   }
   return book;
 }

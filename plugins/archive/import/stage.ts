@@ -60,6 +60,8 @@ export class Stage {
     const { kernel, resolver } = this.#options;
     const { db } = kernel.storage;
     await kernel.hooks.callHook("session:replace", session, found.ref);
+    // What it loses to another one of this group is read from the catalogue.
+    if (this.#losers.includes(session.id)) await this.commit();
     const { adapter, ref } = found;
     const known = this.#known.get(session.id);
     const follows = past ? "appended" : followsOf(session, known, ref);
