@@ -33,7 +33,7 @@ export function defaultPlugins(): PluginEntry[] {
     variant("pi", () => import("./pi/index.ts"), { variant: "prime" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "openclaw" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "qclaw" }),
-    ...["omo", "senpi", "stepcode", "gjc", "kimchi"].map((name) =>
+    ...["omo", "senpi", "stepcode", "gjc", "kimchi", "letta"].map((name) =>
       variant("pi", () => import("./pi/index.ts"), { variant: name }),
     ),
     entry("grok", () => import("./grok/index.ts")),

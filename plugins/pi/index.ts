@@ -1,6 +1,6 @@
 /** pi and the assistants that write the same log: one JSON-lines file per session. */
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, folderIn } from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, folderIn, peekLog } from "sessarc/adapter";
 import { rescue } from "./rescue.ts";
 import { TOOLS, VARIANTS, type Variant } from "./variants.ts";
 
@@ -22,6 +22,7 @@ export default defineAdapter((options: PiOptions | undefined) => {
     ...(variant.tried && { tried: variant.tried }),
     roots: rootsOf,
     async *scan(root) {
+      if (variant.isLetta) return yield* (await import("./letta.ts")).scanSessions(root);
       const { scanSessions } = await import("./scan.ts");
       yield* scanSessions(root, variant.hasDatabase);
     },
@@ -32,12 +33,15 @@ export default defineAdapter((options: PiOptions | undefined) => {
         return openDatabase(path);
       },
     }),
-    async parse({ path }, _env, state) {
+    async parse(ref, _env, state) {
+      const { path } = ref;
+      if (variant.isLetta) return (await import("./letta.ts")).createParser(ref, state);
       const { createParser } = await import("./parse.ts");
       return createParser(state, path);
     },
     async peek(ref) {
       if (!ref.path.endsWith(".jsonl")) return {};
+      if (variant.isLetta) return peekLog(ref, (await import("./letta.ts")).createParser(ref));
       const { peek } = await import("./parse.ts");
       return peek(ref);
     },

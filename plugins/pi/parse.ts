@@ -33,11 +33,24 @@ const SKIPPED = new Set([
   "thinking_level_change",
 ]);
 
+/** Messages of Letta Code that are remembered: one that changes is written once more, whole. */
+const SEEN = 64;
+const INJECTED = /^\s*<system-(?:reminder|alert)>/;
+
 /** `state` is a former `snapshot()`; `path` of the log where it is a file. */
 export function createParser(state?: Json, path?: string): LineParser {
   const wholeOutput = createOutputs(path);
-  const log = createSessionLog(state, { id: "", created: "" });
+  const log = createSessionLog(state, { id: "", created: "", seen: {} as Record<string, number> });
   const { facts, own } = log;
+
+  /** How many parts of a message were shown before; of one without an id, none. */
+  const shownOf = (id: string | undefined, parts: number): number => {
+    if (id === undefined) return 0;
+    const before = own.seen[id] ?? 0;
+    const { [id]: _, ...others } = own.seen;
+    own.seen = Object.fromEntries([...Object.entries(others), [id, Math.max(before, parts)]].slice(-SEEN));
+    return before;
+  };
 
   const header = (row: JsonRecord): void => {
     if (own.id !== "") return;
@@ -57,7 +70,9 @@ export function createParser(state?: Json, path?: string): LineParser {
   const count = (row: JsonRecord, call: JsonRecord, at: string | undefined, model: string | undefined): void => {
     if (!isRecord(call.usage)) return;
     const { input, output, cacheRead, cost } = call.usage;
-    const key = [row.id, call.responseId, row.timestamp].filter((part) => typeof part === "string").join(":");
+    const parts =
+      call.id === undefined ? [row.id, call.responseId, row.timestamp] : [call.id, call.responseId, call.timestamp];
+    const key = parts.filter((part) => typeof part === "string" || typeof part === "number").join(":");
     const written = toCount(call.usage.cacheWrite);
     const cacheWrite1h = Math.min(written, toCount(call.usage.cacheWrite1h));
     const entry = {
@@ -73,14 +88,20 @@ export function createParser(state?: Json, path?: string): LineParser {
 
   const message = (row: JsonRecord, at: string | undefined): NewEvent[] => {
     const said = toRecord(row.message);
-    const fields: EventFields = { at, id: toText(row.id) };
+    const own = toText(said.id);
+    const fields: EventFields = { at, id: own ?? toText(row.id) };
+    const parts = contentParts(said.content);
+    const shown = shownOf(own, parts.length);
     switch (said.role) {
       case "user":
-        return contentParts(said.content).flatMap((part) => log.say("user", part.text, fields));
+        return parts.slice(shown).flatMap((part) => {
+          const isNote = own !== undefined && INJECTED.test(toText(part.text) ?? "");
+          return log.say(isNote ? "note" : "user", part.text, fields);
+        });
       case "assistant": {
         const model = toText(said.model) ?? facts.model;
         count(row, said, at, model);
-        return contentParts(said.content).flatMap((part) => {
+        return parts.slice(shown).flatMap((part) => {
           if (part.type === "toolCall") return log.call(part.id, part.name, part.arguments, { ...fields, model });
           if (part.type === "thinking") return log.say("thinking", part.thinking, { ...fields, model });
           return log.say("assistant", part.text, { ...fields, model });
@@ -88,6 +109,7 @@ export function createParser(state?: Json, path?: string): LineParser {
       }
       case "toolResult": {
         count(row, said, at, toText(said.model) ?? facts.model);
+        if (shown > 0) return [];
         const failed = typeof said.isError === "boolean" ? said.isError : undefined;
         const { text, ...cut } = wholeOutput(partsText(said.content), said.details);
         return [

@@ -20,6 +20,8 @@ export interface Variant {
   hasDatabase?: boolean;
   /** The newest version whose own logs were compared. */
   tried?: string;
+  /** Its logs are found elsewhere, or are pi's in part. */
+  isLetta?: boolean;
   /** No log that it wrote was compared with what is read. */
   unproved?: boolean;
 }
@@ -123,6 +125,32 @@ export const VARIANTS = {
     roots: ({ home }) => [join(home, ".config", "kimchi", "harness", "sessions")],
     places: ["sessions", "harness/sessions", ".config/kimchi/harness/sessions"],
     skills: { project: [], user: [".config/kimchi/harness/skills"] },
+    unproved: true,
+  },
+  letta: {
+    name: "letta",
+    label: "Letta Code",
+    roots: ({ home, env }) => [
+      join(env.LETTA_LOCAL_BACKEND_DIR || join(home, ".letta", "lc-local-backend"), "conversations"),
+      env.LETTA_TRANSCRIPT_ROOT || join(home, ".letta", "transcripts"),
+    ],
+    places: [
+      ...["lc-local-backend/conversations", ".letta/lc-local-backend/conversations"],
+      ...["conversations", "transcripts", ".letta/transcripts"],
+    ],
+    skills: { project: [".skills"], user: [".letta/skills"] },
+    tools: {
+      Bash: "shell",
+      Edit: "edit",
+      Glob: "search",
+      Grep: "search",
+      MultiEdit: "edit",
+      Read: "read",
+      Task: "agent",
+      TodoWrite: "todo",
+      Write: "write",
+    },
+    isLetta: true,
     unproved: true,
   },
 } satisfies Record<string, Variant>;

@@ -72,3 +72,108 @@ describe("assistants that write the log of another", () => {
     expect(again?.summary.title).toBe("Sort the receipts");
   });
 });
+
+describe("Letta Code", () => {
+  const at = "2026-07-20T09:00:00.000Z";
+  const put = async (path: string, rows: readonly unknown[]) => {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  };
+  const folder = (name: string) => `.letta/lc-local-backend/conversations/${Buffer.from(name).toString("base64url")}`;
+  const usage = { input: 50, output: 10, cacheRead: 30, cacheWrite: 20, cost: { total: 0.5 } };
+  const entry = (id: string, message: object) => ({ type: "message", id, parentId: null, timestamp: at, message });
+  const call = { type: "toolCall", id: "c1", name: "Bash", arguments: { command: "ls" } };
+  const local = [
+    { type: "session", version: 3, id: "local-conv-1", timestamp: at, cwd: "/w" },
+    entry("e1", { id: "ui-msg-1", role: "user", content: "<system-reminder>Mon</system-reminder>", timestamp: 1 }),
+    entry("e2", { id: "ui-msg-2", role: "user", content: [{ type: "text", text: "List them" }], timestamp: 2 }),
+    entry("e3", { id: "ui-msg-3", role: "assistant", content: [{ type: "text", text: "I look" }], timestamp: 3 }),
+    entry("e4", {
+      ...{ id: "ui-msg-3", role: "assistant", model: "m", usage, timestamp: 3, responseId: "r1" },
+      content: [{ type: "text", text: "I look" }, call],
+    }),
+    entry("e5", {
+      id: "ui-msg-4",
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "Bash",
+      content: [{ type: "text", text: "a" }],
+    }),
+    entry("e6", {
+      id: "ui-msg-4",
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "Bash",
+      content: [{ type: "text", text: "a" }],
+    }),
+    entry("e7", {
+      ...{ id: "ui-msg-3", role: "assistant", model: "m", usage, timestamp: 3, responseId: "r1" },
+      content: [{ type: "text", text: "I look" }, call],
+    }),
+  ];
+  const said = (kind: string, text: string) => ({ kind, text, captured_at: at, source_line_id: `l-${text}` });
+  const tool = {
+    kind: "tool_call",
+    name: "Bash",
+    argsText: '{"command":"ls"}',
+    resultText: "b",
+    resultOk: false,
+    captured_at: at,
+  };
+
+  it("shows a message that is written again once, and counts its tokens once", async () => {
+    await put(`${folder("conversation:local-conv-1")}/messages.jsonl`, local);
+    await writeFile(join(home, folder("conversation:local-conv-1"), "conversation.json"), '{"summary":"Files"}');
+    const { adapter } = pi({ variant: "letta" });
+    const [one, ...others] = await readAll(adapter);
+    expect(others).toEqual([]);
+    expect(one?.events.map(({ kind, text }) => [kind, text])).toEqual([
+      ["note", "<system-reminder>Mon</system-reminder>"],
+      ["user", "List them"],
+      ["assistant", "I look"],
+      ["tool_use", ""],
+      ["tool_result", "a"],
+    ]);
+    expect(one?.ref.key).toBe("local-conv-1");
+    expect(one?.summary).toMatchObject({
+      title: "Files",
+      cwd: "/w",
+      usage: { m: { input: 50, output: 10, cacheRead: 30, cacheWrite5m: 20, cacheWrite1h: 0 } },
+      evidence: { requests: 1 },
+    });
+    expect(adapter.unproved).toBe(true);
+  });
+
+  it("reads what the client collected of a conversation that the server has, and not of one that is here", async () => {
+    await put(`${folder("conversation:local-conv-1")}/messages.jsonl`, local);
+    await put(`${folder("default:agent-1")}/messages.jsonl`, local);
+    for (const path of ["agent-1/local-conv-1", "agent-1/default", "agent-2/default", "agent-2/conv-9"])
+      await put(`.letta/transcripts/${path}/transcript.jsonl`, [
+        said("user", "List"),
+        said("reasoning", "Hm"),
+        tool,
+        said("assistant", "b"),
+        said("error", "cut"),
+        { kind: "of a later version" },
+        3,
+      ]);
+    const all = await readAll(pi({ variant: "letta" }).adapter);
+    expect(all.map(({ ref }) => ref.key).sort()).toEqual([
+      "conv-9",
+      "default-agent-1",
+      "default-agent-2",
+      "local-conv-1",
+    ]);
+    const collected = all.find(({ ref }) => ref.key === "conv-9");
+    expect(collected?.events.map(({ kind, text }) => [kind, text])).toEqual([
+      ["user", "List"],
+      ["thinking", "Hm"],
+      ["tool_use", ""],
+      ["tool_result", "b"],
+      ["assistant", "b"],
+      ["note", "cut"],
+    ]);
+    expect(collected?.events[3]?.is_error).toBe(true);
+    expect(collected?.summary).toMatchObject({ usage: {}, skipped: { unknown: { "of a later version": 1 } } });
+  });
+});
