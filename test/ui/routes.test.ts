@@ -29,8 +29,8 @@ const FOR_PROGRAMS = [
   // The command line gives a session's prompts to another assistant.
   /^(GET|POST) \/replay\/with(\/stop)?$/,
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
-  // The command line says how current its answer is, which replies are left out, and who is removed; skills are previewed by --dry-run.
-  /^GET \/(sync|sessions\/left-out|skills\/preview)$|^POST \/team\/remove$/,
+  // The command line says how current its answer is, and who is removed; skills are previewed by --dry-run.
+  /^GET \/(sync|skills\/preview)$|^POST \/team\/remove$/,
   // For Prometheus.
   /^GET \/metrics$/,
   // The command line loads a price table.

@@ -1,11 +1,21 @@
 /** Sessions with replies that are in no figure: a row of their log has a time or a count that cannot be. */
-import type { Database, DoctorCheck } from "sessarc";
+import type { Database, DoctorCheck, SessionSummary } from "sessarc";
 import { describeLeftOut, marks } from "#internal/adapter";
 import type { LoggedFacts, SessionRow } from "./types.ts";
 
-export interface LeftOutSession {
+/** A session of which something does not count, and why. */
+export interface LeftOutNote {
   id: string;
   reason: string;
+}
+
+export interface LeftOutSession extends LeftOutNote {
+  name: string | null;
+  title: string | null;
+  firstPrompt: string | null;
+  /** What the reason is made of: rows that do not count, or why none does. */
+  figuresLeftOut: LeftOut | null;
+  figuresRefused: string | null;
 }
 
 export interface LeftOutReport {
@@ -14,16 +24,23 @@ export interface LeftOutReport {
   total: number;
 }
 
+type LeftOut = NonNullable<SessionSummary["leftOut"]>;
+
 const SHOWN = 20;
 
 /** One look-up by an index where there are none. `ids`: of these alone. */
 export async function leftOut(db: Database, ids?: readonly string[]): Promise<LeftOutReport> {
   const only = ids === undefined ? "" : ` and id in (${marks(ids)})`;
-  const rows = await db.all<Pick<SessionRow, "id" | "logged">>(
-    `select id, logged from session indexed by session_left_out where left_out is not null${only} order by id`,
+  const rows = await db.all<Pick<SessionRow, "id" | "name" | "title" | "first_prompt" | "logged">>(
+    `select id, name, title, first_prompt, logged from session indexed by session_left_out where left_out is not null${only} order by id`,
     [...(ids ?? [])],
   );
-  const sessions = rows.slice(0, SHOWN).map(({ id, logged }) => ({ id, reason: reasonOf(logged) }));
+  const sessions = rows.slice(0, SHOWN).map(({ first_prompt: firstPrompt, logged, ...row }): LeftOutSession => {
+    const facts = JSON.parse(logged ?? "{}") as LoggedFacts;
+    const figuresLeftOut = facts.leftOut ?? null;
+    const figuresRefused = facts.refused ?? null;
+    return { ...row, firstPrompt, reason: reasonOf(facts), figuresLeftOut, figuresRefused };
+  });
   return { sessions, total: rows.length };
 }
 
@@ -33,8 +50,7 @@ export async function isDue(db: Database): Promise<boolean> {
   return (await db.get(sql, [Date.now()])) !== undefined;
 }
 
-function reasonOf(logged: string | null): string {
-  const { leftOut, refused } = JSON.parse(logged ?? "{}") as LoggedFacts;
+function reasonOf({ leftOut, refused }: LoggedFacts): string {
   return leftOut ? describeLeftOut(leftOut) : `no tokens are counted: ${refused ?? "impossible figures"}`;
 }
 

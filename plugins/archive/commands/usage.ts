@@ -12,7 +12,7 @@ import {
 } from "sessarc";
 import { hasArchive } from "#internal";
 import { formatCount, formatMoney, formatShort, widthOf } from "#internal/terminal";
-import type { LeftOutReport, LeftOutSession } from "../catalogue/left-out.ts";
+import type { LeftOutNote, LeftOutReport } from "../catalogue/left-out.ts";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
 import { estimateOf, findSession, moneyOf, NOT_LOGGED, shortIds } from "./_session.ts";
@@ -29,7 +29,7 @@ export interface UsageAnswer {
   /** Logs that could not be read, of a stateless answer. */
   failed?: readonly { id: string; message: string }[];
   /** Logs with replies that do not count, of a stateless answer. */
-  leftOut?: readonly LeftOutSession[];
+  leftOut?: readonly LeftOutNote[];
 }
 export interface UsageRow {
   /** Day, week, month, session, model, project or tool. */
@@ -180,7 +180,10 @@ async function askLogs(ctx: CommandContext, query: Query): Promise<UsageAnswer> 
 /** Sessions named one by one. */
 const NAMED = 5;
 
-function nameLeftOut(ctx: CommandContext, { sessions, total }: LeftOutReport): void {
+function nameLeftOut(
+  ctx: CommandContext,
+  { sessions, total }: { sessions: readonly LeftOutNote[]; total: number },
+): void {
   const named = sessions.slice(0, NAMED);
   for (const { id, reason } of named) ctx.err(printable(`${id}: ${reason}`));
   if (total > named.length) ctx.err(`${total - named.length} more sessions have replies that do not count`);

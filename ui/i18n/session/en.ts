@@ -18,6 +18,13 @@ export const en = {
   loggedCost: "Cost stated by the assistant",
   unlogged: "Tokens in no message",
   refused: "Tokens and cost are not counted: the adapter reported {reason}.",
+  leftOut: "Not in the figures",
+  leftOutLate:
+    "{n} reply is dated {time}, later than now: it counts from then on.|{n} replies are dated up to {time}, later than now: they count from then on.",
+  leftOutImpossible:
+    "{n} record of the log has impossible token counts, which count 0.|{n} records of the log have impossible token counts, which count 0.",
+  leftOutAll: "No tokens are counted: the adapter reported {reason}.",
+  leftOutMore: "{n} more session|{n} more sessions",
   continuedIn: "Continued in",
   derivedFrom: "Derived from",
   pullRequest: "Pull request",
