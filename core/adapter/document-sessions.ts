@@ -1,4 +1,4 @@
-/** Sessions that are documents, rewritten in place: one file, or several that belong together. */
+/** Sessions whose files can only be read whole: documents rewritten in place, logs whose later rows change earlier ones; one file, or several that belong together. */
 import { lstat } from "node:fs/promises";
 import type { AdapterEnv, NewEvent, OpenLog } from "../contract/adapter.ts";
 import type { SessionRef, SessionSummary } from "../session/session.ts";

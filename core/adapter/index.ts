@@ -105,5 +105,4 @@ export {
 export { storedOutput } from "./stored-output.ts";
 export { toolCall } from "./tool-call.ts";
 export { uriToPath } from "./uri.ts";
-export { wholeFile } from "./whole-file.ts";
 export { unzstd } from "./zstd.ts";

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import {
   type AdapterEnv,
   defineAdapter,
+  documentSessions,
   type SessionRef,
   type SessionSummary,
   toIso,
   toTitle,
-  wholeFile,
 } from "sessarc/adapter";
 import { createOutputs } from "./cli/outputs.ts";
 import { createCliParser } from "./cli/parse.ts";
@@ -52,7 +52,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
       const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
       return createCliParser(ref, { workspace, requests, outputs: createOutputs(ref.path, env) }, state);
     },
-    open: wholeFile(readChat),
+    open: documentSessions({ read: readChat }).open,
 
     tools: TOOLS,
     // Chats of the editor have no command.

@@ -1,7 +1,7 @@
 /** Gemini CLI: chats below `~/.gemini/tmp`. */
 
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, toRecord, toText, wholeFile } from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, documentSessions, toRecord, toText } from "sessarc/adapter";
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
@@ -31,7 +31,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     scan: (root) => scanChats(root, heads),
     peek: (ref) => peekChat(ref),
     // A chat is whole only after its last record.
-    open: wholeFile(readChat),
+    open: documentSessions({ read: readChat }).open,
 
     tools: TOOLS,
     resume: ({ key }) => ["gemini", "--resume", key],

@@ -1,7 +1,7 @@
 /** Kimi Code, the older Kimi CLI and Kimi Work: a folder per session, a log per agent. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, folderIn, type ToolRole, wholeFile } from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, documentSessions, folderIn, type ToolRole } from "sessarc/adapter";
 
 export interface KimiOptions {
   /** Replaces `~/.kimi-code` and `~/.kimi`. It may also be a home that holds them, or the folder of sessions. */
@@ -55,10 +55,7 @@ export default defineAdapter((options: KimiOptions | undefined) => {
       const { createParser } = await import("./parse.ts");
       return createParser(ref, state);
     },
-    open: wholeFile(async (ref) => {
-      const { readOldSession } = await import("./old.ts");
-      return readOldSession(ref);
-    }),
+    open: documentSessions({ read: async (ref) => (await import("./old.ts")).readOldSession(ref) }).open,
     async peek(ref) {
       if (!isNew(ref)) return {};
       const { peek } = await import("./parse.ts");

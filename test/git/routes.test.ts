@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { defineAdapter } from "sessarc";
-import { wholeFile } from "sessarc/adapter";
+import { documentSessions } from "sessarc/adapter";
 import { createTestKernel, readError, type TestKernel, testPlugin } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import { rawParam } from "../../core/http/raw-param.ts";
@@ -19,11 +19,13 @@ const notes = defineAdapter((folder: string) => ({
   async *scan(root) {
     for (const name of await readdir(root)) yield { key: name, path: join(root, name), size: 1, mtime: 1 };
   },
-  open: wholeFile(async (ref) => {
-    const { cwd } = JSON.parse(readFileSync(ref.path, "utf8")) as { cwd?: string };
-    const said = { kind: "user", text: "hello", at: new Date(T0 * 1000).toISOString() } as const;
-    return { events: [said], summary: { cwd, usage: {} } };
-  }),
+  open: documentSessions({
+    async read(ref) {
+      const { cwd } = JSON.parse(readFileSync(ref.path, "utf8")) as { cwd?: string };
+      const said = { kind: "user", text: "hello", at: new Date(T0 * 1000).toISOString() } as const;
+      return { events: [said], summary: { cwd, usage: {} } };
+    },
+  }).open,
 }));
 
 interface Listed {
