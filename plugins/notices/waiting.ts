@@ -47,12 +47,18 @@ const MOST_TITLE = 200;
 /** Messages read from the end to find the last one that is not a note. */
 const LOOK_BACK = 16;
 
+/** Grok Build reports the end of a last turn while the session ends, after it or before. */
+const ENDING_MS = 10_000;
+
 export function createWaiting(kernel: Kernel, show: Show): Waiting {
   const entries = new Map<string, Entry>();
+  /** When sessions ended, lately. */
+  const ended = new Map<string, number>();
 
   const sweep = () => {
     const now = Date.now();
     for (const { id, at } of entries.values()) if (now - at > LASTS_MS) entries.delete(id);
+    for (const [id, at] of ended) if (now - at > ENDING_MS || now < at) ended.delete(id);
   };
   async function toEntry({ id, tool, kind, at }: Entry): Promise<WaitingEntry> {
     const archive = kernel.inject("archive");
@@ -73,9 +79,14 @@ export function createWaiting(kernel: Kernel, show: Show): Waiting {
       sweep();
       const id = `${tool}:${session}`;
       const known = entries.get(id);
-      if (event === "ended") entries.delete(id);
+      if (event === "ended") {
+        entries.delete(id);
+        ended.set(id, Date.now());
+        const [oldest] = ended.keys();
+        if (ended.size > MOST && oldest !== undefined) ended.delete(oldest);
+      }
       // Claude Code reports a turn's end, and once more after a minute without an answer: it is the same waiting.
-      else if (known?.kind !== event) {
+      else if (known?.kind !== event && !ended.has(id)) {
         const entry: Entry = { id, tool, kind: event, at: Date.now() };
         entries.delete(id);
         entries.set(id, entry);

@@ -2,7 +2,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { defaultPlugins } from "sessarc/plugins";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { LimitNotice, WaitingEntry } from "../../plugins/notices/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
@@ -43,6 +43,23 @@ describe("who waits", () => {
     expect((await waiting(t)).map(({ id }) => id)).toEqual(["claude-code:s2"]);
     expect((await report(t, "sleeps")).status).toBe(400);
     expect((await t.send("POST", "/api/waiting", { tool: "../x", session: "s", event: "ended" })).status).toBe(400);
+  });
+
+  it("leaves out the end of a turn that is reported while the session ends", async () => {
+    const t = await start();
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-24T10:00:00Z") });
+    onTestFinished(() => void vi.useRealTimers());
+    await report(t, "ended");
+    await report(t, "answer");
+    await report(t, "answer", "s2");
+    expect((await waiting(t)).map(({ id }) => id)).toEqual(["claude-code:s2"]);
+    // It is resumed.
+    vi.setSystemTime(new Date("2026-11-24T10:00:11Z"));
+    await report(t, "answer");
+    expect(await waiting(t)).toHaveLength(2);
+    // A day's work later neither assistant runs any more.
+    vi.setSystemTime(new Date("2026-11-24T19:00:00Z"));
+    expect(await waiting(t)).toEqual([]);
   });
 
   it("ends an entry when the log has a newer message, and not for the messages before", async () => {

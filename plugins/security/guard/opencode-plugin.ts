@@ -93,22 +93,22 @@ export const SessarcGuard = async ({ directory }) => ({${waiting ? "\n  event: a
 const WAITING = `
 const children = new Set();
 
-/** Nothing waits for it, and nothing fails with it. */
-function tell(session, event) {
+/** Nothing fails with it. */
+async function tell(session, event) {
   if (typeof session !== "string" || children.has(session)) return;
-  connect()
+  await connect()
     .then(({ url, headers }) =>
       send("POST", new URL("api/waiting", url), headers, JSON.stringify({ tool: "TOOL", session, event })),
     )
     .catch(() => {});
 }
 
-function onEvent({ type, properties }) {
+async function onEvent({ type, properties }) {
   const { info, sessionID } = properties ?? {};
   if (type === "session.created" || type === "session.updated") {
     if (info?.parentID) children.add(info.id);
-  } else if (type === "session.deleted") tell(info?.id, "ended");
-  else if (type === "session.idle") tell(sessionID, "answer");
-  else if (type === "permission.asked" || type === "permission.updated") tell(sessionID, "permission");
+  } else if (type === "session.deleted") await tell(info?.id, "ended");
+  else if (type === "session.idle") await tell(sessionID, "answer");
+  else if (type === "permission.asked" || type === "permission.updated") await tell(sessionID, "permission");
 }
 `;
