@@ -5,12 +5,14 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultPlugins } from "sessarc/plugins";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { WaitingEntry } from "../../plugins/notices/index.ts";
 import { trustHash } from "../../plugins/security/guard/codex-trust.ts";
 import { serveTest } from "../_setup.ts";
 import type { Driven } from "./drive.ts";
 import { isPicked } from "./picked.ts";
 import { stage } from "./stage.ts";
+import { inTerminal } from "./terminal.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { CLASSIC, codex } from "./tools/codex.ts";
 import { copilot } from "./tools/copilot.ts";
@@ -107,6 +109,35 @@ describe.each(CASES.filter(({ driver }) => isPicked(driver)))(
       expect(events, `exit ${ran.code}: ${ran.stderr.slice(-1_000)}`).toContain(`answer ${known[0]}`);
     }, 300_000);
   },
+);
+
+it.runIf(isPicked(claudeCode))(
+  "Claude Code asks on its screen: a permission is waited for until it is given",
+  async () => {
+    const { model, tool } = await stage(claudeCode);
+    const served = await serveTest({ plugins: defaultPlugins(), home: tool.home });
+    const reported = vi.spyOn(served.kernel.inject("waiting"), "report");
+    const ask = async (path: string, init?: RequestInit) => (await served.kernel.fetch(path, init)).json();
+    const body = JSON.stringify({ tool: "claude-code", waiting: true });
+    const headers = { "content-type": "application/json" };
+    await ask("/api/security/install-hook", { method: "POST", headers, body });
+    await ask("/api/import", { method: "POST", headers, body: JSON.stringify({ all: true }) });
+    const command = `touch ${join(tool.cwd, "made.txt")}`;
+    model.play({
+      main: [{ calls: [{ name: "Bash", input: { command, description: "Makes a file" } }] }, { text: "It is made." }],
+    });
+    const screen = await inTerminal(tool, ["--model", "claude-sonnet-4-5", "Make a file"]);
+    onTestFinished(() => screen.close());
+    const kinds = async () => ((await ask("/api/waiting")) as WaitingEntry[]).map(({ kind }) => kind);
+    await screen.until((text) => /Do you want/.test(text));
+    await expect.poll(kinds, { timeout: 60_000, interval: 200 }).toEqual(["permission"]);
+    await screen.until((text) => text.includes("It is made."), "1");
+    await expect.poll(kinds, { timeout: 60_000, interval: 200 }).toEqual(["answer"]);
+    rows.push(
+      `| claude-code ${tool.version}, on its screen | ${reported.mock.calls.map(([, , event]) => event).join(", ")} |`,
+    );
+  },
+  300_000,
 );
 
 afterAll(() => {
