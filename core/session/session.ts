@@ -38,6 +38,8 @@ export type SessionUsage = Record<string, TokenUsage>;
 export interface UsageEntry {
   /** Identity of the reply across files of this tool (message id + request id, response id …); absent when the log has none. */
   key?: string | undefined;
+  /** The tool among whose replies the key is unique, where another tool writes the same log: in the logs of both it is one reply. */
+  of?: string | undefined;
   at?: string | undefined;
   model: string;
   usage: TokenUsage;

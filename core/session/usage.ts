@@ -80,8 +80,8 @@ function toUtc(iso: string): string {
 }
 
 /** Names a reply in every log that repeats it. With the model: what another model answered is not a copy, whatever its ids are. */
-export const replyHash = (tool: string, { key, model }: Pick<UsageEntry, "key" | "model">): number =>
-  hash53(`${tool}\0${key}\0${model}`);
+export const replyHash = (tool: string, { key, model, of = tool }: Pick<UsageEntry, "key" | "model" | "of">): number =>
+  hash53(`${of}\0${key}\0${model}`);
 
 export interface LedgerEntry {
   /** Identity of the reply; absent: this record is a reply of its own. */

@@ -11,6 +11,7 @@ import {
   type Retention,
   readLines,
   type SessionRef,
+  type SessionSummary,
   type ToolRole,
 } from "sessarc/adapter";
 import { readRegularSync, rowsIn } from "#internal/adapter";
@@ -106,9 +107,18 @@ function relative(name: keyof typeof RELATIVES, dir: string | undefined): Adapte
     parse(ref, _env, state) {
       const parser = (parse ?? createParser)(ref, state);
       const { title } = ref;
-      return title === undefined ? parser : { ...parser, finish: () => ({ ...parser.finish(), title }) };
+      const finish = () => ({
+        ...(parse ? parser.finish() : shared(parser.finish())),
+        ...(title !== undefined && { title }),
+      });
+      return { ...parser, finish };
     },
-    ...(!parse && { usage: (ref: SessionRef) => readUsage(ref) }),
+    ...(!parse && {
+      async usage(ref: SessionRef) {
+        const found = await readUsage(ref);
+        return found && shared(found);
+      },
+    }),
     tools: TOOLS,
     peek: async (ref) => ({
       ...(await peekSession(ref, (parse ?? createParser)(ref))),
@@ -116,6 +126,12 @@ function relative(name: keyof typeof RELATIVES, dir: string | undefined): Adapte
     }),
     ...(command && { resume: ({ key }) => (key.includes(":") ? undefined : [command, "--resume", key]) }),
   };
+}
+
+/** A session that is in Claude Code's folder, too (a desktop program drives it there, or the folder was copied), counts once. */
+function shared<T extends Pick<SessionSummary, "replies">>(summary: T): T {
+  const { replies } = summary;
+  return replies ? { ...summary, replies: replies.map((reply) => ({ ...reply, of: "claude-code" })) } : summary;
 }
 
 async function peekSession(ref: SessionRef, parser: LineParser) {

@@ -177,3 +177,17 @@ describe("Letta Code", () => {
     expect(collected?.summary).toMatchObject({ usage: {}, skipped: { unknown: { "of a later version": 1 } } });
   });
 });
+
+it("counts a session of Claude Code once that is in Cherry Studio's folder, too", async () => {
+  type Totals = { totals: { tokens: object; requests?: number; cost: object }; usage?: object };
+  const figures = async (...flags: string[]) =>
+    (JSON.parse((await runCommand(["usage", "--json", ...flags], home)).stdout) as Totals).totals;
+  await cp(fixtures("claude-code"), join(home, ".claude"), { recursive: true });
+  const alone = [await figures("--stateless"), await figures()];
+  await cp(fixtures("claude-code"), join(home, ".config/CherryStudio/.claude"), { recursive: true });
+  await cp(fixtures("claude-code"), join(home, ".config/CherryStudio/Data/Agents/.claude"), { recursive: true });
+  await runCommand(["import"], home);
+  expect((await figures("--stateless")).tokens).toEqual(alone[0]?.tokens);
+  expect((await figures()).tokens).toEqual(alone[1]?.tokens);
+  expect((await figures()).cost).toEqual(alone[1]?.cost);
+});

@@ -31,9 +31,9 @@ export async function* readCopy(
 
 /** The replies that are named and the session's own, as the local ledger names them: `#` and a hash. */
 export function ledgerReplies(tool: string, { replies = [], classes }: SessionSummary): UsageEntry[] {
-  return replies.flatMap(({ key, inherited, priceClass, ...reply }) => {
+  return replies.flatMap(({ key, of, inherited, priceClass, ...reply }) => {
     if (key === undefined || inherited) return [];
-    const named: UsageEntry = { ...reply, key: `#${replyHash(tool, { key, model: reply.model })}` };
+    const named: UsageEntry = { ...reply, key: `#${replyHash(tool, { key, of, model: reply.model })}` };
     return [classes && priceClass !== undefined ? { ...named, priceClass } : named];
   });
 }
