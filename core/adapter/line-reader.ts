@@ -59,6 +59,7 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
     if (lost || (isEnded && rest < line.length)) reader.bad++;
     return line.length - rest;
   };
+  let restsAt: number | undefined;
   const reader: Reader = {
     events: [],
     seq,
@@ -90,14 +91,17 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
       }
     },
     end({ mtime }) {
-      if (!parser.end || mtime === undefined || Date.now() - mtime < REST_MS) return;
-      for (const event of parser.end()) push(event);
+      const waiting = (mtime !== undefined && parser.end?.()) || [];
+      if (mtime === undefined || waiting.length === 0) return;
+      if (Date.now() - mtime < REST_MS) restsAt = mtime + REST_MS;
+      else for (const event of waiting) push(event);
     },
     summary(tooLong) {
       const summary = parser.finish();
       const lines = reader.bad + tooLong + (summary.skipped?.lines ?? 0);
       const unread = { lines, unknown: summary.skipped?.unknown ?? {} };
-      return { ...summary, skipped: reader.pending ? { ...unread, pending: 1 } : unread };
+      const whole = restsAt === undefined ? summary : { ...summary, restsAt };
+      return { ...whole, skipped: reader.pending ? { ...unread, pending: 1 } : unread };
     },
   };
   return reader;

@@ -45,7 +45,7 @@ export async function* tailLog(
     }
     reader.last(cutter);
     const { seq } = reader;
-    if (!valid) reader.end(ref);
+    reader.end(ref);
     // What follows the last row is no row's: once such a log grows, it is read from its start.
     const isEnded = reader.seq > seq;
     if (reader.events.length > 0) yield reader.events;

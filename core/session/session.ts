@@ -122,6 +122,8 @@ export interface SessionSummary {
   refused?: string | undefined;
   /** Replies that are in none of the figures. The reader sets it; an adapter does not. */
   leftOut?: LeftOut | undefined;
+  /** When the log has rested so long (ms) that what waits at its end is a part of it; it is to be read again then. */
+  restsAt?: number | undefined;
   /** What the provider reported about the limits of the plan, where the log has it. */
   limits?: LimitReading[] | undefined;
   /** What could not be read: bad lines, a half-written last line, unknown record types. */

@@ -3,8 +3,10 @@ import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Adapter } from "sessarc";
 import claudeCode from "sessarc/plugins/claude-code";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { defaultPlugins } from "../../plugins/index.ts";
 import { runCommand } from "../command.ts";
+import { createTestKernel } from "../kernel.ts";
 import { drainTail, env, home, readAll, scan, useHome } from "./_home.ts";
 
 const ID = "5e550000-0000-4000-8000-000000000001";
@@ -122,6 +124,30 @@ describe("the queue of Claude Code", () => {
       const added = await drainTail(adapter().tail(again ?? ref, JSON.parse(JSON.stringify(begun.cursor)), env));
       expect(added.restarted).toBe(true);
       expect(texts(added.events)).toEqual(["a", "d"]);
+    });
+
+    it("is in the archive once the log that the service followed has rested", async () => {
+      await write(killed);
+      const t = await createTestKernel({ home, plugins: defaultPlugins() });
+      const archived = async () => {
+        const { messages } = await t.json<{ messages: { kind: string; text: string }[] }>(
+          `/api/sessions/claude-code:${ID}/messages`,
+        );
+        return texts(messages);
+      };
+      await t.send("POST", "/api/import", { all: true });
+      expect(await archived()).toEqual(["a"]);
+      expect(await t.json("/api/sessions/left-out")).toEqual({ sessions: [], total: 0 });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 3_600_000 });
+      try {
+        await t.send("POST", "/api/sync?wait=1");
+        expect(await archived()).toEqual(["a", "b", "c"]);
+        await write([...killed, user("d")]);
+        await t.send("POST", "/api/sync?wait=1");
+        expect((await archived()).filter((text) => text !== "b" && text !== "c")).toEqual(["a", "d"]);
+      } finally {
+        vi.useRealTimers();
+      }
     });
 
     it("is found by a search", async () => {

@@ -35,16 +35,18 @@ export async function leftOut(db: Database, ids?: readonly string[]): Promise<Le
     `select id, name, title, first_prompt, logged from session indexed by session_left_out where left_out is not null${only} order by id`,
     [...(ids ?? [])],
   );
-  const sessions = rows.slice(0, SHOWN).map(({ first_prompt: firstPrompt, logged, ...row }): LeftOutSession => {
+  const all = rows.flatMap(({ first_prompt: firstPrompt, logged, ...row }): LeftOutSession[] => {
     const facts = JSON.parse(logged ?? "{}") as LoggedFacts;
     const figuresLeftOut = facts.leftOut ?? null;
     const figuresRefused = facts.refused ?? null;
-    return { ...row, firstPrompt, reason: reasonOf(facts), figuresLeftOut, figuresRefused };
+    // Others wait for the rest of their log.
+    if (figuresLeftOut === null && figuresRefused === null) return [];
+    return [{ ...row, firstPrompt, reason: reasonOf(facts), figuresLeftOut, figuresRefused }];
   });
-  return { sessions, total: rows.length };
+  return { sessions: all.slice(0, SHOWN), total: all.length };
 }
 
-/** Whether the time of replies has come that did not count until now. One look-up by the index. */
+/** Whether the time of replies has come that did not count until now, or a log with something that waits has rested. One look-up by the index. */
 export async function isDue(db: Database): Promise<boolean> {
   const sql = "select 1 from session indexed by session_left_out where left_out is not null and left_out <= ? limit 1";
   return (await db.get(sql, [Date.now()])) !== undefined;

@@ -139,10 +139,16 @@ export function toRow(
     imported_at: new Date().toISOString(),
     format: COUNTED,
     copied: past && (past.forked_from !== null || past.copied > 0) ? past.copied : forkedFrom !== null ? UNKNOWN : 0,
-    left_out: summary.leftOut ? (countsAt(summary.leftOut) ?? NEVER) : summary.refused === undefined ? null : NEVER,
+    left_out: dueOf(summary),
     lineage:
       linked | (past ? past.lineage & (FORK_ENDED | ORIGIN_ENDED) : 0) | (again ? COMPARE : 0) | (shares ? LINK : 0),
   };
+}
+
+/** When more of the log counts, or belongs to it; `NEVER` where something is left out for good, null where nothing is. */
+function dueOf({ leftOut, refused, restsAt }: ImportedSession["summary"]): number | null {
+  const due = leftOut ? (countsAt(leftOut) ?? NEVER) : refused === undefined ? null : NEVER;
+  return restsAt === undefined ? due : Math.min(due ?? NEVER, restsAt);
 }
 
 export const upsert = (row: NewRow): Statement => [UPSERT, COLUMNS.map((column) => row[column])];
