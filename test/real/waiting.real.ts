@@ -1,6 +1,6 @@
 /**
  * The hooks that report waiting, in the real tools: each answers one prompt and ends. Which events reached the service, and whether they name
- * the session that the archive imports, stands in the table at the end.
+ * the session that the archive imports, is in the table at the end.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
