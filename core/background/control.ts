@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
-import { SessarcError } from "../errors/error.ts";
-import { type LockInfo, readLock } from "../storage/lock.ts";
+import { isSessarcError, SessarcError } from "../errors/error.ts";
+import { acquireLock, type LockInfo, readLock } from "../storage/lock.ts";
 import { VERSION } from "../utils/version.ts";
-import { isSupervised, readState, type ServiceState } from "./state.ts";
+import { readState, type ServiceState, supervisorFolder } from "./state.ts";
 
 const LOOK_MS = 50;
 /** A start on a busy machine with a large archive takes seconds. */
@@ -67,6 +67,13 @@ export async function startInBackground(
   args: readonly string[],
   { env }: Pick<AdapterEnv, "env">,
 ): Promise<Running> {
+  const folder = supervisorFolder(dataDir);
+  // A full disk and a folder that is read only are reported here: a supervisor could not write why it ends.
+  const free = await acquireLock(folder).catch((error: unknown) => {
+    if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED") throw error;
+    return undefined; // another one starts the service
+  });
+  await free?.release();
   const [file = "", ...rest] = superviseWords(dataDir, args);
   const child = spawn(file, rest, { detached: true, stdio: "ignore", env, windowsHide: true, cwd: homeOf(env) });
   let hasEnded = false;
@@ -78,7 +85,7 @@ export async function startInBackground(
   return awaitRunning(dataDir, async () => {
     const state = await readState(dataDir);
     const crash = state?.pid === child.pid ? (state?.ended ?? state?.restarts.at(-1)) : undefined;
-    return crash ? crash.reason || crash.how : hasEnded ? "its process ended" : undefined;
+    return crash ? crash.reason || crash.how : hasEnded && !(await readLock(folder)) ? "its process ended" : undefined;
   });
 }
 
@@ -93,7 +100,11 @@ export async function awaitRunning(
     const reason = await failure();
     if (reason !== undefined) throw new SessarcError("SERVICE_NOT_STARTED", { reason });
   }
-  throw new SessarcError("SERVICE_NOT_STARTED", { reason: "it does not answer" });
+  const owner = await readLock(dataDir);
+  const reason = owner
+    ? `another command has the archive open (pid ${owner.pid}); the service starts when that ends`
+    : "it does not answer";
+  throw new SessarcError("SERVICE_NOT_STARTED", { reason });
 }
 
 /** The folder of a removed worktree would keep the service from starting programs. */
@@ -104,26 +115,20 @@ const homeOf = (env: AdapterEnv["env"]): string => {
 
 /** Ends the running service, and its supervisor, and waits until the archive is free. False: none ran. */
 export async function stopRunning(dataDir: string): Promise<boolean> {
-  const state = await readState(dataDir);
   const running = await findRunning(dataDir);
   // A supervisor that waits between two starts has no service.
-  const supervisor =
-    state && state.ended === undefined && (running?.state ?? (await isOurs(state))) ? state.pid : undefined;
-  const pid = supervisor ?? running?.lock.pid;
+  const supervisor = await readLock(supervisorFolder(dataDir));
+  const pid = supervisor?.pid ?? running?.lock.pid;
   if (pid === undefined) return false;
   kill(pid);
+  // There a signal ends the supervisor at once, which cannot pass it on.
+  if (process.platform === "win32" && supervisor && running) kill(running.lock.pid);
   for (const until = performance.now() + STOP_MS; performance.now() < until; await delay(LOOK_MS)) {
-    if ((await readLock(dataDir)) === undefined && !(supervisor && (await isOurs({ pid: supervisor })))) return true;
+    const isServed = running !== undefined && (await readLock(dataDir))?.token === running.lock.token;
+    if (!isServed && (await readLock(supervisorFolder(dataDir)))?.token !== supervisor?.token) return true;
+    if (!isServed && supervisor === undefined) return true;
   }
   throw new SessarcError("SERVICE_NOT_STOPPED", { pid });
-}
-
-/** Whether a process of that pid runs and is a supervisor, as far as the system tells: pids are reused. */
-async function isOurs(state: Pick<ServiceState, "pid">): Promise<boolean> {
-  if (!isSupervised(state)) return false;
-  const { readFile } = await import("node:fs/promises");
-  const words = await readFile(`/proc/${state.pid}/cmdline`, "utf8").catch(() => undefined);
-  return words === undefined ? process.platform !== "linux" : words.includes("supervise.mjs");
 }
 
 function kill(pid: number): void {

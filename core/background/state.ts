@@ -47,12 +47,5 @@ export async function readState(dataDir: string): Promise<ServiceState | undefin
 export const writeState = (dataDir: string, state: ServiceState): Promise<void> =>
   writeFileAtomic(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`);
 
-/** Whether the process that wrote the state runs. A pid may be reused after a reboot: callers check the archive's lock, too. */
-export function isSupervised({ pid }: Pick<ServiceState, "pid">): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
+/** A folder with a lock of its own: one supervisor a data directory, whoever starts it. */
+export const supervisorFolder = (dataDir: string): string => join(dataDir, "supervisor");

@@ -6,18 +6,32 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
+import { isSessarcError } from "../errors/error.ts";
+import { acquireLock, readLock } from "../storage/lock.ts";
 import { VERSION } from "../utils/version.ts";
 import { openLog } from "./log-file.ts";
-import { pauseBefore, willHelp } from "./policy.ts";
-import { BACKGROUND, type ServiceState, writeState } from "./state.ts";
+import { LOCKED, pauseBefore, willHelp } from "./policy.ts";
+import { BACKGROUND, type ServiceState, supervisorFolder, writeState } from "./state.ts";
 
 const [dataDir = "", ...args] = process.argv.slice(2);
 /** Beside this file in `dist/`. */
 const CLI = fileURLToPath(new URL("./cli.mjs", import.meta.url));
 /** A service that does not close is killed by then. */
 const PATIENCE_MS = 15_000;
+/** How often a command that has the archive open is looked for. */
+const LOOK_MS = 1_000;
 
 mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+// The entry at login, each login shell and `sessarc start` may all start one. The first one has the service.
+const own = await acquireLock(supervisorFolder(dataDir)).catch((error: unknown) => {
+  if (isSessarcError(error) && error.code === "ARCHIVE_LOCKED") process.exit(0);
+  throw error;
+});
+// So has a service of a terminal.
+if ((await readLock(dataDir))?.url !== undefined) {
+  await own.release();
+  process.exit(0);
+}
 const log = openLog(dataDir);
 const state: ServiceState = {
   pid: process.pid,
@@ -71,16 +85,28 @@ const pause = (ms: number) =>
     setTimeout(resolve, ms);
   });
 
+/** Waits while a command has the archive open. False: a service has it. */
+async function waitForCommand(): Promise<boolean> {
+  for (let owner = await readLock(dataDir); owner && !isEnding; owner = await readLock(dataDir)) {
+    if (owner.url !== undefined) return false;
+    await pause(LOOK_MS);
+  }
+  return !isEnding;
+}
+
 await save();
-for (;;) {
+while (!isEnding) {
   const { code, how } = await runOnce();
   if (isEnding || code === 0) break;
+  if (code === LOCKED && (await waitForCommand())) continue;
+  if (isEnding) break;
   const crash = { at: new Date().toISOString(), how, reason: log.last().join("\n") };
   const ms = willHelp(code) ? pauseBefore(state.restarts, Date.now()) : undefined;
   if (ms === undefined) {
     state.ended = crash;
     log.write(`The service ended (${how}) and is not started again\n`);
     await save();
+    await own.release();
     process.exit(code);
   }
   state.restarts = [...state.restarts, crash].slice(-10);
@@ -89,4 +115,5 @@ for (;;) {
   await pause(ms);
   if (isEnding) break;
 }
+await own.release();
 process.exit(0);

@@ -59,7 +59,8 @@ export async function start(ctx: CoreContext): Promise<number> {
   }
   const there = await findRunning(dataDir);
   if (there && !isOlder(there)) return report(ctx, there, "already runs");
-  if (there) await stopRunning(dataDir);
+  // An older one, or one that waits to be started again.
+  await stopRunning(dataDir);
   return report(ctx, await begin(ctx, args, plan), "runs");
 }
 

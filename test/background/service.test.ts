@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { acquireLock } from "../../core/storage/lock.ts";
 import { makeTempDir } from "../_setup.ts";
 import { builtPackage, type Ran, ROOT, runCli } from "../built.ts";
 
@@ -108,6 +109,52 @@ it("is started again by the next command of a newer package", async () => {
   expect((await status()).pid).toBe(after.pid);
 });
 
+it("is one a data directory, whoever starts it: at login, in each login shell, by hand", async () => {
+  const { home, run, status } = await background();
+  const data = join(home, ".local/share/sessarc");
+  await mkdir(data, { recursive: true });
+  const supervise = () => runFile([join(ROOT, "dist/supervise.mjs"), data, "--port", "0"], home);
+  const all = [1, 2, 3, 4].map(supervise);
+  await expect.poll(async () => (await status()).running).toBe(true);
+  const ended: unknown[] = [];
+  for (const one of all) void one.then(({ code, stderr }) => ended.push([code, stderr]));
+  await expect.poll(() => ended).toEqual([1, 2, 3].map(() => [0, ""]));
+  const before = await readFile(join(data, "service.json"), "utf8");
+  expect(await supervise()).toMatchObject({ code: 0, stderr: "" });
+  expect((await run("start")).stdout).toContain("already runs");
+  expect(await readFile(join(data, "service.json"), "utf8")).toBe(before);
+  expect(await status()).toMatchObject({ running: true, background: true, restarts: [], ended: null });
+  expect((await run("stop")).stdout).toBe("Stopped\n");
+  await Promise.all(all);
+  expect(await status()).toMatchObject({ running: false, ended: null });
+});
+
+it("waits for a command that has the archive open, and starts when that ends", async () => {
+  const { home, run, status } = await background();
+  const data = join(home, ".local/share/sessarc");
+  const command = await acquireLock(data);
+  const started = run("start", "--port", "0");
+  await expect.poll(() => readFile(join(data, "service.log"), "utf8").catch(() => "")).toMatch(/open/);
+  await command.release();
+  expect((await started).stdout).toMatch(/^sessarc runs at/);
+  expect(await status()).toMatchObject({ running: true, restarts: [] });
+});
+
+it("a start while the supervisor pauses after a crash begins at once", async () => {
+  const { home, run, status } = await background();
+  await run("start", "--port", "0");
+  const log = join(home, ".local/share/sessarc/service.log");
+  // The second pause is four seconds, the third sixteen.
+  for (let n = 0; n < 3; n++) {
+    const { pid } = await status();
+    process.kill(pid ?? 0, "SIGKILL");
+    await expect.poll(async () => (await readFile(log, "utf8")).split("it starts again in").length).toBe(n + 2);
+    if (n < 2) await expect.poll(async () => (await status()).running, { timeout: 120_000 }).toBe(true);
+  }
+  expect((await run("start", "--port", "0")).stdout).toMatch(/^sessarc runs at/);
+  expect(await status()).toMatchObject({ running: true, restarts: [] });
+});
+
 /** The built package under another version; answers its command line. */
 async function newerPackage(folder: string): Promise<string> {
   const modules = join(folder, "node_modules");
@@ -128,9 +175,11 @@ async function newerPackage(folder: string): Promise<string> {
   return join(own, "dist", "cli.mjs");
 }
 
-function runOther(cli: string, args: readonly string[], home: string): Promise<Ran> {
+const runOther = (cli: string, args: readonly string[], home: string) => runFile([cli, ...args], home);
+
+function runFile(words: readonly string[], home: string): Promise<Ran> {
   const env = { PATH: process.env.PATH ?? "", HOME: home, USERPROFILE: home, TMPDIR: home, TZ: "UTC" };
-  const child = spawn(process.execPath, [cli, ...args], { env, cwd: home, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, words, { env, cwd: home, stdio: ["ignore", "pipe", "pipe"] });
   return new Promise((resolve, reject) => {
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
