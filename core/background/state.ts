@@ -47,5 +47,5 @@ export async function readState(dataDir: string): Promise<ServiceState | undefin
 export const writeState = (dataDir: string, state: ServiceState): Promise<void> =>
   writeFileAtomic(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`);
 
-/** A folder with a lock of its own: one supervisor a data directory, whoever starts it. */
+/** A folder with a lock of its own: one supervisor a data directory, however many are started. */
 export const supervisorFolder = (dataDir: string): string => join(dataDir, "supervisor");

@@ -125,8 +125,10 @@ export const PROFILE_BEGIN = "# >>> sessarc >>>";
 export const PROFILE_END = "# <<< sessarc <<<";
 
 /** Lines for a shell's profile: they start the service unless it runs, in the background, without a word. */
-export function profileLines({ words }: Unit): string {
-  const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+export function profileLines({ words, variables }: Unit): string {
+  // What sets these variables may come later in the profile.
+  const all = ["env", ...Object.entries(variables).map(([name, value]) => `${name}=${value}`), ...words];
+  const line = all.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   return [PROFILE_BEGIN, `# ${MARK}`, `(${line} >/dev/null 2>&1 &)`, PROFILE_END, ""].join("\n");
 }
 

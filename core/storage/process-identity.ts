@@ -50,9 +50,13 @@ async function readKernel(): Promise<Pick<Identity, "boot" | "space">> {
   return { boot: boot?.trim(), space };
 }
 
-/** Field 22 of /proc/<pid>/stat; the name in field 2 may hold spaces and brackets. */
+/**
+ * Field 22 of /proc/<pid>/stat; the name in field 2 may hold spaces and brackets. Undefined for a process that ended and was not awaited: in a
+ * container whose first process awaits none it is listed for good.
+ */
 async function ticksOf(pid: number): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
-  return text?.slice(text.lastIndexOf(")") + 2).split(" ")[19];
+  const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
+  return fields && !/[ZX]/.test(fields[0] ?? "") ? fields[19] : undefined;
 }

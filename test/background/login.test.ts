@@ -89,12 +89,15 @@ describe("texts", () => {
     const script = join(home, "it's $here.mjs");
     await writeFile(
       script,
-      'import { writeFileSync } from "node:fs"; writeFileSync(process.argv[2], JSON.stringify(process.argv.slice(3)));',
+      'import { writeFileSync } from "node:fs"; writeFileSync(process.argv[2], JSON.stringify([...process.argv.slice(3), process.env.A_DIR]));',
     );
     const out = join(home, "said");
-    const lines = profileLines({ words: [process.execPath, script, out, "a b", "$(id)", "it's"], variables: {} });
+    const lines = profileLines({
+      words: [process.execPath, script, out, "a b", "$(id)", "it's"],
+      variables: { A_DIR: "$B c" },
+    });
     await promisify(execFile)("sh", ["-c", lines.replace(" >/dev/null 2>&1 &)", ")")]);
-    expect(JSON.parse(await readFile(out, "utf8"))).toEqual(["a b", "$(id)", "it's"]);
+    expect(JSON.parse(await readFile(out, "utf8"))).toEqual(["a b", "$(id)", "it's", "$B c"]);
     expect(desktopEntry(UNIT)).toContain("Exec=");
   });
 });

@@ -109,7 +109,7 @@ it("is started again by the next command of a newer package", async () => {
   expect((await status()).pid).toBe(after.pid);
 });
 
-it("is one a data directory, whoever starts it: at login, in each login shell, by hand", async () => {
+it("is one a data directory, however many are started: at login, in each login shell, by hand", async () => {
   const { home, run, status } = await background();
   const data = join(home, ".local/share/sessarc");
   await mkdir(data, { recursive: true });

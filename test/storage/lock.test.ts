@@ -51,6 +51,27 @@ describe("acquireLock", () => {
     await (await acquireLock(dir)).release();
   });
 
+  it.runIf(process.platform === "linux")("takes over from a process that ended and is not awaited", async () => {
+    // The shell becomes a program that awaits no child.
+    const parent = spawn("sh", ["-c", "read line <&3 & echo $!; exec cat"], {
+      stdio: ["pipe", "pipe", "ignore", "pipe"],
+    });
+    const pid = await new Promise<number>((resolve) => {
+      parent.stdout?.on("data", (said: Buffer) => resolve(Number(said.toString())));
+    });
+    const fields = async () => {
+      const text = await readFile(`/proc/${pid}/stat`, "utf8");
+      return text.slice(text.lastIndexOf(")") + 2).split(" ");
+    };
+    await leave({ pid, ticks: (await fields())[19] });
+    expect(await readLock(dir)).toMatchObject({ pid });
+    parent.stdio[3]?.destroy();
+    await expect.poll(async () => (await fields())[0]).toBe("Z");
+    expect(await readLock(dir)).toBeUndefined();
+    await (await acquireLock(dir)).release();
+    parent.kill();
+  });
+
   it("makes the data directory for its owner alone", async () => {
     const fresh = join(dir, "a/b");
     const lock = await acquireLock(fresh);
