@@ -1,6 +1,6 @@
 /** `sessarc start`, `stop`, `restart`, `status`, `logs`: the service without a terminal. */
 import { open } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   awaitRunning,
@@ -28,10 +28,14 @@ import type { CoreContext } from "./context.ts";
 import { EXIT } from "./failure.ts";
 
 /** The flags of `serve`, and the configuration that this command found: the service begins in another folder. */
-async function serveArgs(ctx: CoreContext): Promise<string[]> {
+export async function serveArgs(ctx: CoreContext): Promise<string[]> {
   const { flags } = ctx;
-  const file = typeof flags.config === "string" ? flags.config : await findConfig([ctx.cwd, defaultConfigDir(ctx.env)]);
-  const plugins = Array.isArray(flags.plugin) ? flags.plugin.flatMap((one) => ["--plugin", String(one)]) : [];
+  const here = (path: string) => (/^\.\.?[\\/]/.test(path) ? resolve(ctx.cwd, path) : path);
+  const file =
+    typeof flags.config === "string"
+      ? resolve(ctx.cwd, flags.config)
+      : await findConfig([ctx.cwd, defaultConfigDir(ctx.env)]);
+  const plugins = Array.isArray(flags.plugin) ? flags.plugin.flatMap((one) => ["--plugin", here(String(one))]) : [];
   return [
     ...(typeof flags.port === "string" ? ["--port", flags.port] : []),
     ...(typeof flags.host === "string" ? ["--host", flags.host] : []),
@@ -150,7 +154,11 @@ export async function status(ctx: CoreContext): Promise<number> {
   row("login", login ? `starts at login: ${login.path}` : "does not start at login: sessarc start --at-login");
   const last = running ? state?.restarts.at(-1) : (state?.ended ?? state?.restarts.at(-1));
   if (last)
-    row(running ? "restarted" : "ended", `${localTime(last.at)}, ${last.how}: ${last.reason.split("\n").at(-1)}`);
+    row(
+      running ? "restarted" : "ended",
+      // Who is killed does not say why.
+      `${localTime(last.at)}, ${last.how}${last.how.startsWith("signal") ? "; it wrote last" : ""}: ${last.reason.split("\n").at(-1)}`,
+    );
   return running ? EXIT.ok : EXIT.nothing;
 }
 

@@ -33,6 +33,8 @@ export async function runFirst(kernel: Kernel, ctx: CoreContext): Promise<void> 
     const found = tools.filter((tool) => tool.sessions > 0);
     if (found.length === 0) {
       ctx.err("No logs of any assistant were found. `sessarc --demo` shows sample data.");
+      // From the first import on the service follows what is written: an assistant may be installed later.
+      await importAll(kernel, ctx);
       return;
     }
     const style = createStyle(ctx.tty && ctx.colour);
@@ -97,8 +99,9 @@ async function sentence(kernel: Kernel): Promise<string> {
 
 /**
  * Asks once, in a terminal, whether to start at login. True: yes, and the entry is written; the service is to go on without the terminal.
+ * `args`: what `serve` is started with then.
  */
-export async function askAboutLogin(ctx: CoreContext): Promise<boolean> {
+export async function askAboutLogin(ctx: CoreContext, args: readonly string[]): Promise<boolean> {
   const { dataDir } = ctx.config;
   if (!ctx.io.ask || (await readLogin(dataDir)) || (await readAsked(dataDir))) return false;
   const answer = await ctx.io.ask("Keep sessarc running, and start it at login? [y/N] ");
@@ -108,7 +111,7 @@ export async function askAboutLogin(ctx: CoreContext): Promise<boolean> {
     ctx.err("Not now: `sessarc start --at-login` does it later.");
     return false;
   }
-  const plan = await planLogin(dataDir, [], ctx.env);
+  const plan = await planLogin(dataDir, args, ctx.env);
   await writeLogin(dataDir, plan, ctx.env);
   ctx.err(`Starts at login: ${plan.path}. \`sessarc stop --at-login\` takes that back.`);
   return true;

@@ -90,7 +90,8 @@ async function start(
   }
   if (inBackground) {
     const { startInBackground } = await import("../background/control.ts");
-    const { lock } = await startInBackground(config.dataDir, [], env);
+    const { serveArgs } = await import("./background.ts");
+    const { lock } = await startInBackground(config.dataDir, await serveArgs(ctx), env);
     ctx.out(`sessarc runs in the background at ${lock.url}: \`sessarc status\`, \`sessarc stop\``);
   }
   return 0;
@@ -101,7 +102,9 @@ async function beginFirst(kernel: Kernel, ctx: CoreContext): Promise<boolean> {
   const { askAboutLogin, isEmpty, runFirst } = await import("./first-run.ts");
   if (!(await isEmpty(kernel))) return false;
   await runFirst(kernel, ctx);
-  return !ctx.signal.aborted && !(await isEmpty(kernel)) && askAboutLogin(ctx);
+  if (ctx.signal.aborted || (await isEmpty(kernel))) return false;
+  const { serveArgs } = await import("./background.ts");
+  return askAboutLogin(ctx, await serveArgs(ctx));
 }
 
 /** Catches errors from before the plugins start; they are reported once there is a kernel. */

@@ -94,6 +94,7 @@ export type Imports = Pick<
   | "runPaths"
   | "runFound"
   | "automatic"
+  | "wantAll"
   | "inSync"
   | "storeSync"
   | "lastScan"

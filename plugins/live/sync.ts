@@ -105,7 +105,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       const choose = chooser();
       const importer = kernel.inject("importer");
       if (all) {
-        await importer.run(async (scan) => choose(await scan.found.open()), new Set());
+        const report = await importer.run(async (scan) => choose(await scan.found.open()), new Set());
+        if (report.cancelled === 0) await importer.wantAll(false);
         nextFull = Date.now() + fullMs;
         counting ??= countCommits().finally(() => {
           counting = undefined;

@@ -1,4 +1,5 @@
 /** Commands without a service answer with what the logs have by now. */
+import { existsSync } from "node:fs";
 import { appendFile, cp, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -161,6 +162,34 @@ describe("what a second is not enough for", () => {
     let last = first;
     for (let n = 0; n < 30 && last.answer.behind !== 0; n++) last = await t.ask("sessions", "--plugin", plugin);
     expect(last.answer).toMatchObject({ total: 4, behind: 0 });
+  });
+});
+
+describe("a first start that is ended", () => {
+  it("goes on with later commands, though its logs look as if they had been left out", async () => {
+    const t = await homeWith("one");
+    await utimes(t.log("one"), 1_700_000_000, 1_700_000_000);
+    const plugin = join(t.home, "held.ts");
+    // Reads nothing before there is a file `go`, and reports by `reading` that it waits for it.
+    const gate = 'writeFileSync(ROOT + "/../reading", ""); while (!existsSync(ROOT + "/../go")) await wait(5);';
+    const held = SLOW.replace("await wait(700);", gate)
+      .replaceAll("ROOT", JSON.stringify(join(t.home, "slow")))
+      .replace("import { readdirSync, statSync }", "import { existsSync, readdirSync, statSync, writeFileSync }");
+    await writeFile(plugin, held);
+    await mkdir(join(t.home, "slow"));
+    for (const name of ["a", "b", "c", "d", "e", "f"]) {
+      const path = join(t.home, "slow", name);
+      await writeFile(path, name);
+      await utimes(path, 1_700_000_000, 1_700_000_000);
+    }
+    const first = await serveHere(["--plugin", plugin], t.home);
+    await expect.poll(() => existsSync(join(t.home, "reading"))).toBe(true);
+    const ended = first.stop();
+    await writeFile(join(t.home, "go"), "");
+    await ended;
+    let last = await t.ask("sessions", "--plugin", plugin);
+    for (let n = 0; n < 30 && last.answer.behind !== 0; n++) last = await t.ask("sessions", "--plugin", plugin);
+    expect(last.answer).toMatchObject({ total: 7, behind: 0 });
   });
 });
 

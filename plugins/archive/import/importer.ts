@@ -55,6 +55,8 @@ const STAMPS_MS = 600_000;
 /** Derived data of the import. */
 const DERIVED = "import";
 const STAMPS = "stamps";
+const ALL = "all";
+const WANTED = "wanted";
 /** A run without a listener, which keeps the archive up to date. */
 const SILENT = () => {};
 
@@ -89,6 +91,8 @@ export class Importer {
   readonly bulletin = new Bulletin();
   #lastSyncAt: string | null = null;
   #stampedAt = Number.NEGATIVE_INFINITY;
+  /** As `wantAll` recorded it; undefined: not read yet. */
+  #all: boolean | undefined;
 
   constructor(kernel: Kernel, away: Away, resolver: ProjectResolver, readers: Readers, onCommit: OnCommit) {
     this.#kernel = kernel;
@@ -105,7 +109,26 @@ export class Importer {
 
   /** Picks of found logs those that are imported without being asked for. */
   automatic(choices: Automatic): (found: readonly FoundLog[]) => Promise<FoundLog[]> {
-    return (found) => automatic(this.#kernel.storage.db, found, choices);
+    return async (found) => {
+      const autoImport = choices.autoImport || (await this.#wantsAll());
+      return automatic(this.#kernel.storage.db, found, { ...choices, autoImport });
+    };
+  }
+
+  /**
+   * Records that the user wants all logs, until an import of all has ended or was cancelled (`false`). A kill or a Ctrl-C in between leaves logs that
+   * look as if they had been left out: they are imported without being asked for.
+   */
+  async wantAll(wanted: boolean): Promise<void> {
+    const { storage } = this.#kernel;
+    if (storage.readOnly || (await this.#wantsAll()) === wanted) return;
+    this.#all = wanted;
+    await storage.derived(DERIVED).set(ALL, wanted ? WANTED : "");
+  }
+
+  async #wantsAll(): Promise<boolean> {
+    this.#all ??= (await this.#kernel.storage.derived(DERIVED).get(ALL))?.toString() === WANTED;
+    return this.#all;
   }
 
   /** Records that it is in sync now; for the next start, too, when that was not done for a while. */
@@ -137,7 +160,7 @@ export class Importer {
     const places = placesOf(env, config, this.#away.folders());
     const isKnown = [...registry.adapters.keys()].every((name) => stamps.adapters.includes(name));
     const isSame = isKnown && stamps.places === places && !(await isDue(storage.db));
-    const current = isSame && !(await hasChanged(stamps));
+    const current = isSame && !(await this.#wantsAll()) && !(await hasChanged(stamps));
     return { asOf: stamps.at, behind: current ? 0 : null };
   }
 
@@ -156,6 +179,7 @@ export class Importer {
     try {
       const report = await this.run(choose, new Set(), SILENT, { signal: limit.signal, newestFirst: true });
       if (report.cancelled > 0) return { asOf, behind: report.cancelled, imported: report.imported };
+      await this.wantAll(false);
       this.#lastSyncAt = new Date().toISOString();
       await this.storeSync();
       return { asOf: this.#lastSyncAt, behind: 0, imported: report.imported };
@@ -361,6 +385,7 @@ export class Importer {
     if (this.#cancels.size === 0) return false;
     for (const cancel of this.#cancels) cancel.abort();
     await this.#tail;
+    await this.wantAll(false);
     return true;
   }
 

@@ -36,9 +36,16 @@ const importRoute = defineRoute({
     const { importer } = kernel.inject("archive/open");
     const { choose, named } = await importer.select(body);
     return answer(event.req, async (onFrame) => {
-      const report = await importer.run(choose, named, onFrame);
+      const chosen = async (scan: Scan) => {
+        if (body.all) await importer.wantAll(true);
+        return choose(scan);
+      };
+      const report = await importer.run(chosen, named, onFrame);
       await noteFirst(kernel.storage.db);
-      if (body.all && report.cancelled === 0) await importer.inSync();
+      if (body.all && report.cancelled === 0) {
+        await importer.wantAll(false);
+        await importer.inSync();
+      }
       await kernel.notify("import:done", report);
       return report;
     });
