@@ -27,6 +27,32 @@ describeUi("dashboard: a home without logs", () => {
   });
 });
 
+describeUi("dashboard: opened while the first import runs", () => {
+  const get = useStage({ imported: false });
+
+  it("shows how far it is, not figures of nothing; Home is Home for who asks for it", async () => {
+    const stage = get();
+    const { page, served } = stage;
+    const seen = deferred();
+    const reached = deferred();
+    const unhook = served.kernel.hooks.hook("session:replace", async () => {
+      reached.resolve();
+      await seen.promise;
+    });
+    const running = served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+    await reached.promise;
+    await page.goto(`${stage.url}/`);
+    await page.waitForURL(/import\?step=run/);
+    await page.getByRole("progressbar", { name: "Importing" }).waitFor();
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Insights" }).waitFor();
+    seen.resolve();
+    unhook();
+    await running;
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
 // One archive, empty at first, that each test leaves fuller to the next.
 describeUi("dashboard: importing", () => {
   const get = useStage({ imported: false });
