@@ -19,6 +19,7 @@ const FIRST = [
   "ui/screens",
   "ui/overlays",
   "cli/process",
+  "day/day",
   "door/create",
   "ui/",
   "share/page",
