@@ -1,5 +1,5 @@
 /** Tokens of a reply under the names that the APIs of models give them. */
-import { toCount } from "../session/usage.ts";
+import { possible, toCount } from "../session/usage.ts";
 import { type JsonRecord, toRecord } from "../utils/json.ts";
 
 /**
@@ -13,7 +13,7 @@ export function apiUsage(value: unknown) {
   return {
     input: withoutCache(toCount(usage.inputTokens ?? usage.promptTokens), inside, 0),
     output: toCount(usage.outputTokens ?? usage.completionTokens),
-    cacheRead: inside || toCount(usage.cacheReadInputTokens),
+    cacheRead: inside !== 0 ? inside : toCount(usage.cacheReadInputTokens),
     cacheWrite5m: toCount(usage.cacheCreationInputTokens),
   };
 }
@@ -26,7 +26,7 @@ const camel = (value: unknown): JsonRecord =>
     ]),
   );
 
-/** Tokens of a log that counts cached and written tokens as input: those are taken out, at least 0 is left. */
+/** Tokens of a log that counts cached and written tokens as input: those are taken out, at least 0 is left. A count that cannot be takes nothing. */
 export function withoutCache(input: number, cacheRead: number, cacheWrite: number): number {
-  return Math.max(0, input - cacheRead - cacheWrite);
+  return Math.max(0, input - possible(cacheRead) - possible(cacheWrite));
 }

@@ -28,7 +28,14 @@ export {
   type UsageEntry,
   type UsageEvidence,
 } from "../session/session.ts";
-export { addUsage, createLedger, emptyUsage, type Ledger, type LedgerSummary, toCount } from "../session/usage.ts";
+export {
+  addUsage,
+  createLedger,
+  emptyUsage,
+  type Ledger,
+  type LedgerSummary,
+  toCount,
+} from "../session/usage.ts";
 export { openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
 export type { SqlValue } from "../storage/types.ts";
 export {

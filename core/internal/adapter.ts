@@ -13,7 +13,7 @@ export { countsAt, describeLeftOut, latestTime } from "../session/figures.ts";
 export type { LeftOut, LiveFrame } from "../session/session.ts";
 export type { Cursor, TailEnd } from "../session/tail.ts";
 export type { LooseUsage } from "../session/usage.ts";
-export { type LedgerEntry, mergeUsage, replyHash, slotOf } from "../session/usage.ts";
+export { type LedgerEntry, mergeUsage, possible, replyHash, slotOf, toTokens } from "../session/usage.ts";
 export { BoundedMap } from "../utils/bounded.ts";
 export { codeOf, isGone } from "../utils/gone.ts";
 export { hash53 } from "../utils/hash.ts";

@@ -11,8 +11,8 @@ const OPEN = 256;
 /** Tokens that no reply has; from some millions of millions on sums would no longer be exact. */
 const TOO_MANY = 1e12;
 
-/** Figures as logs have them, each read by `toCount`. */
-export type LooseUsage = { [F in keyof TokenUsage]?: unknown };
+/** Figures as logs have them, each read by `toCount`. `reasoning`: what a log counts beside the output; it is added to that. */
+export type LooseUsage = { [F in keyof TokenUsage | "reasoning"]?: unknown };
 
 export function emptyUsage(): TokenUsage {
   return { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
@@ -20,7 +20,7 @@ export function emptyUsage(): TokenUsage {
 
 /**
  * A count from a log: an integer, also of a numeric string; 0 when it is missing or no number. NaN when it is negative, infinite, or a million millions
- * and more: what is computed of it is NaN as well, which the ledger counts as 0 and reports.
+ * and more: the ledger counts that as 0 and reports it. What is computed of several counts leaves such a one out (`possible`), so that it costs no other.
  */
 export function toCount(value: unknown): number {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
@@ -28,21 +28,20 @@ export function toCount(value: unknown): number {
   return number >= 0 && number < TOO_MANY ? Math.trunc(number) : Number.NaN;
 }
 
+/** For sums and differences: 0 for a count that cannot be. */
+export const possible = (count: number): number => count || 0;
+
 const isPossible = (usage: LooseUsage): boolean =>
   !Number.isNaN(toCount(usage.input)) &&
   !Number.isNaN(toCount(usage.output)) &&
+  !Number.isNaN(toCount(usage.reasoning)) &&
   !Number.isNaN(toCount(usage.cacheRead)) &&
   !Number.isNaN(toCount(usage.cacheWrite5m)) &&
   !Number.isNaN(toCount(usage.cacheWrite1h));
 
 /** Adds `tokens` to `usage[model]`; an impossible count adds nothing. */
 export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage): void {
-  const sum = sumOf(usage, model);
-  sum.input += toCount(tokens.input) || 0;
-  sum.output += toCount(tokens.output) || 0;
-  sum.cacheWrite5m += toCount(tokens.cacheWrite5m) || 0;
-  sum.cacheWrite1h += toCount(tokens.cacheWrite1h) || 0;
-  sum.cacheRead += toCount(tokens.cacheRead) || 0;
+  addTokens(usage, model, toTokens(tokens));
 }
 
 function sumOf(usage: SessionUsage, model: string): TokenUsage {
@@ -213,13 +212,14 @@ function setClass(entry: UsageEntry, price: PriceFacts | undefined): void {
   else entry.priceClass = priceClass;
 }
 
-function toTokens(usage: LooseUsage): TokenUsage {
+/** What counts of a record: 0 for what is missing or cannot be. */
+export function toTokens(usage: LooseUsage): TokenUsage {
   return {
-    input: toCount(usage.input) || 0,
-    output: toCount(usage.output) || 0,
-    cacheWrite5m: toCount(usage.cacheWrite5m) || 0,
-    cacheWrite1h: toCount(usage.cacheWrite1h) || 0,
-    cacheRead: toCount(usage.cacheRead) || 0,
+    input: possible(toCount(usage.input)),
+    output: possible(toCount(usage.output)) + possible(toCount(usage.reasoning)),
+    cacheWrite5m: possible(toCount(usage.cacheWrite5m)),
+    cacheWrite1h: possible(toCount(usage.cacheWrite1h)),
+    cacheRead: possible(toCount(usage.cacheRead)),
   };
 }
 

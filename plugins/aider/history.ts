@@ -13,6 +13,7 @@ import {
   type SessionRef,
   type SessionSummary,
   textBeside,
+  withoutCache,
   withUniqueKeys,
 } from "sessarc/adapter";
 
@@ -102,7 +103,7 @@ function parse({ stamp, text }: Chat, path: string): { events: NewEvent[]; summa
     const [, sent, written, hit, received] = TOKENS.exec(rest) ?? [];
     if (sent === undefined) continue;
     const [cacheWrite5m, cacheRead] = [countOf(written), countOf(hit)];
-    const input = Math.max(0, countOf(sent) - cacheRead - cacheWrite5m);
+    const input = withoutCache(countOf(sent), cacheRead, cacheWrite5m);
     const usage = { input, output: countOf(received), cacheRead, cacheWrite5m };
     log.count({ key: `${basename(facts.cwd)}:${stamp}:${replies++}`, at, model: facts.model ?? "unknown", usage });
   }

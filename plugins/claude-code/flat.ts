@@ -137,12 +137,15 @@ function createFlatParser(ref: Ref, state?: Json): LineParser {
   };
 }
 
+const isThere = (count: number) => count !== 0;
+
 /** Cached tokens are inside the input. What was written to the cache is in the provider's own record alone. */
 function tokensOf(usage: JsonRecord, raw: JsonRecord) {
   const details = toList(usage.inputTokensDetails).map((one) => toCount(toRecord(one).cached_tokens));
-  const cacheRead = details.reduce((sum, one) => sum + one, 0) || toCount(usage.cache_read_input_tokens);
-  const hit = cacheRead || toCount(raw.prompt_cache_hit_tokens);
-  const cacheWrite5m = toCount(raw.cache_creation_input_tokens) || toCount(raw.prompt_cache_write_tokens);
+  const inside = details.reduce((sum, one) => sum + one, 0);
+  const hit = [inside, toCount(usage.cache_read_input_tokens), toCount(raw.prompt_cache_hit_tokens)].find(isThere) ?? 0;
+  const written = [raw.cache_creation_input_tokens, raw.prompt_cache_write_tokens].map(toCount);
+  const cacheWrite5m = written.find(isThere) ?? 0;
   const input = withoutCache(toCount(usage.inputTokens ?? usage.input_tokens), hit, cacheWrite5m);
   return { input, output: usage.outputTokens ?? usage.output_tokens, cacheRead: hit, cacheWrite5m };
 }

@@ -16,7 +16,7 @@ import {
   toList,
   toText,
 } from "sessarc/adapter";
-import { BoundedMap, isJson, type Span, widen } from "#internal/adapter";
+import { BoundedMap, isJson, possible, type Span, widen } from "#internal/adapter";
 import { repliesOfAgents } from "./agents.ts";
 import { createLinks, type Links } from "./links.ts";
 import { createMessages } from "./messages.ts";
@@ -238,7 +238,7 @@ function toTokens(usage: JsonRecord): Record<keyof TokenUsage, unknown> {
     output: usage.output_tokens,
     cacheWrite5m: Math.max(
       toCount(split?.ephemeral_5m_input_tokens),
-      toCount(usage.cache_creation_input_tokens) - long,
+      toCount(usage.cache_creation_input_tokens) - possible(long),
     ),
     cacheWrite1h: long,
     cacheRead: usage.cache_read_input_tokens,

@@ -15,7 +15,7 @@ import {
   toText,
   type UsageEntry,
 } from "sessarc/adapter";
-import { slotOf } from "#internal/adapter";
+import { possible, slotOf } from "#internal/adapter";
 
 /** A total as the log recorded it. */
 interface Mark {
@@ -122,7 +122,7 @@ function toUsage(models: unknown): SessionUsage {
     addUsage(usage, model, {
       input: counts.inputTokens,
       output: counts.outputTokens,
-      cacheWrite5m: toCount(counts.cacheCreationInputTokens) - long,
+      cacheWrite5m: toCount(counts.cacheCreationInputTokens) - possible(long),
       cacheWrite1h: long,
       cacheRead: counts.cacheReadInputTokens,
     });

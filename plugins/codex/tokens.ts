@@ -1,5 +1,14 @@
 /** Codex's tokens: one way of counting per file, each reply once, copies of a parent's replies apart. */
-import { createLedger, isRecord, type Json, type JsonRecord, type Ledger, toCount, toText } from "sessarc/adapter";
+import {
+  createLedger,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type Ledger,
+  toCount,
+  toText,
+  withoutCache,
+} from "sessarc/adapter";
 
 export interface TokenPlace {
   at: string | undefined;
@@ -37,13 +46,13 @@ export function createCounter(state?: Json): TokenCounter {
   let records = past?.records ?? false;
   const add = (counts: readonly number[], key: string, place: TokenPlace, oneCall: boolean): void => {
     const [input = 0, cached = 0, written = 0, output = 0] = counts;
-    if (input + cached + written + output === 0) return;
+    if (counts.every((count) => count === 0)) return;
     ledger.add({
       key,
       at: place.at,
       model: place.model,
       usage: {
-        input: Math.max(0, input - cached - written),
+        input: withoutCache(input, cached, written),
         output,
         cacheRead: cached,
         cacheWrite5m: written,

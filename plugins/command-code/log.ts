@@ -21,6 +21,7 @@ import {
   withoutCache,
   withUniqueKeys,
 } from "sessarc/adapter";
+import { possible } from "#internal/adapter";
 
 type NewRef = Omit<SessionRef, "tool">;
 type Ref = Pick<SessionRef, "path">;
@@ -89,7 +90,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     const [cacheRead, written] = [toCount(cached.cacheReadTokens), toCount(cached.cacheWriteTokens)];
     const cacheWrite1h = Math.min(written, toCount(cached.cacheWriteTokens1h));
     const input = withoutCache(toCount(inputTokens), cacheRead, written);
-    const usage = { input, output, cacheRead, cacheWrite5m: written - cacheWrite1h, cacheWrite1h };
+    const usage = { input, output, cacheRead, cacheWrite5m: written - possible(cacheWrite1h), cacheWrite1h };
     log.count({ key, at, model: facts.model ?? "unknown", usage }, costUsd);
   };
 

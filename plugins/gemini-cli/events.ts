@@ -15,8 +15,9 @@ import {
   toRecord,
   toText,
   toTitle,
+  withoutCache,
 } from "sessarc/adapter";
-import { earliest, type LooseUsage, latest } from "#internal/adapter";
+import { earliest, type LooseUsage, latest, possible } from "#internal/adapter";
 import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
 import { virtualProjectOf } from "./projects.ts";
 import type { Conversation, Reply } from "./types.ts";
@@ -78,8 +79,9 @@ export function toSummary(
 function usageOf({ tokens }: Reply): LooseUsage {
   const cached = toCount(tokens.cached);
   return {
-    input: toCount(tokens.input) - cached + toCount(tokens.tool),
-    output: toCount(tokens.output) + toCount(tokens.thoughts),
+    input: withoutCache(toCount(tokens.input), cached, 0) + possible(toCount(tokens.tool)),
+    output: tokens.output,
+    reasoning: tokens.thoughts,
     cacheRead: cached,
   };
 }

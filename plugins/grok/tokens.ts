@@ -1,5 +1,6 @@
 /** Grok's tokens: `usage.json` has those of the session and of each turn; a log without it has them at the end of each turn. */
-import { type JsonRecord, type Ledger, toCount, toIso, toList, toRecord } from "sessarc/adapter";
+import { type JsonRecord, type Ledger, toCount, toIso, toList, toRecord, withoutCache } from "sessarc/adapter";
+import { possible } from "#internal/adapter";
 
 type Entry = Parameters<Ledger["add"]>[0];
 
@@ -24,9 +25,9 @@ export function usageEntries(
     const counts = toRecord(value);
     const inside = children.map((child) => toRecord(toRecord(child.modelUsage)[model]));
     const own = (field: string) =>
-      Math.max(0, toCount(counts[field]) - inside.reduce((sum, child) => sum + toCount(child[field]), 0));
+      Math.max(0, toCount(counts[field]) - inside.reduce((sum, child) => sum + possible(toCount(child[field])), 0));
     const [cacheRead, cacheWrite5m] = [own("cachedReadTokens"), own("cacheCreationTokens")];
-    const input = Math.max(0, own("inputTokens") - cacheRead - cacheWrite5m);
+    const input = withoutCache(own("inputTokens"), cacheRead, cacheWrite5m);
     return {
       key: `${key}:${model}`,
       at,
@@ -70,7 +71,10 @@ export function usageFile(
 function minus(whole: Entry, parts: readonly Entry[]): Entry["usage"] {
   const left = (field: keyof Entry["usage"]) => {
     const known = parts.filter(({ model }) => model === whole.model);
-    return Math.max(0, toCount(whole.usage[field]) - known.reduce((sum, part) => sum + toCount(part.usage[field]), 0));
+    return Math.max(
+      0,
+      toCount(whole.usage[field]) - known.reduce((sum, part) => sum + possible(toCount(part.usage[field])), 0),
+    );
   };
   return {
     input: left("input"),

@@ -7,13 +7,12 @@ import {
   type NewEvent,
   type SessionSummary,
   type TokenUsage,
-  toCount,
   toList,
   toNumber,
   toRecord,
   toText,
 } from "sessarc/adapter";
-import { msToIso } from "#internal/adapter";
+import { type LooseUsage, msToIso, toTokens } from "#internal/adapter";
 import type { Outputs } from "./outputs.ts";
 import { errorText } from "./parse.ts";
 import type { SessionRow } from "./types.ts";
@@ -39,12 +38,12 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
   const paid: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
 
   function pay(row: MessageRow, data: JsonRecord, model: string, at: string | undefined): void {
-    const usage = tokensOf(toRecord(data.tokens));
-    if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m === 0) return;
+    const counted = tokensOf(toRecord(data.tokens));
+    const usage = toTokens(counted);
     // A fork copies rows with their old times: what is older than the session was paid for elsewhere.
     const inherited =
       row.createdAt !== undefined && session.createdAt !== undefined && row.createdAt < session.createdAt;
-    draft.count({ key: row.id, at, model, usage, inherited });
+    draft.count({ key: row.id, at, model, usage: counted, inherited });
     if (inherited) return;
     for (const name of ["input", "output", "cacheRead", "cacheWrite5m"] as const) paid[name] += usage[name];
   }
@@ -142,15 +141,9 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
 }
 
 /** Reasoning is outside the output. */
-export function tokensOf(tokens: JsonRecord): TokenUsage {
-  const cache = toRecord(tokens.cache);
-  return {
-    input: toCount(tokens.input),
-    output: toCount(tokens.output) + toCount(tokens.reasoning),
-    cacheRead: toCount(cache.read),
-    cacheWrite5m: toCount(cache.write),
-    cacheWrite1h: 0,
-  };
+export function tokensOf({ input, output, reasoning, cache }: JsonRecord): LooseUsage {
+  const { read: cacheRead, write: cacheWrite5m } = toRecord(cache);
+  return { input, output, reasoning, cacheRead, cacheWrite5m };
 }
 
 /** What the columns count beyond the messages; undefined where there is nothing. */

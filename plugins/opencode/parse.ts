@@ -5,13 +5,14 @@ import {
   type JsonRecord,
   type NewEvent,
   type SessionSummary,
+  toCount,
   toJson,
   toNumber,
   toRecord,
   toText,
   withoutCache,
 } from "sessarc/adapter";
-import { msToIso } from "#internal/adapter";
+import { type LooseUsage, msToIso, toTokens } from "#internal/adapter";
 import type { Outputs } from "./outputs.ts";
 import type { Requests } from "./requests.ts";
 import type { Row, SessionRow } from "./types.ts";
@@ -57,11 +58,9 @@ export function createParser(session: SessionRow, outputs: Outputs, requests?: R
   function pay(row: Row, data: JsonRecord, at: string | undefined, created: number | undefined, model: string): void {
     if (requests?.covers(row.id, toNumber(toRecord(data.time).completed))) return;
     const counted = toUsage(toRecord(data.tokens));
-    const { cacheRead, cacheWrite5m } = counted;
-    const usage = session.isGross
-      ? { ...counted, input: withoutCache(counted.input, cacheRead, cacheWrite5m) }
-      : counted;
-    if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m === 0) return;
+    const input = withoutCache(toCount(counted.input), toCount(counted.cacheRead), toCount(counted.cacheWrite5m));
+    const usage = session.isGross ? { ...counted, input } : counted;
+    if (Object.values(usage).every((count) => toCount(count) === 0)) return;
     // A fork copies messages under new ids and with their old times: what is older than the session was paid for elsewhere.
     const inherited = created !== undefined && session.createdAt !== undefined && created < session.createdAt;
     ledger.add({ key: row.id, at, model, usage, inherited });
@@ -236,20 +235,13 @@ interface Context {
  * OpenCode 1.1 counts reasoning inside `output`, 1.18 outside. `total` tells: equal to the sum without reasoning means inside.
  * Without a total it is taken to be inside.
  */
-export function toUsage(tokens: JsonRecord) {
+export function toUsage(tokens: JsonRecord): LooseUsage {
   const cache = toRecord(tokens.cache);
-  const read = (value: unknown) => {
-    const number = Number(typeof value === "string" && value !== "" ? value : (toNumber(value) ?? 0));
-    return Number.isFinite(number) && number > 0 ? Math.trunc(number) : 0;
-  };
-  const input = read(tokens.input);
-  const output = read(tokens.output);
-  const reasoning = read(tokens.reasoning);
-  const cacheRead = read(cache.read);
-  const cacheWrite5m = read(cache.write);
-  const sum = input + output + cacheRead + cacheWrite5m;
-  const outside = reasoning > 0 && read(tokens.total) === sum + reasoning;
-  return { input, output: outside ? output + reasoning : output, cacheRead, cacheWrite5m, cacheWrite1h: 0 };
+  const usage = { input: tokens.input, output: tokens.output, cacheRead: cache.read, cacheWrite5m: cache.write };
+  const sum = Object.values(toTokens(usage)).reduce((all, count) => all + count, 0);
+  const reasoning = toCount(tokens.reasoning);
+  const isInside = toCount(tokens.total) !== sum + reasoning;
+  return { ...usage, reasoning: isInside && !Number.isNaN(reasoning) ? 0 : reasoning };
 }
 
 function outputText(output: unknown): string {

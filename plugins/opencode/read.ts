@@ -16,7 +16,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
-import { earliest, latest } from "#internal/adapter";
+import { earliest, type LooseUsage, latest, toTokens } from "#internal/adapter";
 import { mergeCopies, type Said } from "./copies.ts";
 import { columnsOf, sessionRows, type Tables, tablesOf, toSession, VERSION_2 } from "./database.ts";
 import type { Member } from "./family.ts";
@@ -289,18 +289,20 @@ function saidIn2({ id, type, createdAt, data = {} }: MessageRow): Said {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const weigh = (lengths: readonly number[], usage: TokenUsage): number =>
-  lengths.reduce((sum, length) => sum + length, 0) + usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m;
+const weigh = (lengths: readonly number[], usage: LooseUsage): number =>
+  [...lengths, ...Object.values(toTokens(usage))].reduce((sum, length) => sum + length, 0);
 
 /** A session's tokens by its own columns; undefined where they are missing. */
 function tokenColumns(row: Raw): TokenUsage | undefined {
   if (row.tokens_input === undefined) return undefined;
-  return tokensOf({
-    input: row.tokens_input,
-    output: row.tokens_output,
-    reasoning: row.tokens_reasoning,
-    cache: { read: row.tokens_cache_read, write: row.tokens_cache_write },
-  });
+  return toTokens(
+    tokensOf({
+      input: row.tokens_input,
+      output: row.tokens_output,
+      reasoning: row.tokens_reasoning,
+      cache: { read: row.tokens_cache_read, write: row.tokens_cache_write },
+    }),
+  );
 }
 
 const messageSql = (columns: ReadonlySet<string>) =>

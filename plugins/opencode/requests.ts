@@ -63,7 +63,8 @@ function usageOf(row: JsonRecord) {
   const isReasoning = isAll || besides === reasoning;
   return {
     input: isAll || (besides === cached && !isReasoning) ? input : withoutCache(input, cacheRead, cacheWrite5m),
-    output: isReasoning ? output + reasoning : output,
+    output,
+    reasoning: isReasoning || Number.isNaN(reasoning) ? reasoning : 0,
     cacheRead,
     cacheWrite5m,
   };

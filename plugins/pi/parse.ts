@@ -15,6 +15,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { possible } from "#internal/adapter";
 import { createOutputs } from "./outputs.ts";
 
 /** Entries without anything to show: settings, bookmarks, bookkeeping of omp and Prime. */
@@ -79,7 +80,7 @@ export function createParser(state?: Json, path?: string): LineParser {
       key: key || undefined,
       at,
       model: model ?? "unknown",
-      usage: { input, output, cacheRead, cacheWrite5m: written - cacheWrite1h, cacheWrite1h },
+      usage: { input, output, cacheRead, cacheWrite5m: written - possible(cacheWrite1h), cacheWrite1h },
       inherited: facts.forkedFrom !== undefined && at !== undefined && Date.parse(at) < Date.parse(own.created),
       price: { oneCall: true },
     };

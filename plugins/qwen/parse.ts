@@ -19,6 +19,7 @@ import {
   toIso,
   toRecord,
   toText,
+  withoutCache,
 } from "sessarc/adapter";
 
 type Ref = Pick<SessionRef, "path" | "parent">;
@@ -156,8 +157,9 @@ function countsOf(prompt: unknown, cached: unknown, said: unknown, thought: unkn
   const [cacheRead, output, thoughts] = [toCount(cached), toCount(said), toCount(thought)];
   const isBeside = toCount(total) === toCount(prompt) + output + thoughts;
   return {
-    input: Math.max(0, toCount(prompt) - cacheRead),
-    output: isBeside ? output + thoughts : output,
+    input: withoutCache(toCount(prompt), cacheRead, 0),
+    output,
+    reasoning: isBeside || Number.isNaN(thoughts) ? thoughts : 0,
     cacheRead,
   };
 }

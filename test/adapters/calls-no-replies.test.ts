@@ -58,7 +58,7 @@ describe("pi", () => {
       reply(3, { input: 1, output: 1, cacheWrite: 5, cacheWrite1h: 9 }),
       reply(4, { input: 1, output: 1, cacheWrite1h: -3, cacheWrite: "6" }),
     ]);
-    expect(summary?.usage).toEqual({ m: tokens(3, 3, 0, 35, 20) });
+    expect(summary?.usage).toEqual({ m: tokens(3, 3, 0, 41, 20) });
   });
 
   it("counts what is logged as usage of any kind, and of tools that asked a model, once", async () => {

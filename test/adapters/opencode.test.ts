@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { testAdapter } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
+import { toTokens } from "../../core/session/usage.ts";
 import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { toUsage } from "../../plugins/opencode/parse.ts";
@@ -153,12 +154,11 @@ describe("OpenCode: both stores", () => {
 describe("OpenCode: what a row means", () => {
   it("tells by the total whether reasoning is inside the output", () => {
     const cache = { read: 604, write: 0 };
-    expect(toUsage({ total: 1114, input: 436, output: 74, reasoning: 24, cache }).output).toBe(74);
-    expect(toUsage({ total: 1092, input: 418, output: 50, reasoning: 22, cache: { read: 602, write: 0 } }).output).toBe(
-      72,
-    );
-    expect(toUsage({ input: 418, output: 50, reasoning: 22, cache }).output).toBe(50);
-    expect(toUsage({ input: "7", output: -3, reasoning: Number.NaN, cache: null })).toEqual({
+    const counted = (tokens: object) => toTokens(toUsage({ ...tokens })).output;
+    expect(counted({ total: 1114, input: 436, output: 74, reasoning: 24, cache })).toBe(74);
+    expect(counted({ total: 1092, input: 418, output: 50, reasoning: 22, cache: { read: 602, write: 0 } })).toBe(72);
+    expect(counted({ input: 418, output: 50, reasoning: 22, cache })).toBe(50);
+    expect(toTokens(toUsage({ input: "7", output: -3, reasoning: Number.NaN, cache: null }))).toEqual({
       input: 7,
       output: 0,
       cacheRead: 0,

@@ -177,9 +177,9 @@ describe("ZCode", () => {
       tokens(0, 5, 300),
     ],
     [
-      "a negative count, of which no input can be computed",
+      "a negative count, which takes nothing from the input",
       { output_tokens: 5, cache_read_input_tokens: -7, computed_total_tokens: -1 },
-      tokens(0, 5),
+      tokens(100, 5),
     ],
   ] as const)("tells by the total what a request's counts mean: %s", async (_, row, expected) => {
     await writeTables(join(home, PLACE), tables({ model_usage: [request("u", { input_tokens: 100, ...row })] }));

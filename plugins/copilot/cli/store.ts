@@ -3,7 +3,7 @@
  * sub-agents and compactions and of runs that were killed included. Its other tables hold what the logs say and are not read.
  */
 import { lstat } from "node:fs/promises";
-import { openSqliteFile, presentColumns, sqliteVersion, toCount, toIso, toText } from "sessarc/adapter";
+import { openSqliteFile, presentColumns, sqliteVersion, toCount, toIso, toText, withoutCache } from "sessarc/adapter";
 
 const TABLE = "assistant_usage_events";
 const COLUMNS = [
@@ -55,7 +55,7 @@ async function readRequests(path: string): Promise<PaidRequests> {
         model: toText(row.model) ?? "unknown",
         // Input holds what was read from and written to the cache; reasoning is inside the output.
         usage: {
-          input: Math.max(0, toCount(row.input_tokens) - read - write),
+          input: withoutCache(toCount(row.input_tokens), read, write),
           output: toCount(row.output_tokens),
           cacheRead: read,
           cacheWrite5m: write,

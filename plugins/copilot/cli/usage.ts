@@ -12,8 +12,9 @@ import {
   toCount,
   toRecord,
   toText,
+  withoutCache,
 } from "sessarc/adapter";
-import { isBefore, type LooseUsage, mergeUsage } from "#internal/adapter";
+import { isBefore, type LooseUsage, mergeUsage, possible } from "#internal/adapter";
 import type { PaidRequest } from "./store.ts";
 import { addTotal, compacted, newTotals, type Total, type TotalsState } from "./totals.ts";
 
@@ -124,7 +125,7 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
         // Runs from before the first call record have no other trace; later ones are in the records.
         if (records) continue;
         const key = `${sessionId()}/${id}/${model}`;
-        if (run.input + run.output > 0) runs.push({ key, at, model, usage: usageOf(run) });
+        if (possible(run.input) + possible(run.output) > 0) runs.push({ key, at, model, usage: usageOf(run) });
         if (lost > 0) runs.push({ key: `${key}/lost`, at, model, usage: usageOf({ ...NOTHING, output: lost }) });
       }
     },
@@ -146,7 +147,7 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
       else if (Object.values(entry.usage).some((tokens) => tokens > 0)) runs.push(entry);
     },
     message(model, output, id, at) {
-      for (const name of [model, ALL]) totalsOf(name).said += toCount(output);
+      for (const name of [model, ALL]) totalsOf(name).said += possible(toCount(output));
       partial(model, { output }, id, at);
     },
     summary(requests) {
@@ -188,7 +189,7 @@ function join(a: LedgerSummary, b: LedgerSummary): LedgerSummary {
 /** `inputTokens` contains what was read from and written to the cache; reasoning is inside `outputTokens`. */
 function usageOf(sum: Total): Entry["usage"] {
   return {
-    input: Math.max(0, sum.input - sum.read - sum.write),
+    input: withoutCache(sum.input, sum.read, sum.write),
     output: sum.output,
     cacheRead: sum.read,
     cacheWrite5m: sum.write,
