@@ -29,6 +29,8 @@ const ARN = /^arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:\d*:(?:inference-profile|fo
 /** Settings of a call and choices of a route, behind a colon. A `:free` model has another price. */
 const ROUTE = /:(?:thinking|beta|online|nitro|floor|exacto|extended|high|medium|low|xhigh|minimal|latest)$/;
 const LONG = /\[1m\]$/;
+/** Bedrock's names of makers beside Anthropic, and of their models' regions. */
+const BEDROCK = /^(?:[a-z]{2,6}\.)?(zai|moonshotai|moonshot|minimax|deepseek)\.(?=[a-z])/;
 const MOST = 8;
 
 /** IDs to look up instead of `id`, the most exact first: `provider/model`, or the model alone. Empty for a name without such a word. */
@@ -37,7 +39,7 @@ export function readings(id: string): string[] {
   const arn = ARN.exec(rest) ?? ARN.exec(rest.replace(/^[\w-]+\//, ""));
   if (arn) rest = rest.slice(rest.indexOf(arn[0]) + arn[0].length);
   rest = rest.replace(/^([a-z][\w-]*):\/?(?=[a-z@])/, (whole, word: string) => (isKnown(word) ? `${word}/` : whole));
-  rest = rest.replace(ACCOUNT, "");
+  rest = rest.replace(/(?<=^|\/)accounts\/fireworks\//, "fireworks/").replace(ACCOUNT, "");
   let host: string | undefined;
   let maker: string | undefined;
   let family = "";
@@ -46,7 +48,7 @@ export function readings(id: string): string[] {
     const slash = rest.indexOf("/");
     if (slash < 0) break;
     const word = rest.slice(0, slash);
-    const plain = word.replace(/^@(?!cf$)/, "");
+    const plain = word.replace(/^(?:@(?!cf$)|hf:)/, "");
     const next = rest.slice(slash + 1);
     if (PARTS.has(plain) || (PASSING.has(plain) && maker === undefined)) rest = next;
     else if (HOSTS.has(plain) && maker === undefined) [host, rest, hosted] = [HOSTS.get(plain), next, next];
@@ -55,12 +57,18 @@ export function readings(id: string): string[] {
     else return [];
   }
   if (rest === id.trim().toLowerCase() && !isSet(rest)) return [];
+  const [made, by] = BEDROCK.exec(rest) ?? [];
+  if (made !== undefined && by !== undefined && maker === undefined) {
+    [host, hosted, maker] = ["aws", rest, MAKERS.get(by)];
+    rest = rest.slice(made.length);
+  }
   const bare = unglued(rest.replace(LONG, "").replace(ROUTE, ""));
   const names = [
     ...new Set([
       bare,
       modelName(bare),
       dotted(bare),
+      dotted(modelName(bare)),
       ...(family === "" || bare.startsWith(family) ? [] : [family + bare]),
     ]),
   ];
@@ -69,15 +77,24 @@ export function readings(id: string): string[] {
       ? []
       : [...(hosted ? [`${host}/${hosted}`] : []), ...names.map((name) => `${host}/${name}`)]),
     ...(maker === undefined ? [] : names.map((name) => `${maker}/${name}`)),
-    ...names,
+    ...names.flatMap((name) => [preferred(name) ?? name, name]),
   ];
 }
 
 const isKnown = (word: string) => PASSING.has(word) || HOSTS.has(word) || MAKERS.has(word);
-const isSet = (name: string) => LONG.test(name) || ROUTE.test(name) || unglued(name) !== name || dotted(name) !== name;
+const isSet = (name: string) =>
+  LONG.test(name) ||
+  ROUTE.test(name) ||
+  BEDROCK.test(name) ||
+  unglued(name) !== name ||
+  [name, modelName(name)].some((one) => dotted(one) !== one);
 const unglued = (name: string): string => {
   const head = table.glued.find((one) => name.startsWith(one));
   return head === undefined ? name : name.slice(head.length);
 };
-/** `gpt-5.4-mini` for `gpt-5-4-mini`, as deployments without dots are called. */
-const dotted = (name: string): string => name.replace(/^gpt-(\d)-(\d)(?=$|-[a-z])/, "gpt-$1.$2");
+/** `gpt-5.4-mini` for `gpt-5-4-mini`, `kimi-k2.5` for `kimi-k2p5`, as deployments without dots are called; a preview for its name alone. */
+const dotted = (name: string): string =>
+  name
+    .replace(/^gpt-(\d)-(\d)(?=$|-[a-z])/, "gpt-$1.$2")
+    .replace(/^((?:kimi|glm|deepseek|minimax|qwen)-?[a-z]?\d)p(?=\d)/, "$1.")
+    .replace(/^(gemini-3(?:\.1)?-(?:pro|flash))$/, "$1-preview");

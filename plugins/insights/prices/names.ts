@@ -5,9 +5,11 @@ import { BoundedMap } from "#internal/adapter";
 /** Characters of a name that is looked into: what is longer is no model's. */
 export const LONGEST = 200;
 /** A setting of a call that some tools write behind the model it was made with. */
-const SETTING = /(?<=^(?:gpt-|o\d|claude-).*)-(?:thinking|minimal|low|medium|x?high)$/;
+const SETTING = /(?<=^(?:gpt-|o\d|claude-|gemini-[3-9]).*)-(?:thinking|minimal|low|medium|x?high)$/;
+/** The same as Antigravity and editors show it: `gpt-5.4-(high)`. */
+const SHOWN = /-?\((thinking|minimal|low|medium|x?high)\)$/;
 const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/;
-const TAIL = /(?:\[1m\]|-latest|-v\d(?::\d)?|@default)$/;
+const TAIL = /(?:-?\[1m\]|(?<=^claude-.*)-1m|-fp8|-latest|-v\d(?::\d)?|@default)$/;
 
 /**
  * `claude-sonnet-4-5` for `claude-sonnet-4-5-20250929`, `claude-sonnet-4.5`, `claude-4.5-sonnet-thinking`, `anthropic/claude-sonnet-4.5`
@@ -31,7 +33,7 @@ function withoutSettings(id: string): string {
   name = name.slice(name.lastIndexOf("/") + 1).replace(/^(?:[a-z]{2,6}(?:-gov)?\.)?anthropic\./, "");
   for (let before = ""; before !== name; ) {
     before = name;
-    name = name.replace(TAIL, "").replace(DATE, "").replace(SETTING, "");
+    name = name.replace(SHOWN, "-$1").replace(TAIL, "").replace(DATE, "").replace(SETTING, "");
   }
   if (name === "") return id;
   return name.startsWith("claude-") ? claudeName(name) : name;
