@@ -51,6 +51,7 @@ const note = (what, { ms, cpu, stderr }) => {
   found.left += /newer/.test(stderr) ? 1 : 0;
   rows.set(what, found);
 };
+const commands = [];
 run("usage");
 for (let round = 0; round < ROUNDS; round++) {
   note("nothing new, --no-sync", run("usage", "--no-sync"));
@@ -58,8 +59,11 @@ for (let round = 0; round < ROUNDS; round++) {
   if (LOGS === 0) continue;
   append();
   note("appended, --no-sync", run("usage", "--no-sync"));
-  note("appended", run("usage"));
-  run("usage");
+  const first = run("usage");
+  note("appended", first);
+  let more = 0;
+  for (let last = first; /newer/.test(last.stderr); last = run("usage")) more++;
+  commands.push(1 + more);
 }
 console.log(
   `${total} sessions, ${LINES} lines in ${LOGS} logs, first import ${Math.round(first.ms)} ms; load ${loadavg()[0].toFixed(1)} on ${cpus().length} cores`,
@@ -68,3 +72,4 @@ for (const [what, { ms, cpu, left }] of rows)
   console.log(
     `${what.padEnd(24)} ${String(Math.round(percentile(ms, 50))).padStart(6)} ms ${String(Math.round(percentile(cpu, 50))).padStart(6)} ms of a processor; ${left} of ${ROUNDS} said that logs are newer`,
   );
+if (commands.length > 0) console.log(`commands until all of it was imported: ${commands.join(", ")}`);
