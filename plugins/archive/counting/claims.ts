@@ -53,11 +53,6 @@ export class Claims {
   /** Of replies that count for several audiences: further owners, with the weights of their copies. */
   readonly #others = new Map<number, Map<number, number>>();
 
-  /** Replies known here. */
-  get size(): number {
-    return this.#size;
-  }
-
   /**
    * Settles replies of a session: new ones, those it owns and that grew, those it lost before. One probe a reply. `session.born` of one
    * that is known may only fall.

@@ -39,7 +39,7 @@ const AGAIN = `select ${COLUMNS} from session f indexed by session_unsettled
 /** Looks at forks whose origin is archived and that were not compared with it as it is. Reads both texts as far as they are the same. */
 export async function settleCopies(kernel: Kernel, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;
-  for (const fork of [...(await db.all<Fork>(NEW)), ...(await db.all<Fork>(AGAIN))]) {
+  for (const fork of await db.all<Fork>(`${NEW} union all ${AGAIN}`)) {
     if (kernel.closing.aborted) return;
     const from = fork.forked_from;
     const row = from === null ? undefined : await db.get<SessionRow>("select * from session where id = ?", [from]);

@@ -15,7 +15,6 @@ import { indexBehind, tidyIndexed } from "./indexed.ts";
 import { sweepOrphans } from "./orphans.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
-import { MOST_REPLIES, Settler } from "./settle.ts";
 import type { OnCommit } from "./types.ts";
 
 interface Selection {
@@ -82,10 +81,6 @@ export class Importer {
   readonly #cancels = new Set<AbortController>();
   #swept = false;
   #tidied = false;
-  /** Who owns which reply, from run to run. */
-  #settler: Settler | undefined;
-  /** Replies held in memory between two runs. */
-  mostReplies = MOST_REPLIES;
   readonly #peeked = new BoundedMap<string, { path: string; version: string; peeked: Peeked }>(PEEK_LIMIT);
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
@@ -349,8 +344,6 @@ export class Importer {
           onCommit: this.#onCommit,
           readers: this.#readers,
           newestFirst,
-          settler: () =>
-            (this.#settler ??= new Settler(this.#kernel.storage.db, this.mostReplies, this.#kernel.find("audiences"))),
           signal: signal ? AbortSignal.any([cancel.signal, signal]) : cancel.signal,
           onFrame: (frame) => {
             if (frame.type === "session" && frame.outcome === "imported") {
@@ -361,12 +354,10 @@ export class Importer {
             onFrame(frame);
           },
         });
-        if (this.#settler?.full) this.#settler = undefined;
         return report;
       } finally {
         if (!report) {
-          // What it claimed, and what it read last, may not be stored.
-          this.#settler = undefined;
+          // What it read last may not be stored.
           for (const id of imported) this.#looked?.found.setStored(id, "other");
         }
         this.#cancels.delete(cancel);

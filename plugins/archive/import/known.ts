@@ -37,17 +37,19 @@ export async function loadPast(db: Database, ids: readonly string[]): Promise<Pa
   const deleted = new Map<string, number>();
   for (const page of pages(ids, TOGETHER)) {
     const all = marks(page);
-    const rows = await db.all<KnownSession>(
+    const rows = await db.all<Omit<KnownSession, "earlier"> & { changed: number }>(
       `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor,
-       case when left_out <= ? then 0 else format end as format from session where id in (${all})`,
+       case when left_out <= ? then 0 else format end as format,
+       exists (select 1 from earlier e where e.session_id = session.id) as changed from session where id in (${all})`,
       [Date.now(), ...page],
     );
-    for (const row of rows) known.set(row.id, { ...row, earlier: [] });
-    const texts = await db.all<EarlierRow>(
-      `select * from earlier where session_id in (${all}) order by version desc`,
-      page,
-    );
+    for (const { changed: _, ...row } of rows) known.set(row.id, { ...row, earlier: [] });
+    const texts = rows.some(({ changed }) => changed !== 0)
+      ? await db.all<EarlierRow>(`select * from earlier where session_id in (${all}) order by version desc`, page)
+      : [];
     for (const text of texts) known.get(text.session_id)?.earlier.push(text);
+    // One that is stored is not deleted.
+    if (rows.length === page.length) continue;
     const gone = await db.all<{ session_id: string; generation: number }>(
       `select session_id, generation from tombstone where session_id in (${all})`,
       page,

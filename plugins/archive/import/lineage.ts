@@ -14,7 +14,7 @@ type Candidate = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage"
  * Finds the origin of sessions and sub-agents whose logs do not name it, once all that a run brought is stored. A reply was first said in the oldest
  * log that has it; a session came from the youngest of the logs in which those it repeats were first said.
  */
-export async function settleLinks(kernel: Kernel, settler: () => Settler, onChange: OnCommit): Promise<void> {
+export async function settleLinks(kernel: Kernel, settler: Settler, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;
   const rows = await db.all<Open>(
     `select id, parent_id, forked_from, lineage, copied from session indexed by session_unsettled where lineage >= ${COMPARE} and lineage >= ${LINK}`,
@@ -23,7 +23,7 @@ export async function settleLinks(kernel: Kernel, settler: () => Settler, onChan
     if (kernel.closing.aborted) return;
     const lineage = row.lineage & ~LINK;
     const named = row.forked_from !== null && !(lineage & LINKED);
-    const origin = named ? row.forked_from : await originOf(kernel, settler(), row);
+    const origin = named ? row.forked_from : await originOf(kernel, settler, row);
     const same = origin === row.forked_from;
     const values: SqlValue[] = same
       ? [origin, lineage, row.copied]

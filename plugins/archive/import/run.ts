@@ -17,11 +17,12 @@ import { type KnownSession, loadPast, type Past, storedTexts } from "./known.ts"
 import { settleLinks } from "./lineage.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { COUNTED } from "./rows.ts";
+import { Settler } from "./settle.ts";
 import { Stage, type StageOptions } from "./stage.ts";
 import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
 import { settleWorktrees } from "./worktrees.ts";
 
-interface RunOptions extends StageOptions {
+interface RunOptions extends Omit<StageOptions, "settler"> {
   found: readonly FoundLog[];
   /** Ids asked for by name: they come back even when they were deleted. */
   named: ReadonlySet<string>;
@@ -95,8 +96,10 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
       some.map(({ id }) => id),
     );
   }
-  if (changed.length > 0) await new Run(options, past, report).go(changed);
-  else await settleAll(options); // what a run that was killed, or a migration, left open
+  // For this run: what a run that failed claimed may not be stored, and a service at rest holds no replies.
+  const settler = new Settler(db, kernel.find("audiences"));
+  if (changed.length > 0) await new Run(options, past, report, settler).go(changed);
+  else await settleAll(options, settler); // what a run that was killed, or a migration, left open
   report.ms = Math.round(performance.now() - started);
   onFrame({
     type: "progress",
@@ -119,7 +122,7 @@ const moveTo = ({ id, ref }: FoundLog): Statement => [
 ];
 
 /** Where sessions came from, what they copied there, and the projects of work trees that are gone. Three look-ups where nothing is open. */
-async function settleAll({ kernel, resolver, settler, onCommit }: RunOptions): Promise<void> {
+async function settleAll({ kernel, resolver, onCommit }: RunOptions, settler: Settler): Promise<void> {
   await settleLinks(kernel, settler, onCommit);
   await settleCopies(kernel, onCommit);
   await settleWorktrees(kernel, resolver, onCommit);
@@ -155,6 +158,7 @@ class Run {
   readonly #kill = new AbortController();
   #alone: Promise<unknown> = Promise.resolve();
   readonly #past = new Map<string, SessionRow>();
+  readonly #settler: Settler;
   readonly #stage: Stage;
   #done = 0;
   #total = 0;
@@ -166,11 +170,12 @@ class Run {
   #lacking = 0;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RunOptions, past: Past, report: ImportReport) {
+  constructor(options: RunOptions, past: Past, report: ImportReport, settler: Settler) {
     this.#options = options;
     this.#known = past.known;
     this.#report = report;
-    this.#stage = new Stage(options, past);
+    this.#settler = settler;
+    this.#stage = new Stage({ ...options, settler }, past);
   }
 
   async go(changed: readonly FoundLog[]): Promise<void> {
@@ -215,7 +220,7 @@ class Run {
     const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size * 2 + 1 : 1 }, lane);
     const outcomes = await Promise.allSettled(lanes);
     await this.#stage.commit();
-    await settleAll(this.#options);
+    await settleAll(this.#options, this.#settler);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     if (this.#lacking > 0) {

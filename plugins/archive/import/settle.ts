@@ -56,8 +56,6 @@ const COLUMNS = "n, session_id, born, hashes";
 const PAGE = 200;
 /** Replies that one statement looks up or books. A list that is shorter repeats its last one, so that there is one statement for all. */
 const TOGETHER = 32;
-/** Replies held in memory from run to run: some 40 MB. */
-export const MOST_REPLIES = 1_000_000;
 
 const FIND = `select distinct book from reply where hash in (${Array.from({ length: TOGETHER }, () => "?").join(", ")})`;
 const BOOK = `insert into reply (hash, book)
@@ -80,22 +78,15 @@ export class Settler {
   readonly #db: Database;
   readonly #audiences: Audiences | undefined;
   readonly #audienceOf = new Map<string, Audience | undefined>();
-  readonly #most: number;
   readonly #claims = new Claims();
   /** Sessions all of whose replies are known to the claims, and books that were read. */
   readonly #whole = new Set<string>();
   readonly #books = new Set<number>();
 
-  /** Reads a book when one of its replies is met. One that failed to store must not be used again. `most`: replies it may hold. */
-  constructor(db: Database, most: number, audiences?: Audiences) {
+  /** For one run. Reads a book when one of its replies is met. */
+  constructor(db: Database, audiences?: Audiences) {
     this.#db = db;
-    this.#most = most;
     this.#audiences = audiences;
-  }
-
-  /** It holds so many replies that the next run is better off with a new one. */
-  get full(): boolean {
-    return this.#claims.size > this.#most;
   }
 
   async #learn(rows: readonly Stored[]): Promise<void> {

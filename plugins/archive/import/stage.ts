@@ -23,8 +23,8 @@ export interface StageOptions {
   resolver: ProjectResolver;
   onCommit: OnCommit;
   readers: Readers;
-  /** Who owns which reply, from run to run. */
-  settler(): Settler;
+  /** Who owns which reply. */
+  settler: Settler;
 }
 
 export class Stage {
@@ -105,7 +105,7 @@ export class Stage {
 
   /** Answers whether others have replies of it, too. */
   async #settle(arrival: Arrival): Promise<boolean> {
-    const { write, after, losers, shares } = await this.#options.settler().settle(arrival);
+    const { write, after, losers, shares } = await this.#options.settler.settle(arrival);
     if (after) await this.commit(); // the session that loses may be among what is staged
     // Its book goes with what the others lose: a book that a kill left alone would say that nothing is to be taken from them.
     const lost = (await after?.()) ?? { write: [], changed: [] };

@@ -532,8 +532,6 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     } finally {
       off();
     }
-    // The claims of what is gone are in this kernel's memory.
-    await closeKernel();
     await recount();
   }
 
@@ -629,8 +627,6 @@ export function createIngest(parts: KernelParts & { tenant: number; blobs: BlobS
     }
     await blobs.release(row.person, id, chunksOf(manifest));
     if (!counted) return true;
-    // The claims of the replies that it had are in this kernel's memory.
-    await closeKernel();
     await recount();
     return true;
   }
