@@ -2,7 +2,7 @@
 import { lstat } from "node:fs/promises";
 import type { NewEvent, OpenLog } from "../contract/adapter.ts";
 import type { SessionRef, SessionSummary } from "../session/session.ts";
-import { openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
+import { lastWritten, openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import { ifThere } from "../utils/gone.ts";
 import type { JsonRecord } from "../utils/json.ts";
@@ -44,7 +44,13 @@ export function sqliteSessions({ list, read }: SqliteSessionsDefinition): Sqlite
       known.delete(path);
       const db = await openSqliteFile(path);
       try {
-        const refs = (await list(db, path)).map((ref) => ({ exclusive: false, ...ref, path }));
+        const written = await lastWritten(path);
+        const refs = (await list(db, path)).map(({ mtime, ...ref }) => ({
+          exclusive: false,
+          ...ref,
+          path,
+          ...(mtime !== undefined && { mtime: Math.min(mtime, written) }),
+        }));
         const kept = [...known.values()].reduce((sum, one) => sum + one.refs.length, 0);
         if (kept + refs.length <= KEEP) known.set(path, { token, refs });
         return refs.map((ref) => ({ ...ref }));

@@ -14,6 +14,7 @@ export type { LeftOut, LiveFrame } from "../session/session.ts";
 export type { Cursor, TailEnd } from "../session/tail.ts";
 export type { LooseUsage } from "../session/usage.ts";
 export { type LedgerEntry, mergeUsage, possible, replyHash, slotOf, toTokens } from "../session/usage.ts";
+export { lastWritten } from "../storage/sqlite-file.ts";
 export { BoundedMap } from "../utils/bounded.ts";
 export { codeOf, isGone } from "../utils/gone.ts";
 export { hash53 } from "../utils/hash.ts";

@@ -4,9 +4,10 @@
  * Up to 64 MB a private copy is taken into sql.js. Above, `node:sqlite` reads in place where the runtime has it and can do so
  * without creating a file; otherwise the copy is taken up to `limitBytes`.
  */
-import { stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
+import { ifThere } from "../utils/gone.ts";
 import { openRegular } from "../utils/regular.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
 import { openNative } from "./sqlite-native.ts";
@@ -71,6 +72,12 @@ export async function sqliteVersion(path: string): Promise<string> {
     }
   }
   return parts.join("-");
+}
+
+/** When a database was written last, ms. No row of it is later: a later time in one is that of a wrong clock. */
+export async function lastWritten(path: string): Promise<number> {
+  const files = await Promise.all([path, `${path}-wal`].map((file) => ifThere(lstat(file))));
+  return Math.max(...files.map((file) => file?.mtimeMs ?? 0));
 }
 
 function toFile(path: string, engine: SqliteEngine): SqliteFile {

@@ -12,6 +12,7 @@ import {
   toText,
   unzstd,
 } from "sessarc/adapter";
+import { lastWritten } from "#internal/adapter";
 import { createParser } from "./parse.ts";
 
 type NewRef = Omit<SessionRef, "tool">;
@@ -45,13 +46,14 @@ export async function listSessions(path: string): Promise<NewRef[]> {
       ? db.all<Row>(`select ${COLUMNS} from transcript_events group by session_id order by session_id`)
       : [];
     const links = linksOf(db);
+    const written = await lastWritten(path);
     const refs = rows.map(
       (row): NewRef => ({
         key: row.id,
         path,
         parent: links.get(row.id)?.parent,
         size: row.size ?? undefined,
-        mtime: row.written,
+        mtime: Math.min(row.written, written),
         version: versionOf(row),
         exclusive: false,
       }),

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { makeTempDir } from "../_setup.ts";
+import { writeTables } from "../adapters/_store.ts";
 import { runCommand } from "../command.ts";
 import { createTestKernel } from "../kernel.ts";
 
@@ -177,5 +178,101 @@ describe("a reply that is later than now", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe("a reply in a database, whose own rows say that they were written later than now", () => {
+  const T = Date.parse(now);
+  const AT = [T, Date.parse(LATE), T + 1000];
+  const DATABASES: Record<string, { path: string; tables: Parameters<typeof writeTables>[1] }> = {
+    opencode: {
+      path: ".local/share/opencode/opencode.db",
+      tables: {
+        session: [
+          {
+            id: "s",
+            project_id: "p",
+            directory: "/w/app",
+            title: "t",
+            version: "1",
+            time_created: T,
+            time_updated: AT[1] ?? 0,
+          },
+        ],
+        message: AT.map((created, n) => ({
+          id: `m${n}`,
+          session_id: "s",
+          time_created: created,
+          time_updated: created,
+          data: JSON.stringify({
+            role: "assistant",
+            modelID: "model",
+            time: { created },
+            tokens: { input: 100, output: 50 },
+          }),
+        })),
+        part: [],
+      },
+    },
+    devin: {
+      path: ".local/share/devin/cli/sessions.db",
+      tables: {
+        sessions: [
+          {
+            id: "s",
+            working_directory: "/w/app",
+            model: "model",
+            title: "t",
+            created_at: T / 1000,
+            last_activity_at: (AT[1] ?? 0) / 1000,
+          },
+        ],
+        message_nodes: AT.map((ms, n) => ({
+          session_id: "s",
+          node_id: n,
+          chat_message: JSON.stringify({
+            message_id: `m${n}`,
+            role: "assistant",
+            content: `answer ${n}`,
+            metadata: { created_at: new Date(ms).toISOString(), metrics: { input_tokens: 100, output_tokens: 50 } },
+          }),
+          created_at: ms / 1000,
+        })),
+      },
+    },
+    "freebuff-desktop": {
+      path: ".config/freebuff-desktop/projects/demo/desktop-v2.db",
+      tables: {
+        threads: [
+          {
+            id: "s",
+            project_path: "/w/app",
+            title: "t",
+            model: "model",
+            turn_state: "idle",
+            created_at: T,
+            updated_at: AT[1] ?? 0,
+          },
+        ],
+        messages: AT.map((ts, n) => ({
+          seq: n,
+          thread_id: "s",
+          role: "assistant",
+          parts_json: JSON.stringify([{ kind: "text", text: `answer ${n}` }]),
+          metrics_json: JSON.stringify({ usage: { inputTokens: 100, outputTokens: 50 } }),
+          ts,
+        })),
+      },
+    },
+  };
+
+  it.each(Object.entries(DATABASES))("is in no figure and is named: %s", async (tool, { path, tables }) => {
+    const home = await makeTempDir();
+    await writeTables(join(home, path), tables);
+    expect(await figures(home, "--stateless")).toMatchObject({ input: 200, output: 100 });
+    await runCommand(["import"], home);
+    const { stderr, ...sums } = await figures(home);
+    expect(sums).toEqual({ input: 200, output: 100 });
+    expect(stderr).toContain(`${tool}:s: 1 reply is dated ${LATE}, later than now`);
   });
 });
