@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { SessionRef } from "sessarc/adapter";
+import { lastWritten } from "#internal/adapter";
 import { composerVersion, type GlobalIndex, hasContent } from "../stores/global.ts";
 import { folderOfMd5, folderOfSlug, namesIn } from "./folders.ts";
 import type { Places } from "./places.ts";
@@ -18,6 +19,7 @@ export async function* scanRoot(root: string, places: Places, store: Store): Asy
 async function* scanGlobal(root: string, places: Places, store: Store): AsyncGenerator<SessionRef> {
   const index = await store.global(root);
   if (!index) return;
+  const written = await lastWritten(root);
   const held = await idsOf(places.global.slice(0, places.global.indexOf(root)), store);
   const folders = await store.folders.of(places.workspaces);
   let members: Map<string, string> | undefined;
@@ -36,7 +38,7 @@ async function* scanGlobal(root: string, places: Places, store: Store): AsyncGen
       title: composer.title ?? header?.title,
       cwd,
       parent: composer.parent ?? header?.parent,
-      mtime: composer.updatedAt ?? composer.createdAt,
+      mtime: atMost(written, composer.updatedAt ?? composer.createdAt),
       version: composerVersion(composer, index.bubbles.get(composer.key)),
       exclusive: false,
     };
@@ -54,6 +56,7 @@ async function* scanWorkspaces(root: string, places: Places, store: Store): Asyn
       return undefined;
     });
     if (!index) continue;
+    const written = await lastWritten(path);
     const cwd = folders.get(id);
     for (const tab of index.tabs) {
       if (held.has(tab.key)) continue;
@@ -64,7 +67,7 @@ async function* scanWorkspaces(root: string, places: Places, store: Store): Asyn
         path,
         title: tab.title,
         cwd,
-        mtime: tab.updatedAt,
+        mtime: atMost(written, tab.updatedAt),
         version: tab.version,
         exclusive: false,
       };
@@ -83,7 +86,7 @@ async function* scanWorkspaces(root: string, places: Places, store: Store): Asyn
         title: composer.title ?? header?.title,
         cwd: composer.cwd ?? cwd,
         parent: composer.parent ?? header?.parent,
-        mtime: composer.updatedAt ?? composer.createdAt,
+        mtime: atMost(written, composer.updatedAt ?? composer.createdAt),
         version: composerVersion(composer, bubbles),
         exclusive: false,
       };
@@ -194,3 +197,7 @@ async function quietly<T>(reading: Promise<T>): Promise<T | undefined> {
   const [result] = await Promise.allSettled([reading]);
   return result?.status === "fulfilled" ? result.value : undefined;
 }
+
+/** A conversation changed no later than its database: a later time is that of a wrong clock. */
+const atMost = (written: number, time: number | undefined) =>
+  time === undefined ? undefined : Math.min(time, written);
