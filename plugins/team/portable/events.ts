@@ -4,7 +4,7 @@ import { EVENT_KINDS, type EventKind, isRecord, type SessionEvent, toJson } from
 /** Fields in the order in which an archive returns them, so that equal messages are equal lines. */
 export function eventLine(event: SessionEvent): string {
   const { seq, kind, text, id, at, model, tool_name, tool_use_id, tool_input, is_error, truncated } = event;
-  return JSON.stringify({ seq, kind, text, id, at, model, tool_name, tool_use_id, tool_input, is_error, truncated });
+  return JSON.stringify({ seq, kind, id, at, model, tool_name, tool_use_id, is_error, truncated, text, tool_input });
 }
 
 /** The message of a line, with the number `seq`; undefined for a line that is not a message. */
