@@ -21,6 +21,13 @@ export interface Away {
   isDistribution(path: string): boolean;
 }
 
+/** What follows the folder in a path of Windows, however both are spelled; undefined: it is not in the folder. */
+function below(folder: string, path: string): string | undefined {
+  const [outer, inner] = [spellingKey(folder), spellingKey(path)];
+  const rest = inner.slice(outer.length);
+  return inner.startsWith(outer) && /^(?:$|[\\/])/.test(rest) ? rest : undefined;
+}
+
 export function createAway(kernel: Kernel, places: NeighbourPlaces = PLACES): Away {
   const { registry, env } = kernel;
   /** All folders of a tool that has some in distributions. */
@@ -30,18 +37,8 @@ export function createAway(kernel: Kernel, places: NeighbourPlaces = PLACES): Aw
 
   const nameOf = (path: string): string | undefined => {
     if (env.platform !== "win32") return undefined;
-    const [root, key] = [spellingKey(places.distributions), spellingKey(path)];
-    if (!key.startsWith(root) || !/^[\\/]/.test(key.slice(root.length))) return undefined;
-    return (
-      key
-        .slice(root.length + 1)
-        .split(/[\\/]/, 1)[0]
-        ?.toLowerCase() || undefined
-    );
-  };
-  const isIn = (folder: string, path: string) => {
-    const [outer, inner] = [spellingKey(folder), spellingKey(path)];
-    return inner === outer || (inner.startsWith(outer) && /^[\\/]/.test(inner.slice(outer.length)));
+    const [name = ""] = below(places.distributions, path)?.slice(1).split(/[\\/]/, 1) ?? [];
+    return name.toLowerCase() || undefined;
   };
 
   async function ask(): Promise<boolean> {
@@ -82,7 +79,7 @@ export function createAway(kernel: Kernel, places: NeighbourPlaces = PLACES): Aw
         await refresh();
       } else registry.setFolders(tool, folders);
     },
-    has: (path) => list().some((folder) => isIn(folder, path)),
+    has: (path) => list().some((folder) => below(folder, path) !== undefined),
     folders: list,
     isDistribution: (path) => nameOf(path) !== undefined,
   };

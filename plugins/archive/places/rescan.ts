@@ -1,8 +1,7 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
-import { sep } from "node:path";
 import type { Adapter, AdapterEnv, Database } from "sessarc";
-import { isGone, pages } from "#internal/adapter";
+import { isGone, isInside, pages } from "#internal/adapter";
 import { listLogs } from "./listing.ts";
 import { type FoundLog, isBetterCopy, type Scan, versionOf } from "./scan.ts";
 
@@ -84,7 +83,7 @@ const holdersOf = (path: string, adapters: readonly Adapter[], env: AdapterEnv) 
   adapters.flatMap((adapter) =>
     adapter
       .roots(env)
-      .filter((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+      .filter((root) => isInside(root, path))
       .map((root) => ({ adapter, root })),
   );
 
