@@ -46,12 +46,13 @@ const entries: Record<string, string> = {
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
   "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",
   "plugins/rescue/job": "plugins/rescue/keep/job.ts",
-  "plugins/security/job": "plugins/security/job.ts",
-  "plugins/security/leaks/files": "plugins/security/leaks/files.ts",
-  "plugins/security/leaks/indexer": "plugins/security/leaks/indexer.ts",
-  "plugins/security/leaks/value": "plugins/security/leaks/value.ts",
+  "plugins/security/export/job": "plugins/security/export/job.ts",
+  "plugins/security/guard/taint/shown": "plugins/security/guard/taint/shown.ts",
+  "plugins/security/secrets/job": "plugins/security/secrets/job.ts",
+  "plugins/security/secrets/leaks/files": "plugins/security/secrets/leaks/files.ts",
+  "plugins/security/secrets/leaks/indexer": "plugins/security/secrets/leaks/indexer.ts",
+  "plugins/security/secrets/leaks/value": "plugins/security/secrets/leaks/value.ts",
   "plugins/team/database/words-indexer": "plugins/team/database/words-indexer.ts",
-  "plugins/security/guard/shown": "plugins/security/guard/shown.ts",
 };
 
 const notices = collectNotices();

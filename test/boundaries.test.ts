@@ -63,13 +63,18 @@ describe("who may import what", () => {
 
   it("arrows between the rooms of a plugin run one way", () => {
     // A room is a folder of the plugin; a file beside the folders stands for itself.
-    const roomOf = (path: string) => path.split("/").slice(0, 3).join("/");
-    const arrows = new Map<string, Set<string>>();
-    for (const { file, target } of importsBelow("plugins")) {
-      const [from, to] = [roomOf(file), roomOf(target)];
-      if (from !== to && target.startsWith("plugins/")) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
-    }
-    expect(circlesOf(arrows)).toEqual([]);
+    expect(circlesOf(arrowsOf(importsBelow("plugins"), "plugins", 3))).toEqual([]);
+  });
+
+  it("security's rooms: secrets know no session, exports and the guard know secrets and not each other", () => {
+    const own = importsBelow("plugins/security");
+    const arrows = arrowsOf(own, "plugins/security", 3);
+    const leaving = (room: string) => [...(arrows.get(`plugins/security/${room}`) ?? [])];
+    expect(leaving("secrets")).toEqual([]);
+    expect(leaving("export")).toEqual(["plugins/security/secrets"]);
+    expect(leaving("guard")).toEqual(["plugins/security/secrets"]);
+    for (const room of ["secrets", "export", "guard"])
+      expect(circlesOf(arrowsOf(own, `plugins/security/${room}`, 4)), room).toEqual([]);
   });
 
   it("the list of plugins imports plugins' entries, code of commands that start at once, and nothing deeper", () => {
@@ -194,6 +199,18 @@ function findCircle(arrows: ReadonlyMap<string, readonly string[]>): string[] {
 }
 
 const isPackage = (i: Import) => !/^(core|plugins|ui|test|playground)\//.test(i.target);
+
+/** Which rooms below `folder` import which; a room's path has `depth` names. */
+function arrowsOf(imports: readonly Import[], folder: string, depth: number): Map<string, Set<string>> {
+  const roomOf = (path: string) => path.split("/").slice(0, depth).join("/");
+  const arrows = new Map<string, Set<string>>();
+  for (const { file, target } of imports) {
+    if (!file.startsWith(`${folder}/`) || !target.startsWith(`${folder}/`)) continue;
+    const [from, to] = [roomOf(file), roomOf(target)];
+    if (from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
+  }
+  return arrows;
+}
 
 /** Those that can be reached from themselves, with the way. */
 function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {

@@ -5,31 +5,32 @@ import type { MaybePromise } from "#internal";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
 import { type Block, config } from "./config.ts";
-import type { Rule } from "./engine.ts";
+import { exportRoutes } from "./export/routes.ts";
+import { createSessions, type SecuritySessions } from "./export/sessions.ts";
 import type { GuardContract } from "./guard/contract.ts";
 import { createGuard, type Guard, type ToolCall, type ToolDecision } from "./guard/guard.ts";
 import { guardRoutes } from "./guard/routes.ts";
 import { warmGuard } from "./guard/warm.ts";
-import { createLeaks, type Leaks } from "./leaks/leaks.ts";
-import { leakRoutes } from "./leaks/routes.ts";
-import { LEAKS_VERSION } from "./leaks/version.ts";
-import { securityRoutes } from "./routes.ts";
-import { createRuleSet, type RuleSet } from "./rule-set.ts";
 import { migrations } from "./schema.ts";
-import { createSessions, type SecuritySessions } from "./sessions.ts";
+import type { Rule } from "./secrets/engine.ts";
+import { createLeaks, type Leaks } from "./secrets/leaks/leaks.ts";
+import { leakRoutes } from "./secrets/leaks/routes.ts";
+import { LEAKS_VERSION } from "./secrets/leaks/version.ts";
+import { ruleRoutes } from "./secrets/routes.ts";
+import { createRuleSet, type RuleSet } from "./secrets/rule-set.ts";
 
-export type { Confidence, Rule } from "./engine.ts";
+export type { CheckFinding } from "./export/job.ts";
+export type { FrozenSession, SessionRedactor } from "./export/sessions.ts";
 export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
-export type { CheckFinding } from "./job.ts";
-export type { Leak, LeakCommits, LeakPage, LeakPlace, LeakState } from "./leaks/leaks.ts";
-export type { RuleSet } from "./rule-set.ts";
-export type { FrozenSession, SessionRedactor } from "./sessions.ts";
+export type { Confidence, Rule } from "./secrets/engine.ts";
+export type { Leak, LeakCommits, LeakPage, LeakPlace, LeakState } from "./secrets/leaks/leaks.ts";
+export type { RuleSet } from "./secrets/rule-set.ts";
 
 const BUDGET_MS = 120_000;
 /** Commands are over by then. */
 const WARM_AFTER_MS = 100;
 
-export const routes = [...securityRoutes, ...leakRoutes, ...guardRoutes] as const;
+export const routes = [...ruleRoutes, ...exportRoutes, ...leakRoutes, ...guardRoutes] as const;
 
 export interface SecurityOptions {
   /** ms a check, an export or a share may look for secrets in one session. Default: two minutes. */
@@ -46,7 +47,7 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     defineIndexer({
       name: "leaks",
       version: LEAKS_VERSION,
-      module: "sessarc/plugins/security/leaks/indexer",
+      module: "sessarc/plugins/security/secrets/leaks/indexer",
       later: true,
       tables: ["security_leak", "security_unchecked"],
     }),

@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
   options: { missed: { type: "boolean", default: false }, limit: { type: "string", default: "40" } },
 });
 const jiti = createJiti(import.meta.url);
-const { builtinRules, createRedactor, createScanner } = await jiti.import("../../plugins/security/engine.ts");
+const { builtinRules, createRedactor, createScanner } = await jiti.import("../../plugins/security/secrets/engine.ts");
 const { CONTEXTS, left } = await jiti.import("../security/_contexts.ts");
 const scanner = createScanner(builtinRules(), { categories: ["secret"] });
 const isFound = (text, value) => left(value, createRedactor(scanner).redactText(text)) === undefined;

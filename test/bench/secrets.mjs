@@ -16,7 +16,7 @@ const { values } = parseArgs({
   },
 });
 const jiti = createJiti(import.meta.url);
-const { builtinRules, createScanner } = await jiti.import("../../plugins/security/engine.ts");
+const { builtinRules, createScanner } = await jiti.import("../../plugins/security/secrets/engine.ts");
 const { hostileTo } = await jiti.import("../security/_hostile.ts");
 
 const started = performance.now();

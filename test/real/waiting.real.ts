@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { defaultPlugins } from "sessarc/plugins";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { WaitingEntry } from "../../plugins/notices/index.ts";
-import { trustHash } from "../../plugins/security/guard/codex-trust.ts";
+import { trustHash } from "../../plugins/security/guard/install/codex-trust.ts";
 import { serveTest } from "../_setup.ts";
 import type { Driven } from "./drive.ts";
 import { isPicked } from "./picked.ts";

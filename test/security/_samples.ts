@@ -1,5 +1,5 @@
 /** Made-up credentials, drawn from the shapes of the rules: no complete token is in a source file. */
-import { type Part, parseShape } from "../../plugins/security/match/shape.ts";
+import { type Part, parseShape } from "../../plugins/security/secrets/match/shape.ts";
 
 /** A small generator with a seed, so that a failing sample comes back. */
 export function createRandom(seed: number): (below: number) => number {

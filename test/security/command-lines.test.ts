@@ -1,6 +1,6 @@
 /** Secrets on command lines, in configurations and code: an export shows none of them, and leaves their neighbours readable. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
 import { createRandom, sampleOf } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());

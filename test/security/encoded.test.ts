@@ -1,7 +1,7 @@
 /** Tokens in other spellings: the guard sees them, and no export shows them. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
 import { letters } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules(), { categories: ["secret"] });

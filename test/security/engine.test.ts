@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { builtinRules, createScanner, type Finding } from "../../plugins/security/engine.ts";
-import { matchersOf } from "../../plugins/security/rules/rules.ts";
-import { createPrefilter } from "../../plugins/security/scan/prefilter.ts";
+import { builtinRules, createScanner, type Finding } from "../../plugins/security/secrets/engine.ts";
+import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
+import { createPrefilter } from "../../plugins/security/secrets/scan/prefilter.ts";
 import { LONG } from "../rounds.ts";
 import { createRandom, letters, sampleOf } from "./_samples.ts";
 

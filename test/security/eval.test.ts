@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { builtinRules, createScanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createScanner } from "../../plugins/security/secrets/engine.ts";
 
 const file =
   process.env.SESSARC_EVAL ?? fileURLToPath(new URL("../../../shared/eval/secrets.open.jsonl.gz", import.meta.url));

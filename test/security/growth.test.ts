@@ -1,6 +1,6 @@
 /** Hostile texts for each rule: heads again and again, glued with what its value may hold, and values that break off. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createScanner, type Scanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createScanner, type Scanner } from "../../plugins/security/secrets/engine.ts";
 import { LONG } from "../rounds.ts";
 import { hostileTo } from "./_hostile.ts";
 import { letters } from "./_samples.ts";

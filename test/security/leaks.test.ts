@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { describe, expect, it } from "vitest";
-import { formsOf } from "../../plugins/security/redact/forms.ts";
+import { formsOf } from "../../plugins/security/secrets/redact/forms.ts";
 import { type Row, SESSION, startWith } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
 

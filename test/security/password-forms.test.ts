@@ -1,6 +1,6 @@
 /** Ordinary passwords, as configurations, command lines and prompts hold them: an export shows none of them. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
 import { createRandom, letters, sampleOf } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());

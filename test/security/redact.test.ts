@@ -1,6 +1,6 @@
 import type { Json, SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner, customRule } from "../../plugins/security/engine.ts";
+import { builtinRules, createRedactor, createScanner, customRule } from "../../plugins/security/secrets/engine.ts";
 import { letters } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());

@@ -7,9 +7,9 @@ import {
   patternProblem,
   type Rule,
   rulesVersion,
-} from "../../plugins/security/engine.ts";
-import { anchorsOf, composeShape } from "../../plugins/security/match/compose.ts";
-import { parseShape } from "../../plugins/security/match/shape.ts";
+} from "../../plugins/security/secrets/engine.ts";
+import { anchorsOf, composeShape } from "../../plugins/security/secrets/match/compose.ts";
+import { parseShape } from "../../plugins/security/secrets/match/shape.ts";
 import { letters } from "./_samples.ts";
 
 const found = (rules: Rule[], text: string) =>

@@ -1,6 +1,6 @@
 /** Passwords in sentences of the languages that people write in: none is shown, and sentences about passwords stay. */
 import { expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
 import { createRandom, sampleOf } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());

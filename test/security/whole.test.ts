@@ -1,7 +1,7 @@
 /** A half redaction is a leak: nothing of a value that was planted may be left, whatever stands around it. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
-import { matchersOf } from "../../plugins/security/rules/rules.ts";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
+import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
 import { CONTEXTS, left } from "./_contexts.ts";
 import { createRandom, letters, sampleOf } from "./_samples.ts";
 

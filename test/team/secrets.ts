@@ -1,6 +1,6 @@
 /** A value of every rule, planted wherever a session has text. */
-import { builtinRules, createScanner } from "../../plugins/security/engine.ts";
-import { matchersOf } from "../../plugins/security/rules/rules.ts";
+import { builtinRules, createScanner } from "../../plugins/security/secrets/engine.ts";
+import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
 import type { Row } from "../security/_kernel.ts";
 import { createRandom, sampleOf } from "../security/_samples.ts";
 

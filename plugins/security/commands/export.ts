@@ -11,9 +11,9 @@ import {
 } from "sessarc";
 import { writeFileAtomic } from "#internal";
 import { accepted, isRedacted, readFrames } from "#internal/terminal";
-import { type Format, renderSession } from "../job.ts";
-import { NOT_CHECKED } from "../redact/not-checked.ts";
-import { type DocumentProject, type DocumentSession, headOf } from "../sessions.ts";
+import { type Format, renderSession } from "../export/job.ts";
+import { type DocumentProject, type DocumentSession, headOf } from "../export/sessions.ts";
+import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;

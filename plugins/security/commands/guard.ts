@@ -1,6 +1,6 @@
 import { ApiError, type CommandContext, createStyle, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
-import type { GuardStatus, InstallAnswer } from "../guard/install.ts";
+import type { GuardStatus, InstallAnswer } from "../guard/install/install.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [action, ...rest] = ctx.args;

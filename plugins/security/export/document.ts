@@ -1,6 +1,6 @@
 /** A session as documents are made of it, and the writer they are made with. */
 import type { Json, SessionEvent } from "sessarc";
-import { NOT_CHECKED } from "../redact/not-checked.ts";
+import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
 
 /** What stands above the messages. Every string is redacted. */
 export interface DocumentHead {

@@ -10,12 +10,12 @@ import { gzipSync } from "node:zlib";
 import type { Json, SessionEvent } from "sessarc";
 import { createPieces, type Piece } from "#internal";
 import { isJson, scanLines } from "#internal/adapter";
-import { createRedactor, type Redactor, type Rule, type Scanner } from "../engine.ts";
-import { NOT_CHECKED } from "../redact/not-checked.ts";
-import { leavesOf, stringsOf } from "../scan/event.ts";
-import { tell, type Watch } from "../watch.ts";
+import { createRedactor, type Redactor, type Rule, type Scanner } from "../secrets/engine.ts";
+import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
+import { leavesOf, stringsOf } from "../secrets/scan/event.ts";
 import { cleanEvent, cleanTree } from "./clean.ts";
 import { createHomes } from "./homes.ts";
+import { tell, type Watch } from "./watch.ts";
 
 export interface PiecesRequest<Source> {
   /** Messages of each text of the session, oldest first. */

@@ -2,23 +2,23 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import { type Json, type Kernel, type PoolTask, SessarcError, type SessionEvent, type ToolRole } from "sessarc";
-import type { Rule, Scanner } from "../engine.ts";
-import { hideIn } from "../hide.ts";
-import type { ScanJob, ScanJobResult } from "../job.ts";
-import type { RuleSet } from "../rule-set.ts";
-import { type Doubt, doubtFinding, doubtText } from "./doubts.ts";
-import { gitPrints } from "./git-past.ts";
-import { DEADLINE_MS } from "./hook-script.ts";
-import { createInstaller, type Installer } from "./install.ts";
+import type { Rule, Scanner } from "../secrets/engine.ts";
+import { hideIn } from "../secrets/hide.ts";
+import type { ScanJob, ScanJobResult } from "../secrets/job.ts";
+import type { RuleSet } from "../secrets/rule-set.ts";
+import { DEADLINE_MS } from "./install/hook-script.ts";
+import { createInstaller, type Installer } from "./install/install.ts";
 import { reachesArchive } from "./own-archive.ts";
-import { partsOf } from "./parts.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
-import { pathsRead, type ReadFile, type Reads, readPath, smallestFirst } from "./reads.ts";
 import { createRecent } from "./recent.ts";
 import { createRecords, type Interception } from "./records.ts";
-import { isSecretFile, isStore } from "./stores.ts";
+import { type Doubt, doubtFinding, doubtText } from "./taint/doubts.ts";
+import { gitPrints } from "./taint/git-past.ts";
+import { partsOf } from "./taint/parts.ts";
+import { pathsRead, type ReadFile, type Reads, readPath, smallestFirst } from "./taint/reads.ts";
+import { isSecretFile, isStore } from "./taint/stores.ts";
 
-export type { GuardStatus } from "./install.ts";
+export type { GuardStatus } from "./install/install.ts";
 export type { ToolCall } from "./payload.ts";
 export type { Interception } from "./records.ts";
 
@@ -53,9 +53,9 @@ export interface Guard extends Installer {
 }
 
 const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
-  specifier: "sessarc/plugins/security/job",
+  specifier: "sessarc/plugins/security/secrets/job",
   export: "scanLarge",
-  inline: async (job) => (await import("../job.ts")).scanLarge(job),
+  inline: async (job) => (await import("../secrets/job.ts")).scanLarge(job),
 };
 /** Longer texts go to the pool at once. This much of a call and its files is checked even after the deadline, because a small call must not be blocked on a busy machine. */
 const SMALL = 512 * 1024;

@@ -1,6 +1,6 @@
 /** The guard's answers in the format of each assistant. Allow has no output, because an explicit allow would skip the assistant's own prompts. */
 import type { ToolDecision } from "./guard.ts";
-import { ANSWER_TYPE } from "./hook-script.ts";
+import { ANSWER_TYPE } from "./install/hook-script.ts";
 
 /** The assistant's fields for a block: added to the API's answer, or the whole answer to an installed hook. */
 export function blockFields(client: string, reason: string): Record<string, unknown> {

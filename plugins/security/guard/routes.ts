@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
-import { HELLO, hookKey, placesOf, proofOf } from "./hook-script.ts";
+import { HELLO, hookKey, placesOf, proofOf } from "./install/hook-script.ts";
 import { answerHook, askFields, blockFields } from "./reply.ts";
 import { warmGuard } from "./warm.ts";
 

@@ -1,6 +1,6 @@
 /** Which lines of their input `grep`, `head`, `tail`, `sed -n` and `awk` print, and which field `jq` prints, for simple arguments. */
 import type { RE2JS } from "re2js";
-import { expressions } from "../match/expressions.ts";
+import { expressions } from "../../secrets/match/expressions.ts";
 
 /** Patterns that mean the same to every `grep`. */
 const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;

@@ -13,7 +13,7 @@ import {
   removeOutside,
   replaceOutside,
 } from "#internal";
-import type { RuleSet } from "../rule-set.ts";
+import type { RuleSet } from "../../secrets/rule-set.ts";
 import { diffOf } from "./diff.ts";
 import { type HookRequest, hookIn, isWaitingHook } from "./hook-command.ts";
 import { placesOf, writeHookScript } from "./hook-script.ts";

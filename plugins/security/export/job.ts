@@ -2,13 +2,14 @@
 
 import type { EventKind, Json, SessionEvent } from "sessarc";
 import { createTranscripts, type TranscriptPart } from "#internal";
-import { createRedactor, createScanner, type Rule, rulesVersion, type Scanner } from "./engine.ts";
-import { cleanEvent, cleanTree } from "./export/clean.ts";
-import type { DocumentHead, DocumentWriter, SessionDocument } from "./export/document.ts";
-import { toJson } from "./export/json.ts";
-import { toMarkdown } from "./export/markdown.ts";
-import { toPage } from "./export/page.ts";
-import { type PiecesJob, type PiecesResult, writePieces } from "./export/pieces.ts";
+import { createRedactor, type Rule } from "../secrets/engine.ts";
+import { scannerFor } from "../secrets/job.ts";
+import { cleanEvent, cleanTree } from "./clean.ts";
+import type { DocumentHead, DocumentWriter, SessionDocument } from "./document.ts";
+import { toJson } from "./json.ts";
+import { toMarkdown } from "./markdown.ts";
+import { toPage } from "./page.ts";
+import { type PiecesJob, type PiecesResult, writePieces } from "./pieces.ts";
 import { tell, type Watch } from "./watch.ts";
 
 /** Where the events come from: the data directory, or the caller when they live elsewhere. */
@@ -186,46 +187,6 @@ function inPlaceholder(text: string, offset: number): boolean {
 /** A session for another machine, in files. */
 export async function writeSessionPieces(job: PiecesJob<EventSource>): Promise<PiecesResult> {
   return writePieces(job, (rules) => scannerFor(rules, ["secret", "personal"]), eventsOf);
-}
-
-export interface ScanJob {
-  rules: Rule[];
-  event: SessionEvent;
-  path?: string;
-  budgetMs: number;
-}
-export interface ScanJobResult {
-  findings: { ruleId: string; rule: string; field: string; confidence: string; masked: string }[];
-  partial: boolean;
-}
-
-/** One large call or file. */
-export async function scanLarge({ rules, event, path, budgetMs }: ScanJob): Promise<ScanJobResult> {
-  const scanner = scannerFor(rules, ["secret"]);
-  const { findings, partial } = scanner.scanEvent(event, {
-    budgetMs,
-    forms: true,
-    ...(path === undefined ? {} : { path }),
-  });
-  return {
-    findings: findings
-      .slice(0, 1_000)
-      .map(({ ruleId, rule, field, confidence, masked }) => ({ ruleId, rule, field, confidence, masked })),
-    partial,
-  };
-}
-
-const scanners = new Map<string, Scanner>();
-
-/** Made once for each set of rules. */
-function scannerFor(rules: Rule[], categories: ("secret" | "personal")[]): Scanner {
-  const key = `${rulesVersion(rules)} ${categories.join()} ${rules.map((rule) => rule.replacement ?? "").join("\0")}`;
-  const known = scanners.get(key);
-  if (known) return known;
-  if (scanners.size >= 3) scanners.clear();
-  const scanner = createScanner(rules, { categories });
-  scanners.set(key, scanner);
-  return scanner;
 }
 
 async function* eventsOf(source: EventSource): AsyncGenerator<SessionEvent[]> {

@@ -6,11 +6,11 @@ import { crc32, gunzipSync, constants as zlib } from "node:zlib";
 import { isRecord, type Json, type Pool, type PoolTask, type ToolRole } from "sessarc";
 import { mustYield, yieldNow } from "#internal";
 import { pathsIn } from "#internal/adapter";
+import type { ToolCall } from "../payload.ts";
 import { belowBudget, filesBelow } from "./below.ts";
 import type { Doubt } from "./doubts.ts";
 import { type GlobBudget, matching } from "./glob.ts";
 import { partsOf } from "./parts.ts";
-import type { ToolCall } from "./payload.ts";
 import { seeksTokens } from "./search.ts";
 import { matchedBelow } from "./select.ts";
 import type { PastShown, ShellLine, Shown, ShownFile } from "./shown.ts";
@@ -72,7 +72,7 @@ export interface Reads {
 }
 
 const SHELL: PoolTask<[ShellLine], Shown> = {
-  specifier: "sessarc/plugins/security/guard/shown",
+  specifier: "sessarc/plugins/security/guard/taint/shown",
   export: "filesShown",
   inline: async (line) => (await import("./shown.ts")).filesShown(line),
 };

@@ -4,13 +4,13 @@ import { hostname } from "node:os";
 import { basename } from "node:path";
 import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
 import { mustYield, type TranscriptPart, yieldNow } from "#internal";
-import type { DocumentHead } from "./export/document.ts";
-import type { PiecesJob, PiecesRequest, PiecesResult, WrittenPieces } from "./export/pieces.ts";
-import { pagePolicy } from "./export/policy.ts";
-import { createTurns, type Turns } from "./export/turns.ts";
-import { withoutCutEnd } from "./hide.ts";
+import { withoutCutEnd } from "../secrets/hide.ts";
+import type { RuleSet } from "../secrets/rule-set.ts";
+import type { DocumentHead } from "./document.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
-import type { RuleSet } from "./rule-set.ts";
+import type { PiecesJob, PiecesRequest, PiecesResult, WrittenPieces } from "./pieces.ts";
+import { pagePolicy } from "./policy.ts";
+import { createTurns, type Turns } from "./turns.ts";
 import { DONE, STOP, type Watch } from "./watch.ts";
 
 export type DocumentSession = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -67,18 +67,18 @@ export interface FrozenSession {
 }
 
 export const CHECK: PoolTask<[CheckJob], CheckResult> = {
-  specifier: "sessarc/plugins/security/job",
+  specifier: "sessarc/plugins/security/export/job",
   export: "checkSession",
   inline: async (job) => (await import("./job.ts")).checkSession(job),
 };
 const RENDER: PoolTask<[RenderJob], RenderResult> = {
-  specifier: "sessarc/plugins/security/job",
+  specifier: "sessarc/plugins/security/export/job",
   export: "renderSession",
   inline: async (job) => (await import("./job.ts")).renderSession(job),
 };
 
 const PIECES: PoolTask<[PiecesJob<EventSource>], PiecesResult> = {
-  specifier: "sessarc/plugins/security/job",
+  specifier: "sessarc/plugins/security/export/job",
   export: "writeSessionPieces",
   inline: async (job) => (await import("./job.ts")).writeSessionPieces(job),
 };
@@ -166,7 +166,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     excerpt: (text, start, end) => rules.excerpt(text, start, end),
     title: (text, most) => rules.hide(withoutCutEnd(text, most)),
     async messages(events) {
-      const { createRedactor } = await import("./engine.ts");
+      const { createRedactor } = await import("../secrets/engine.ts");
       const scanner = await rules.scanner();
       const out: SessionEvent[] = [];
       for (const event of events) {
@@ -204,7 +204,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       return pieces;
     },
     async piecesVersion() {
-      const { rulesVersion } = await import("./rules/rules.ts");
+      const { rulesVersion } = await import("../secrets/rules/rules.ts");
       const { rules: all, home, names } = await machine();
       const replaced = all.map((rule) => rule.replacement ?? "");
       return digestOf([PIECES_FORMAT, rulesVersion(all), replaced, home, names]);
@@ -213,7 +213,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       const row = await archive().row(id);
       const all = await rules.list();
       const transcript = `${CHECKED} ${row.generation} ${row.parts}`;
-      const { rulesVersion } = await import("./rules/rules.ts");
+      const { rulesVersion } = await import("../secrets/rules/rules.ts");
       const version = rulesVersion(all);
       if (!personal) {
         const known = await db.get<{ data: string }>(

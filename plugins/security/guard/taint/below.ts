@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RE2JS } from "re2js";
 import { readRegular } from "sessarc/adapter";
-import { expressions } from "../match/expressions.ts";
+import { expressions } from "../../secrets/match/expressions.ts";
 import { namesFit } from "./glob.ts";
 import { isSecretFile } from "./stores.ts";
 import type { Below } from "./words.ts";

@@ -122,13 +122,13 @@ interface PlaceRow {
 }
 
 const FILES: PoolTask<[string[]], FileFingerprints[]> = {
-  specifier: "sessarc/plugins/security/leaks/files",
+  specifier: "sessarc/plugins/security/secrets/leaks/files",
   export: "fingerprintsIn",
   inline: async (paths) => (await import("./files.ts")).fingerprintsIn(paths),
 };
 
 const VALUE: PoolTask<[SessionEvent, string], string | undefined> = {
-  specifier: "sessarc/plugins/security/leaks/value",
+  specifier: "sessarc/plugins/security/secrets/leaks/value",
   export: "valueIn",
   inline: async (event, id) => (await import("./value.ts")).valueIn(event, id),
 };

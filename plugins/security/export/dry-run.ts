@@ -1,6 +1,6 @@
 /** What rules would have done to the tool calls of the archive. */
 import type { Kernel } from "sessarc";
-import { type RuleInput, toTrialRule } from "./rule-set.ts";
+import { type RuleInput, toTrialRule } from "../secrets/rule-set.ts";
 import { CHECK, toSource } from "./sessions.ts";
 
 export interface DryRun {

@@ -1,71 +1,18 @@
-/** Rules, the security check of a session, its redacted export. */
+/** The security check of a session, its redacted export, and rules tried on the archive. */
 
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { toErrorBody, toEvents } from "#internal";
+import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
+import { ruleInput } from "../secrets/rule-set.ts";
 import { countDryRun } from "./dry-run.ts";
-import { inPieces } from "./export/turns.ts";
 import { pageOf } from "./pages.ts";
-import { NOT_CHECKED } from "./redact/not-checked.ts";
-import { ruleInput, rulePatch, toTrialRule } from "./rule-set.ts";
 import type { Follow } from "./sessions.ts";
+import { inPieces } from "./turns.ts";
 
 const count = (max: number) =>
   v.pipe(v.string(), v.regex(/^\d{1,6}$/, "must be a whole number"), v.transform(Number), v.maxValue(max));
 const flag = v.optional(v.picklist(["0", "1"]));
-
-const list = defineRoute({
-  method: "GET",
-  path: "/security/rules",
-  summary: "Rules: built-in ones, those of the configuration, your own",
-  handler: async ({ kernel }) => ({ rules: await kernel.inject("rules").list() }),
-});
-
-const create = defineRoute({
-  method: "POST",
-  path: "/security/rules",
-  status: 201,
-  summary: "Add a rule; its pattern runs in linear time",
-  body: ruleInput,
-  handler: ({ kernel, body }) => kernel.inject("rules").create(body),
-});
-
-const update = defineRoute({
-  method: "PATCH",
-  path: "/security/rules/:id",
-  summary: "Change a rule; built-in ones can be switched off and on",
-  body: rulePatch,
-  handler: ({ kernel, params, body }) => kernel.inject("rules").update(params.id, body),
-});
-
-const remove = defineRoute({
-  method: "DELETE",
-  path: "/security/rules/:id",
-  summary: "Delete a rule of your own",
-  handler: async ({ kernel, params }) => {
-    await kernel.inject("rules").remove(params.id);
-    return { deleted: true as const };
-  },
-});
-
-const test = defineRoute({
-  method: "POST",
-  path: "/security/rules/test",
-  summary: "What a rule would find in a text",
-  body: v.object({ rule: ruleInput, text: v.pipe(v.string(), v.maxLength(1_000_000)) }),
-  handler: async ({ body }) => {
-    const { createScanner } = await import("./engine.ts");
-    const { findings, partial } = createScanner([await toTrialRule({ ...body.rule, kind: "redact" })]).scan(body.text, {
-      budgetMs: 40,
-    });
-    return {
-      findings: findings
-        .slice(0, 1000)
-        .map(({ start, end, confidence, masked }) => ({ start, end, confidence, masked })),
-      partial,
-    };
-  },
-});
 
 const dryRun = defineRoute({
   method: "POST",
@@ -148,4 +95,4 @@ const exportRedacted = defineRoute({
   },
 });
 
-export const securityRoutes = [list, create, update, remove, test, dryRun, check, exportRedacted] as const;
+export const exportRoutes = [dryRun, check, exportRedacted] as const;
