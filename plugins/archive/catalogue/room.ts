@@ -3,7 +3,6 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kernel, Services } from "sessarc";
 import { spaceOf } from "#internal";
-import { BYTES } from "./totals.ts";
 
 export interface Room {
   /** Of the catalogue. */
@@ -68,9 +67,8 @@ export function createRoom(kernel: Kernel, generation: () => number): () => Prom
     if (texts?.generation !== generation()) {
       const rows = db.all<TextRow>(
         `select tool, sum(one) as sessions, sum(bytes) as bytes from (
-           select tool, 1 as one, ${BYTES} from session group by id
-           union all select tool, 0, ${BYTES.replace("parts", "earlier.parts")} from earlier join session on session.id = earlier.session_id
-             group by earlier.session_id)
+           select tool, 1 as one, transcript_bytes as bytes from session
+           union all select tool, 0, earlier.transcript_bytes from earlier join session on session.id = earlier.session_id)
          group by tool`,
       );
       texts = { generation: generation(), rows };

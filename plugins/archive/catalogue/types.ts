@@ -80,6 +80,10 @@ export interface SessionRow {
   missing: number;
   generation: number;
   parts: string;
+  /** Of `parts`. */
+  transcript_bytes: number;
+  /** Of the assistant that wrote the log, where the log has a version. */
+  assistant_version: string | null;
   /** Generation whose cursor is the position of the log's tail; 0: none. */
   has_cursor: number;
   imported_at: string;
@@ -119,6 +123,7 @@ export interface EarlierRow {
   /** Generation of the session while this was its text. */
   version: number;
   parts: string;
+  transcript_bytes: number;
   /** seqs of the messages that no later text has, as a list of [from, to). */
   own: string;
   /** Names of those messages: 53-bit hashes as doubles. */
@@ -141,7 +146,6 @@ export interface ProjectRow {
 /** What a log states of its session beside messages and replies. */
 export interface LoggedFacts {
   costUSD?: number;
-  assistantVersion?: string;
   unlogged?: TokenUsage;
   links?: SessionLink[];
   tags?: string[];

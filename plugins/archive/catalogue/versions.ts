@@ -5,7 +5,7 @@ import { ISSUES, isNewerVersion, versionNumbers } from "#internal";
 export interface Versions {
   /** A session of this version was stored. */
   saw(tool: string, version: string | undefined): Promise<void>;
-  /** Undefined if there are none. The first call reads all sessions of the catalogue, no log; later ones read nothing. */
+  /** Undefined if there are none. The first call reads an index of all sessions; later ones read nothing. */
   check(): Promise<DoctorCheck | undefined>;
 }
 
@@ -18,8 +18,7 @@ export function createVersions({ registry, storage }: Pick<Kernel, "registry" | 
   };
   async function read(): Promise<Map<string, string>> {
     const rows = await storage.db.all<{ tool: string; version: string }>(
-      `select distinct tool, json_extract(logged, '$.assistantVersion') as version from session
-       where logged like '%"assistantVersion"%' order by tool`,
+      `select distinct tool, assistant_version as version from session where assistant_version is not null`,
     );
     const newest = new Map<string, string>();
     for (const { tool, version } of rows) add(newest, tool, version);

@@ -1,6 +1,5 @@
 /** What a log states of its session beside messages and replies, with limits: the log's author may be hostile. */
 import { type Kernel, SessarcError, type SessionLink, type SessionSummary } from "sessarc";
-import { versionNumbers } from "#internal";
 import type { LoggedFacts } from "../catalogue/types.ts";
 import type { FoundLog } from "../places/scan.ts";
 
@@ -10,21 +9,16 @@ const CHARS = 2_048;
 
 export function loggedOf({
   costUSD,
-  assistantVersion = "",
   unlogged,
   links = [],
   tags = [],
   refused,
   leftOut,
-}: Pick<
-  SessionSummary,
-  "costUSD" | "assistantVersion" | "unlogged" | "links" | "tags" | "refused" | "leftOut"
->): LoggedFacts {
+}: Pick<SessionSummary, "costUSD" | "unlogged" | "links" | "tags" | "refused" | "leftOut">): LoggedFacts {
   const kept = links.filter(isPlain).slice(0, MOST);
   const named = tags.filter((tag) => tag.length <= CHARS).slice(0, MOST);
   return {
     ...(costUSD !== undefined && { costUSD }),
-    ...(versionNumbers(assistantVersion) && { assistantVersion }),
     ...(unlogged && { unlogged }),
     ...(kept.length > 0 && { links: kept }),
     ...(named.length > 0 && { tags: named }),

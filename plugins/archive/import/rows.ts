@@ -1,5 +1,6 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
 import type { SqlValue, Statement } from "sessarc";
+import { type TranscriptPart, versionNumbers } from "#internal";
 import { countsAt } from "#internal/adapter";
 import { NEVER, packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
@@ -40,6 +41,8 @@ const COLUMNS = [
   "missing",
   "generation",
   "parts",
+  "transcript_bytes",
+  "assistant_version",
   "has_cursor",
   "imported_at",
   "format",
@@ -98,6 +101,10 @@ export function toRow(
     past &&
     past.copied >= 0 &&
     ((past.lineage & FORK_ENDED) !== 0 || (past.copied > 0 && forkedFrom !== past.forked_from));
+  const parts = [
+    ...(past ? partsOf(past).slice(0, partsOf(past).length - session.folded) : []),
+    ...(session.part ? [session.part] : []),
+  ];
   const sortAt = Date.parse(endedAt ?? startedAt ?? "");
   return {
     id: session.id,
@@ -131,10 +138,11 @@ export function toRow(
     companions: ref.companions?.length ? JSON.stringify(ref.companions) : null,
     missing: 0,
     generation,
-    parts: packParts([
-      ...(past ? partsOf(past).slice(0, partsOf(past).length - session.folded) : []),
-      ...(session.part ? [session.part] : []),
-    ]),
+    parts: packParts(parts),
+    transcript_bytes: bytesIn(parts),
+    assistant_version: versionNumbers(summary.assistantVersion ?? "")
+      ? (summary.assistantVersion ?? null)
+      : (stored?.assistant_version ?? null),
     has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
     format: COUNTED,
@@ -160,13 +168,23 @@ export function replaceEarlier({ id, earlier }: ImportedSession, keptAt: Readonl
     ["delete from earlier where session_id = ?", [id]],
     ...earlier.map(
       ({ version, parts, own, names, count }): Statement => [
-        "insert into earlier (session_id, version, parts, own, names, own_count, kept_at) values (?, ?, ?, ?, ?, ?, ?)",
-        [id, version, packParts(parts), JSON.stringify(own), toBytes(names), count, keptAt.get(version) ?? now],
+        "insert into earlier (session_id, version, parts, transcript_bytes, own, names, own_count, kept_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+          id,
+          version,
+          packParts(parts),
+          bytesIn(parts),
+          JSON.stringify(own),
+          toBytes(names),
+          count,
+          keptAt.get(version) ?? now,
+        ],
       ],
     ),
   ];
 }
 
+const bytesIn = (parts: readonly TranscriptPart[]) => parts.reduce((sum, { bytes }) => sum + bytes, 0);
 const toBytes = ({ buffer, byteOffset, byteLength }: Float64Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
 function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
