@@ -87,7 +87,7 @@ export const migrations: readonly string[] = [
    -- What every import asks for whatever it brought, and every page of a listing: without reading all sessions.
    create index session_uncompared on session (id) where copied = -1;
    create index session_counts on session (project_id, sort_at, parent_id, message_count, ended_at, tool);
-   create index session_totals on session (tool, transcript_bytes, message_count, assistant_version);
+   create index session_totals on session (transcript_bytes, message_count, tool, assistant_version);
    create index session_written on session (source_mtime);
    create index session_forked on session (forked_from) where forked_from is not null;
    create index session_unsettled on session (id) where lineage >= 8;
