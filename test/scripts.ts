@@ -1,4 +1,5 @@
 /** The processes that tests start from the sources: every `*child.ts` below test/, bundled together, once for all who ask. */
+import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { alias } from "./alias.ts";
@@ -13,6 +14,7 @@ const CHILDREN = [
   "mcp-hub/takeover-child",
   "share/kill-child",
   "skills/crash-child",
+  "statusline/crash-child",
   "storage/compact-child",
   "storage/durability-child",
   "storage/lock-child",
@@ -27,6 +29,27 @@ const FOLDER = join(CACHE, "scripts");
 export async function childScript(name: (typeof CHILDREN)[number]): Promise<readonly string[]> {
   await builtScripts();
   return [...SCRIPT_FLAGS, join(FOLDER, `${name}.mjs`)];
+}
+
+/** Runs a child with an argument; answers what it counted, undefined where it killed itself. */
+export async function runKilled(script: readonly string[], argument: unknown): Promise<number | undefined> {
+  const run = spawn(process.execPath, [...script, JSON.stringify(argument)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH },
+  });
+  let [out, err] = ["", ""];
+  run.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  run.stderr.on("data", (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
+    run.on("close", (...end) => resolve(end)),
+  );
+  if (signal === "SIGKILL") return undefined;
+  if (code !== 0) throw new Error(`The child failed (${code}): ${err}`);
+  return Number(out);
 }
 
 /** A second of a processor for all of them; each alone would take as long. */

@@ -22,8 +22,8 @@ export type ToolRole =
 export type UsageSummary = Pick<SessionSummary, "usage" | "replies" | "evidence" | "parent">;
 
 /**
- * What features ask of an adapter beside its logs, by the feature's name (`guard`, `mcp`, `replay`, `skills`): the plugin that asks
- * declares it by module augmentation, so an adapter that answers imports that plugin's types.
+ * What features ask of an adapter beside its logs, by the feature's name (`guard`, `statusline`, `mcp`, `replay`, `skills`): the plugin
+ * that asks declares it by module augmentation, so an adapter that answers imports that plugin's types.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by augmentation
 export interface AdapterCapabilities {}

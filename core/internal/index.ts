@@ -22,6 +22,7 @@ export {
   makeFolderOf,
   missingFolderOf,
   type OutsideFile,
+  outsideBytes,
   outsideText,
   readOutside,
   removeFoldersOf,
@@ -29,7 +30,9 @@ export {
   replaceOutside,
   tempBeside,
 } from "../outside/file.ts";
-export { parseSettings, SettingsProblem, type SettingsSyntax } from "../outside/parse.ts";
+export { parseSettings, SettingsProblem, type SettingsSyntax, usable } from "../outside/parse.ts";
+export type { PlacedFile, Placement } from "../outside/placement-journal.ts";
+export { createPlacements, type PlacementOwner, type Placements, type PlannedFile } from "../outside/placements.ts";
 export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
 export { linger, listenOn } from "../serve/listen.ts";
 export { classed, classedUsage, classOfKey, plainModel, plainUsage } from "../session/price-class.ts";

@@ -55,6 +55,11 @@ export function outsideText(file: OutsideFile): { text: string; bom: boolean } {
   }
 }
 
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** The bytes of a text, as `outsideText` reads them. */
+export const outsideBytes = (text: string, bom: boolean): Buffer =>
+  Buffer.concat([...(bom ? [BOM] : []), Buffer.from(text)]);
+
 /** A path beside the file, for what is to take its place. A caller that must find it after a crash records the path first. */
 export const tempBeside = (file: OutsideFile) => join(dirname(file.real), tempName());
 

@@ -1,5 +1,6 @@
 /** Other programs' settings as values. What the program itself would not read is an error with the place, never a part of it. */
 import * as jsonc from "jsonc-parser";
+import { SessarcError } from "../errors/error.ts";
 import { isRecord, type JsonRecord } from "../utils/json.ts";
 
 /** `commented`: JSON with comments; `jsonc`: with comments and trailing commas. */
@@ -8,6 +9,16 @@ export type SettingsSyntax = "json" | "commented" | "jsonc" | "toml";
 /** Why settings cannot be read or edited; quotes nothing of them, which may hold anything. */
 export class SettingsProblem extends Error {
   override readonly name = "SettingsProblem";
+}
+
+/** Runs `work` on the settings at `path`: its SettingsProblem is SETTINGS_UNUSABLE, which names the file. */
+export async function usable<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof SettingsProblem)) throw cause;
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: cause.message }, { cause });
+  }
 }
 
 /** An empty text is an empty object. Throws SettingsProblem. */

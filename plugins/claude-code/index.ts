@@ -88,6 +88,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
     onFailure: "configurable",
   },
 
+  statusline: { settings: (env) => join(homes(env, options)[0] ?? "", "settings.json") },
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
   rescue: rescue(
     (env) => rootsOf(env, options),

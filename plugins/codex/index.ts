@@ -94,6 +94,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
         used: usedSkill,
       },
       mcp: mcp(baseOf),
+      statusline: { none: "Codex draws its line from built-in items (tui.status_line) and runs no command" },
       // A failing hook, or an answer with a field the tool does not know, lets the call run; the user has to trust the hook first.
       guard: {
         settings: (env) => join(baseOf(env), "hooks.json"),

@@ -69,6 +69,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     mcp: mcp(cliHome),
     rescue: rescue((env) => join(cliHome(env), "session-state")),
     // A command hook denies the call on any exit code but 0, and lets it run on a timeout; http hooks must be https.
+    statusline: { label: "Copilot CLI", settings: (env) => join(cliHome(env), "settings.json") },
     guard: {
       settings: (env) => join(cliHome(env), "hooks", "sessarc.json"),
       format: "json",

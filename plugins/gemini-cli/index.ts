@@ -47,6 +47,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     },
     mcp: mcp(toolDir),
     // The timeout is in ms; stdout must be JSON only; exit code 2 blocks, any other failure lets the call run.
+    statusline: { none: "Gemini CLI's footer shows built-in items and runs no command" },
     guard: {
       settings: (env) => join(toolDir(env), "settings.json"),
       format: "jsonc",

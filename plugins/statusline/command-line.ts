@@ -2,12 +2,26 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { OtherNames } from "./input.ts";
 
-export function commandLine(tool: string, dataDir: string, platform: NodeJS.Platform, template?: string): string {
+interface Shown {
+  template?: string | undefined;
+  /** Of the assistant's contract. */
+  fields?: OtherNames | undefined;
+}
+
+export function commandLine(
+  tool: string,
+  dataDir: string,
+  platform: NodeJS.Platform,
+  { template, fields }: Shown,
+): string {
   const quote = platform === "win32" ? inDoubleQuotes : inSingleQuotes;
   const words = [process.execPath, cliFile(), "statusline", "--tool", tool, "--data-dir", dataDir];
+  const names = Object.entries(fields ?? {}).map(([field, path]) => `${field}=${path}`);
+  if (names.length > 0) words.push("--fields", names.join(","));
   if (template !== undefined) words.push("--template", template);
-  return words.map((word) => (/^[\w./:-]+$/.test(word) ? word : quote(word))).join(" ");
+  return words.map((word) => (/^[\w./:=,-]+$/.test(word) ? word : quote(word))).join(" ");
 }
 
 const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;

@@ -2,7 +2,7 @@
 import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
 import { send } from "#internal/terminal";
 import type { Figures } from "./figures.ts";
-import { readInput } from "./input.ts";
+import { type OtherNames, readInput, readNames } from "./input.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
 import { DEFAULT_TEMPLATE, FIELDS, lineOf, unknownFields } from "./line.ts";
 import { NO_INPUT, readAll } from "./quick.ts";
@@ -20,20 +20,27 @@ export async function run(ctx: CommandContext): Promise<number> {
     );
   const forms = ["install", "uninstall", "status"].filter((name) => flags[name] === true);
   if (forms.length > 1) throw new UsageError("--install, --uninstall and --status exclude each other");
-  if (flags.install === true) return install(ctx, { tool: tool ?? "claude-code", template, replace: flags.replace });
-  if (flags.uninstall === true) return uninstall(ctx, tool ?? "claude-code");
+  if (flags.install === true) return install(ctx, { tool, template, replace: flags.replace });
+  if (flags.uninstall === true) return uninstall(ctx, tool);
   if (flags.status === true) return status(ctx);
-  return print(ctx, tool, template);
+  const fields = typeof flags.fields === "string" ? readNames(flags.fields) : {};
+  if (!fields) throw new UsageError("--fields takes names and paths: --fields model=llm.name,context=ctx.percent");
+  return print(ctx, tool, fields, template);
 }
 
 /** The line, where only a configuration file says which archive it is about. */
-async function print(ctx: CommandContext, tool: string | undefined, template = DEFAULT_TEMPLATE): Promise<number> {
+async function print(
+  ctx: CommandContext,
+  tool: string | undefined,
+  fields: OtherNames,
+  template = DEFAULT_TEMPLATE,
+): Promise<number> {
   if (process.stdin.isTTY)
     throw new UsageError(
-      "`sessarc statusline` reads the JSON of an assistant on stdin; `sessarc statusline --install` shows it in Claude Code",
+      "`sessarc statusline` reads the JSON of an assistant on stdin; `sessarc statusline --install` shows the line in an assistant",
     );
   const text = await readAll(process.stdin);
-  const input = text === undefined ? undefined : readInput(text, tool);
+  const input = text === undefined ? undefined : readInput(text, tool, fields);
   if (!input) throw new UsageError(NO_INPUT);
   const { session, limits } = input;
   const figures = await send<Figures>(ctx, "POST", "/statusline", { tool: input.tool, session, limits });
@@ -53,8 +60,8 @@ async function install(ctx: CommandContext, body: object): Promise<number> {
   return 0;
 }
 
-async function uninstall(ctx: CommandContext, tool: string): Promise<number> {
-  const path = `/statusline/install?tool=${encodeURIComponent(tool)}`;
+async function uninstall(ctx: CommandContext, tool: string | undefined): Promise<number> {
+  const path = `/statusline/install${tool === undefined ? "" : `?tool=${encodeURIComponent(tool)}`}`;
   const answer = await send<StatuslineRemoved>(ctx, "DELETE", path);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else if (!answer.removed) ctx.err(`The status line is not installed in ${printable(answer.settingsPath)}`);

@@ -1,5 +1,7 @@
 /** What the archive adds to a status line: the answer of POST /statusline, and the state file. */
 export interface Figures {
+  /** The assistant they are about: as asked, else that of the session, else the first that shows such a line. */
+  tool: string | null;
   /** When they were counted. */
   at: string;
   /** The local day that `today` is about. */
@@ -44,10 +46,11 @@ export function dayOf(now: number): string {
 /** Undefined for what is not the content of the state file. */
 export function toFigures(value: unknown): Figures | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { at, day, today, session, budget, windows, limits } = value as { [K in keyof Figures]?: unknown };
+  const { tool, at, day, today, session, budget, windows, limits } = value as { [K in keyof Figures]?: unknown };
   if (typeof at !== "string" || Number.isNaN(Date.parse(at)) || typeof day !== "string") return undefined;
   if (!isSum(today) || !Array.isArray(windows) || !windows.every(isWindow)) return undefined;
   return {
+    tool: typeof tool === "string" ? tool : null,
     at,
     day,
     today,

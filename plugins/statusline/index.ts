@@ -1,16 +1,18 @@
 /** The status line of assistants: what a session, the day and the running window cost, and the provider's own limits. */
 import { type Command, definePlugin, defineRoute, type Kernel, printable, type RoutesOf } from "sessarc";
 import * as v from "valibot";
+import type { StatuslineContract } from "./contract.ts";
 import { dayOf, type Figures, STATE_KEY } from "./figures.ts";
 import {
   createInstaller,
   type Installer,
-  migrations,
   type StatuslineInstalled,
   type StatuslineRemoved,
   type StatuslineStatus,
 } from "./install.ts";
+import { placesOf } from "./places.ts";
 
+export type { StatuslineContract, StatuslineField, StatuslinePlace } from "./contract.ts";
 export type { Figures, RunningWindow } from "./figures.ts";
 export type { Installer, StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
 
@@ -35,16 +37,19 @@ export const routes = [
     path: "/statusline",
     summary: "What a status line shows of the archive; stores the limits that the assistant passes on",
     body: v.object({
-      tool: name,
+      /** Default: that of the session. */
+      tool: v.optional(name),
       /** The assistant's own id of the session. */
       session: v.optional(name),
       limits: v.optional(v.pipe(v.array(limit), v.maxLength(8)), []),
     }),
-    handler: async ({ kernel, body: { tool, session, limits } }): Promise<Figures> => {
+    handler: async ({ kernel, body: { tool: named, session: key, limits } }): Promise<Figures> => {
       const at = Date.now();
+      const { tool, session } = await aboutOf(kernel, named, key);
+      if (tool === null) return kernel.inject("statusline").figures();
       const readings = limits.map(({ resetsAt, ...one }) => ({ ...one, tool, at, resetsAt: Date.parse(resetsAt) }));
       await kernel.inject("insights").storeReadings(readings);
-      return kernel.inject("statusline").figures(session === undefined ? undefined : `${tool}:${session}`);
+      return kernel.inject("statusline").figures(session, tool);
     },
   }),
   defineRoute({
@@ -58,7 +63,8 @@ export const routes = [
     path: "/statusline/install",
     summary: "Put the status line into an assistant's settings",
     body: v.object({
-      tool: name,
+      /** Default: the first that can show it. */
+      tool: v.optional(name),
       /** In the place of another status line. */
       replace: v.optional(v.boolean()),
       template: v.optional(
@@ -76,7 +82,7 @@ export const routes = [
     method: "DELETE",
     path: "/statusline/install",
     summary: "Take the status line out of an assistant's settings",
-    query: v.object({ tool: name }),
+    query: v.object({ tool: v.optional(name) }),
     handler: ({ kernel, query }): Promise<StatuslineRemoved> =>
       kernel.inject("statusline").installer.uninstall(query.tool),
   }),
@@ -86,21 +92,23 @@ const command: Command = {
   name: "statusline",
   summary: "One line for an assistant's status bar: JSON on stdin, model, context, cost and limits out",
   usage:
-    "[--template t] < the assistant's JSON\n--install|--uninstall|--status [--tool claude-code|copilot] [--template t] [--replace]",
+    "[--template t] < the assistant's JSON\n--install|--uninstall|--status [--tool name] [--template t] [--replace]",
   options: {
     install: { type: "boolean" },
     uninstall: { type: "boolean" },
     status: { type: "boolean" },
     tool: { type: "string", short: "t" },
     template: { type: "string" },
+    fields: { type: "string" },
     replace: { type: "boolean" },
   },
   help: {
     install: "Show it in the assistant, whose settings are backed up first",
     uninstall: "Take it out again; the settings are restored byte for byte if nothing else changed them",
     status: "Which assistants show it",
-    tool: "claude-code (default) or copilot",
+    tool: "The assistant; --status lists them, the first one is the default",
     template: "Parts with | between them, as '{model}|{today} today'; a part without its figure is left out",
+    fields: "Where the JSON has a figure under another name: model=llm.name,context=ctx.percent",
     replace: "In the place of another status line, which --uninstall puts back",
   },
   operands: [],
@@ -109,19 +117,18 @@ const command: Command = {
 
 export interface Statusline {
   installer: Installer;
-  /** `session`: its id in the archive. */
-  figures(session?: string): Promise<Figures>;
+  /** `session`: its id in the archive. `tool`: default the first assistant that can show the line. */
+  figures(session?: string, tool?: string): Promise<Figures>;
 }
 
 export default definePlugin({
   name: "statusline",
   dependsOn: ["archive", "insights", "budget"],
   routes,
-  migrations,
   commands: [command],
   setup(kernel) {
     const installer = createInstaller(kernel);
-    const figures = (session?: string) => readFigures(kernel, session);
+    const figures = (session?: string, tool?: string) => readFigures(kernel, session, tool);
     kernel.provide("statusline", { installer, figures });
     const write = async () => {
       if (kernel.storage.readOnly || !(await installer.isInstalled())) return;
@@ -135,7 +142,15 @@ export default definePlugin({
   },
 });
 
-async function readFigures(kernel: Kernel, session: string | undefined): Promise<Figures> {
+/** What a line is about, where the command may not name the assistant: the session's own, else the first that can show the line. */
+async function aboutOf(kernel: Kernel, tool: string | undefined, key: string | undefined) {
+  const tools = tool === undefined ? placesOf(kernel).map(({ name }) => name) : [tool];
+  const ids = key === undefined ? [] : tools.map((one) => `${one}:${key}`);
+  const [session] = tool === undefined && ids.length > 0 ? await kernel.inject("archive").list({ ids }) : [];
+  return { tool: session?.tool ?? tools[0] ?? null, session: session?.id ?? ids[0] };
+}
+
+async function readFigures(kernel: Kernel, session: string | undefined, tool?: string): Promise<Figures> {
   const insights = kernel.inject("insights");
   const now = Date.now();
   const day = dayOf(now);
@@ -148,6 +163,7 @@ async function readFigures(kernel: Kernel, session: string | undefined): Promise
     kernel.find("limits")?.list() ?? [],
   ]);
   return {
+    tool: tool ?? placesOf(kernel)[0]?.name ?? null,
     at: new Date(now).toISOString(),
     day,
     today: { tokens: today.tokens, microdollars: today.cost.microdollars },
@@ -176,6 +192,9 @@ async function readFigures(kernel: Kernel, session: string | undefined): Promise
 }
 
 declare module "sessarc" {
+  interface AdapterCapabilities {
+    statusline: StatuslineContract;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     statusline: Statusline;

@@ -1,5 +1,7 @@
 /** What an assistant writes to its status line's stdin. Every field may be missing, and none is guessed. */
 
+import type { StatuslineField } from "./contract.ts";
+
 /** How much of a limit is used, as the provider reported it. */
 interface Limit {
   minutes: number;
@@ -10,7 +12,8 @@ interface Limit {
 }
 
 export interface StatusInput {
-  tool: string;
+  /** Undefined where the command does not name it: the service knows the session's. */
+  tool: string | undefined;
   /** The assistant's own id of the session. */
   session: string | undefined;
   name: string | undefined;
@@ -25,8 +28,11 @@ export interface StatusInput {
 
 type Fields = { [key: string]: unknown };
 
-/** Undefined when the text is not the JSON of a status line. `tool`: default what the text shows. */
-export function readInput(text: string, tool?: string): StatusInput | undefined {
+/** Fields under other names than the usual ones: `{ model: "llm.name" }`. */
+export type OtherNames = { readonly [K in StatuslineField]?: string };
+
+/** Undefined when the text is not the JSON of a status line. */
+export function readInput(text: string, tool?: string, names: OtherNames = {}): StatusInput | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,21 +41,60 @@ export function readInput(text: string, tool?: string): StatusInput | undefined 
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const root = fieldsOf(value);
-  const model = fieldsOf(root.model);
-  const context = fieldsOf(root.context_window);
-  const dollars = within(fieldsOf(root.cost).total_cost_usd, MOST_DOLLARS);
+  const found = (field: StatuslineField): unknown[] =>
+    (names[field] === undefined ? USUAL[field] : [names[field]]).map((path) => at(root, path));
+  const dollars = first(found("dollars"), (one) => within(one, MOST_DOLLARS));
   return {
-    // Copilot counts in units of its own.
-    tool: tool ?? (root.ai_used === undefined ? "claude-code" : "copilot"),
-    session: textOf(root.session_id),
-    name: textOf(root.session_name),
-    model: textOf(model.display_name) ?? textOf(model.id),
-    folder: textOf(fieldsOf(root.workspace).current_dir) ?? textOf(root.cwd),
-    context:
-      within(context.current_context_used_percentage, MOST_PERCENT) ?? within(context.used_percentage, MOST_PERCENT),
+    tool,
+    session: first(found("session"), textOf),
+    name: first(found("name"), textOf),
+    model: first(found("model"), textOf),
+    folder: first(found("folder"), textOf),
+    context: first(found("context"), (one) => within(one, MOST_PERCENT)),
     microdollars: dollars === undefined ? undefined : Math.round(dollars * 1e6),
     limits: limitsOf(fieldsOf(root.rate_limits)),
   };
+}
+
+/** Where assistants have a figure; the first that is there is taken. */
+const USUAL: Readonly<Record<StatuslineField, readonly string[]>> = {
+  session: ["session_id"],
+  name: ["session_name"],
+  model: ["model.display_name", "model.id"],
+  folder: ["workspace.current_dir", "cwd"],
+  context: ["context_window.current_context_used_percentage", "context_window.used_percentage"],
+  dollars: ["cost.total_cost_usd"],
+};
+
+/** `model=llm.name,context=ctx.percent`, as the installed command has it. Undefined for another text. */
+export function readNames(text: string): OtherNames | undefined {
+  const names: { [K in StatuslineField]?: string } = {};
+  for (const pair of text.split(",")) {
+    const [field = "", path = "", ...more] = pair.split("=");
+    if (!isField(field) || !/^[\w.-]+$/.test(path) || more.length > 0) return undefined;
+    names[field] = path;
+  }
+  return names;
+}
+
+const isField = (name: string): name is StatuslineField => Object.hasOwn(USUAL, name);
+
+/** Own fields only: a path may name what every object inherits. */
+function at(root: Fields, path: string): unknown {
+  let value: unknown = root;
+  for (const key of path.split(".")) {
+    const fields = fieldsOf(value);
+    value = Object.hasOwn(fields, key) ? fields[key] : undefined;
+  }
+  return value;
+}
+
+function first<T>(found: readonly unknown[], read: (value: unknown) => T | undefined): T | undefined {
+  for (const value of found) {
+    const one = read(value);
+    if (one !== undefined) return one;
+  }
+  return undefined;
 }
 
 const WINDOWS = [

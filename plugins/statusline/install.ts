@@ -1,25 +1,21 @@
 /** Puts the status line into an assistant's settings and takes it out again, byte for byte. */
-import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type Json, type Kernel, SessarcError, toJson } from "sessarc";
+import * as v from "valibot";
 import {
-  digestOf,
+  createPlacements,
   editSettings,
-  makeFolderOf,
   type OutsideFile,
+  outsideBytes,
   outsideText,
   parseSettings,
   readOutside,
-  removeFoldersOf,
-  removeOutside,
-  replaceOutside,
   type SettingsEdit,
-  SettingsProblem,
   settingAt,
+  usable,
 } from "#internal";
 import { commandLine } from "./command-line.ts";
-import "./errors.ts";
-import { reasonOf, STATUS_TOOLS, type StatusTool } from "./tools.ts";
+import { type NamedPlace, placeOf, placesOf } from "./places.ts";
 
 export interface StatuslineStatus {
   tool: string;
@@ -48,146 +44,96 @@ interface InstallOptions {
   template?: string | undefined;
 }
 
-interface Row {
-  tool: string;
-  /** JSON of our entry. */
-  entry: string;
-  /** JSON of the status line that ours replaced. */
-  previous: string | null;
-  before_sha: string | null;
-  after_sha: string;
-  backup: string | null;
-  made_folder: string | null;
-}
-
-export const migrations: readonly string[] = [
-  `create table statusline_install (
-     tool text primary key,
-     entry text not null,
-     previous text,
-     before_sha text,
-     after_sha text not null,
-     backup text,
-     made_folder text
-   )`,
-];
-
-const KEY = "statusLine";
-
 export interface Installer {
   /** Throws STATUSLINE_TOOL_UNKNOWN, STATUSLINE_TAKEN, SETTINGS_UNUSABLE, SETTINGS_CHANGED; the settings are unchanged then. */
-  install(tool: string, options: InstallOptions): Promise<StatuslineInstalled>;
-  uninstall(tool: string): Promise<StatuslineRemoved>;
+  install(tool: string | undefined, options: InstallOptions): Promise<StatuslineInstalled>;
+  uninstall(tool: string | undefined): Promise<StatuslineRemoved>;
   status(): Promise<StatuslineStatus[]>;
   /** True when some assistant shows the line. */
   isInstalled(): Promise<boolean>;
 }
 
+type Syntax = NonNullable<NamedPlace["syntax"]>;
+
+/** What taking the line out again needs, also when the adapter is gone. */
+type Placed = {
+  syntax: Syntax;
+  path: string[];
+  entry: Json;
+  /** The line that ours replaced. */
+  previous: { value: Json } | null;
+};
+
+const json = v.custom<Json>((value) => toJson(value) !== undefined);
+const placed = v.object({
+  syntax: v.picklist(["json", "jsonc", "toml"]),
+  path: v.array(v.string()),
+  entry: json,
+  previous: v.nullable(v.object({ value: json })),
+});
+
 export function createInstaller(kernel: Kernel): Installer {
   const { storage, env } = kernel;
-  const { db, files } = storage;
-  const rowOf = (tool: string) => db.get<Row>("select * from statusline_install where tool = ?", [tool]);
-  const forget = (tool: string) => db.run("delete from statusline_install where tool = ?", [tool]);
-
-  /** One change at a time. */
-  let last: Promise<unknown> = Promise.resolve();
-  function alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = last.then(work, work);
-    last = result.catch(() => {});
-    return result;
-  }
-
-  async function install(name: string, { replace, template }: InstallOptions): Promise<StatuslineInstalled> {
-    const tool = toolOf(name);
-    const file = await readOutside(tool.settings(env));
-    const row = await rowOf(name);
-    const there = await entryIn(file);
-    const ours = row !== undefined && there !== undefined && isDeepStrictEqual(there, JSON.parse(row.entry));
-    if (there !== undefined && !ours && replace !== true)
-      throw new SessarcError("STATUSLINE_TAKEN", { path: file.path });
-    const command = commandLine(name, storage.path(), env.platform, template);
-    const entry: Json = { type: "command", command, padding: 0 };
-    const bytes = await edited(file, [{ kind: "set", path: [], key: KEY, value: entry }]);
-    const untouched = ours && file.bytes !== null && digestOf(file.bytes) === row.after_sha;
-    const next: Row = untouched
-      ? { ...row, entry: JSON.stringify(entry), after_sha: digestOf(bytes) }
-      : {
-          tool: name,
-          entry: JSON.stringify(entry),
-          previous: ours ? row.previous : there === undefined ? null : JSON.stringify(there),
-          // Only settings without our line can be restored byte for byte.
-          before_sha: file.bytes === null || ours ? null : digestOf(file.bytes),
-          after_sha: digestOf(bytes),
-          backup: file.bytes === null ? null : await backUp(name, file.bytes),
-          made_folder: file.bytes === null ? ((await makeFolderOf(file.path)) ?? "") : null,
-        };
-    // The row comes first: after a crash the status reports a row without an entry.
-    await db.run("insert or replace into statusline_install values (?, ?, ?, ?, ?, ?, ?)", [
-      next.tool,
-      next.entry,
-      next.previous,
-      next.before_sha,
-      next.after_sha,
-      next.backup,
-      next.made_folder,
-    ]);
-    if (!file.bytes?.equals(bytes)) await replaceOutside(file, bytes);
-    const backupPath = next.backup === null ? null : storage.path("files", ...next.backup.split(":"));
-    return { ...(await statusOf(tool)), command, backupPath };
-  }
-
-  async function uninstall(name: string): Promise<StatuslineRemoved> {
-    const tool = toolOf(name);
-    const file = await readOutside(tool.settings(env));
-    const row = await rowOf(name);
-    const answer = (removed: boolean, restored: boolean) => ({ removed, restored, settingsPath: file.path });
-    if (!row) return answer(false, false);
-    if (file.bytes !== null && digestOf(file.bytes) === row.after_sha && (await restore(file, row))) {
-      await forget(name);
-      if (row.backup !== null) await files.removeItem(row.backup);
-      return answer(true, true);
-    }
-    const there = await entryIn(file);
-    const ours = there !== undefined && isDeepStrictEqual(there, JSON.parse(row.entry));
-    if (ours) {
+  const placements = createPlacements<null, Placed>({
+    folder: storage.path("files", "backups", "statusline"),
+    readOnly: storage.readOnly,
+    note: () => null,
+    fileNote: (value) => v.parse(placed, value),
+    async withdraw(file, entry) {
+      if (!entry) return undefined;
+      const { syntax, path, entry: ours, previous } = entry.note;
+      if (!isDeepStrictEqual(await entryIn(file, syntax, path), ours)) return undefined;
+      const { text, bom } = textOf(file, syntax);
       const edit: SettingsEdit =
-        row.previous === null
-          ? { kind: "remove", path: [KEY] }
-          : { kind: "set", path: [], key: KEY, value: JSON.parse(row.previous) as Json };
-      await replaceOutside(file, await edited(file, [edit]));
-    }
-    await forget(name);
-    return answer(ours, false);
+        previous === null ? { kind: "remove", path } : setAt(path.slice(0, -1), path.at(-1) ?? "", previous.value);
+      return outsideBytes(await usable(file.path, () => editSettings(text, syntax, [edit])), bom);
+    },
+  });
+
+  async function install(
+    name: string | undefined,
+    { replace, template }: InstallOptions,
+  ): Promise<StatuslineInstalled> {
+    const place = placeOf(kernel, name);
+    const { syntax, path } = formOf(place);
+    const at = place.settings(env);
+    const command = commandLine(place.name, storage.path(), env.platform, { template, fields: place.fields });
+    const entry = place.entry?.(command) ?? { type: "command", command, padding: 0 };
+    const plan = await placements.plan(place.name, at, async (before, known) => {
+      const text = startOf(before, syntax);
+      const settings = await usable(at, () => parseSettings(text, syntax));
+      const there = toJson(settingAt(settings, path));
+      const ours = known !== undefined && there !== undefined && isDeepStrictEqual(there, known.note.entry);
+      if (there !== undefined && !ours && replace !== true) throw new SessarcError("STATUSLINE_TAKEN", { path: at });
+      const previous = ours ? known.note.previous : there === undefined ? null : { value: there };
+      const edit = putAt(settings, path, entry);
+      return {
+        text: await usable(at, () => editSettings(text, syntax, [edit])),
+        ours,
+        note: { syntax, path, entry, previous },
+      };
+    });
+    const placement = await placements.write(plan, null);
+    return { ...(await statusOf(place)), command, backupPath: placements.backupPath(placement) };
   }
 
-  /** False where the settings cannot be made what they were. */
-  async function restore(file: OutsideFile, row: Row): Promise<boolean> {
-    if (row.made_folder !== null) {
-      await removeOutside(file);
-      if (row.made_folder !== "") await removeFoldersOf(file.real, row.made_folder);
-      return true;
-    }
-    const kept = row.backup === null ? null : await files.getItemRaw<Uint8Array>(row.backup);
-    if (!kept || digestOf(kept) !== row.before_sha) return false;
-    await replaceOutside(file, kept);
-    return true;
+  async function uninstall(name: string | undefined): Promise<StatuslineRemoved> {
+    // One whose adapter is gone can still be taken out.
+    const known = name === undefined ? undefined : await placements.find(name);
+    const place = known ? undefined : placeOf(kernel, name);
+    const settingsPath = known?.files[0]?.path ?? place?.settings(env) ?? "";
+    return { ...(await placements.undo(known?.name ?? place?.name ?? "", settingsPath)), settingsPath };
   }
 
-  async function backUp(tool: string, bytes: Buffer): Promise<string> {
-    const stamp = new Date().toISOString().replace(/[-:.]/g, "");
-    const key = `backups:statusline-${tool}-${stamp}-${randomBytes(3).toString("hex")}`;
-    await files.setItemRaw(key, bytes);
-    return key;
-  }
-
-  async function statusOf(tool: StatusTool): Promise<StatuslineStatus> {
-    const { label } = tool;
-    const settingsPath = tool.settings(env);
-    const base = { tool: tool.tool, label, settingsPath, installed: false, taken: false, problem: null };
+  async function statusOf(place: NamedPlace): Promise<StatuslineStatus> {
+    const { name, label } = place;
+    const { syntax, path } = formOf(place);
+    const settingsPath = place.settings(env);
+    const base = { tool: name, label, settingsPath, installed: false, taken: false, problem: null };
     try {
-      const there = await entryIn(await readOutside(settingsPath));
-      const row = await rowOf(tool.tool);
-      const installed = row !== undefined && isDeepStrictEqual(there, JSON.parse(row.entry));
+      const there = await entryIn(await readOutside(settingsPath), syntax, path);
+      const entry = (await placements.find(name))?.files[0];
+      const installed = entry !== undefined && isDeepStrictEqual(there, entry.note.entry);
       return { ...base, installed, taken: there !== undefined && !installed };
     } catch (error) {
       if (!(error instanceof SessarcError)) throw error;
@@ -196,41 +142,33 @@ export function createInstaller(kernel: Kernel): Installer {
   }
 
   return {
-    install: (tool, options) => alone(() => install(tool, options)),
-    uninstall: (tool) => alone(() => uninstall(tool)),
-    status: () => Promise.all(STATUS_TOOLS.map(statusOf)),
-    isInstalled: async () => (await db.get("select 1 from statusline_install limit 1")) !== undefined,
+    install: (tool, options) => placements.alone(() => install(tool, options)),
+    uninstall: (tool) => placements.alone(() => uninstall(tool)),
+    status: () => Promise.all(placesOf(kernel).map(statusOf)),
+    isInstalled: async () => (await placements.all()).size > 0,
   };
 }
 
-function toolOf(name: string): StatusTool {
-  const tool = STATUS_TOOLS.find((one) => one.tool === name);
-  if (tool) return tool;
-  const known = STATUS_TOOLS.map((one) => one.tool);
-  throw new SessarcError("STATUSLINE_TOOL_UNKNOWN", { tool: name, reason: reasonOf(name), known });
+const formOf = ({ syntax = "jsonc", path = ["statusLine"] }: NamedPlace) => ({ syntax, path: [...path] });
+
+/** Objects on the way to the entry are made where they are missing. */
+function putAt(settings: unknown, path: readonly string[], entry: Json): SettingsEdit {
+  const depth = path.findIndex((_, at) => settingAt(settings, path.slice(0, at + 1)) === undefined);
+  const last = depth < 0 ? path.length - 1 : depth;
+  const value = path.slice(last + 1).reduceRight<Json>((inner, key) => ({ [key]: inner }), entry);
+  return setAt(path.slice(0, last), path[last] ?? "", value);
 }
 
-const textOf = (file: OutsideFile) => {
+const setAt = (path: readonly string[], key: string, value: Json): SettingsEdit => ({ kind: "set", path, key, value });
+
+const startOf = (text: string, syntax: Syntax) => (text.trim() === "" && syntax !== "toml" ? "{}\n" : text);
+
+function textOf(file: OutsideFile, syntax: Syntax) {
   const { text, bom } = outsideText(file);
-  return { text: text.trim() === "" ? "{}\n" : text, bom };
-};
+  return { text: startOf(text, syntax), bom };
+}
 
 /** The status line in the settings; undefined where there is none. */
-async function entryIn(file: OutsideFile): Promise<Json | undefined> {
-  return usable(file, async () => toJson(settingAt(await parseSettings(textOf(file).text, "jsonc"), [KEY])));
-}
-
-async function edited(file: OutsideFile, edits: readonly SettingsEdit[]): Promise<Buffer> {
-  const { text, bom } = textOf(file);
-  const after = await usable(file, () => editSettings(text, "jsonc", edits));
-  return Buffer.concat([Buffer.from(bom ? [0xef, 0xbb, 0xbf] : []), Buffer.from(after)]);
-}
-
-async function usable<T>(file: OutsideFile, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof SettingsProblem)) throw error;
-    throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: error.message }, { cause: error });
-  }
+async function entryIn(file: OutsideFile, syntax: Syntax, path: readonly string[]): Promise<Json | undefined> {
+  return usable(file.path, async () => toJson(settingAt(await parseSettings(textOf(file, syntax).text, syntax), path)));
 }

@@ -38,7 +38,8 @@ interface Look {
   now: number;
 }
 
-export function lineOf(input: StatusInput, figures: Figures | undefined, { template, style, now }: Look): string {
+export function lineOf(given: StatusInput, figures: Figures | undefined, { template, style, now }: Look): string {
+  const input = { ...given, tool: given.tool ?? figures?.tool ?? undefined };
   const values = valuesOf(input, figures, style, now);
   const parts = template.split("|").flatMap((part) => {
     let missing = false;

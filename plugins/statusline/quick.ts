@@ -2,7 +2,7 @@
 import type { QuickIo } from "sessarc";
 import { createStyle } from "sessarc/terminal";
 import { findFigures } from "./ask.ts";
-import { readInput } from "./input.ts";
+import { type OtherNames, readInput, readNames } from "./input.ts";
 import { DEFAULT_TEMPLATE, lineOf, unknownFields } from "./line.ts";
 
 const MOST_BYTES = 1 << 20;
@@ -12,10 +12,10 @@ export const NO_INPUT = "stdin is not the JSON that an assistant gives its statu
 export async function run(io: QuickIo): Promise<number | undefined> {
   const options = readOptions(io.args);
   if (!options || !io.stdin) return undefined;
-  const { tool, template = DEFAULT_TEMPLATE } = options;
+  const { tool, fields, template = DEFAULT_TEMPLATE } = options;
   if (unknownFields(template).length > 0) return undefined;
   const text = await readAll(io.stdin());
-  const input = text === undefined ? undefined : readInput(text, tool);
+  const input = text === undefined ? undefined : readInput(text, tool, fields);
   if (!input) {
     io.err(`sessarc statusline: ${NO_INPUT}`);
     return 1;
@@ -25,15 +25,25 @@ export async function run(io: QuickIo): Promise<number | undefined> {
   return 0;
 }
 
+interface QuickOptions {
+  tool?: string;
+  template?: string;
+  fields?: OtherNames;
+}
+
 /** Undefined when there are other words than these options. */
-function readOptions(args: readonly string[]): { tool?: string; template?: string } | undefined {
-  const options: { tool?: string; template?: string } = {};
+function readOptions(args: readonly string[]): QuickOptions | undefined {
+  const options: QuickOptions = {};
   for (let i = 0; i < args.length; i += 2) {
     const [name, value] = [args[i], args[i + 1]];
     if (value === undefined) return undefined;
     if (name === "--tool") options.tool = value;
     else if (name === "--template") options.template = value;
-    else if (name !== "--data-dir") return undefined;
+    else if (name === "--fields") {
+      const fields = readNames(value);
+      if (!fields) return undefined;
+      options.fields = fields;
+    } else if (name !== "--data-dir") return undefined;
   }
   return options;
 }

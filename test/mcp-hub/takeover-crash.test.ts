@@ -1,11 +1,10 @@
 /** A SIGKILL before any call that changes something on the disk: the next start finds everything, or makes it, whole. */
-import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
-import { childScript } from "../scripts.ts";
+import { childScript, runKilled } from "../scripts.ts";
 import { startConfigs } from "./_configs.ts";
 
 let script: readonly string[];
@@ -32,29 +31,8 @@ async function newHome(): Promise<string> {
 const texts = (home: string) => Promise.all(Object.keys(FILES).map((path) => readFile(join(home, path), "utf8")));
 
 /** Answers how many calls there were, when it was not killed. */
-async function runChild(
-  home: string,
-  killAt: number,
-  action: "takeover" | "connect" | "restore",
-): Promise<number | undefined> {
-  const run = spawn(process.execPath, [...script, JSON.stringify({ home, killAt, action })], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH },
-  });
-  let [out, err] = ["", ""];
-  run.stdout.on("data", (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  run.stderr.on("data", (chunk: Buffer) => {
-    err += chunk.toString();
-  });
-  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
-    run.on("close", (...end) => resolve(end)),
-  );
-  if (signal === "SIGKILL") return undefined;
-  if (code !== 0) throw new Error(`The child failed (${code}): ${err}`);
-  return Number(out);
-}
+const runChild = (home: string, killAt: number, action: "takeover" | "connect" | "restore") =>
+  runKilled(script, { home, killAt, action });
 
 /** All in the long run; else one, which differs from run to run. */
 function steps(calls: number): number[] {

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { createLedger, defineAdapter } from "sessarc/adapter";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createStyle, printable } from "../../core/terminal/style.ts";
@@ -135,7 +136,9 @@ describe("sessarc statusline", () => {
     );
     expect((await statusline(input, "--template", "{today}")).stdout).toBe("$8.00\n");
     await writeFile(join(data, "files/statusline/state.json"), '{"at":"no time"}');
-    expect((await statusline(input, "--template", "{tool}|{today} today")).stdout).toBe("claude-code\n");
+    expect((await statusline(input, "--tool", "claude-code", "--template", "{tool}|{today} today")).stdout).toBe(
+      "claude-code\n",
+    );
   });
 
   it("refuses what is not a status line's JSON, an unknown figure, and a terminal", async () => {
@@ -285,6 +288,53 @@ describe("its place in an assistant's settings", () => {
     await write(".claude/settings.json", (await settings()).replace('"a": 1', '"a": 2'));
     await uninstall();
     expect(JSON.parse(await settings())).toEqual({ statusLine: { type: "command", command: "mine" }, a: 2 });
+  });
+
+  it("an adapter of another package declares its line, and where its JSON has the figures", async () => {
+    const own = defineAdapter(() => ({
+      name: "echo-2",
+      label: "Echo CLI",
+      roots: () => [],
+      async *scan() {},
+      parse: () => ({ row: () => undefined, finish: () => createLedger().summary(), snapshot: () => null }),
+      statusline: {
+        settings: (env) => join(env.home, ".echo/config.toml"),
+        syntax: "toml",
+        path: ["ui", "status"],
+        entry: (run) => ({ run }),
+        fields: { model: "llm.name", context: "llm.full" },
+      },
+    }));
+    await t.close();
+    t = await createTestKernel({ home, plugins: [...defaultPlugins(), own()], config: { sync: false } });
+    const before = "# mine\n[ui]\ndark = true\n";
+    const file = await write(".echo/config.toml", before);
+    const { body } = await install({ tool: "echo-2" });
+    expect(body).toMatchObject({ label: "Echo CLI", settingsPath: file, installed: true });
+    expect(await readFile(file, "utf8")).toContain("dark = true");
+    expect(await readFile(file, "utf8")).toContain("[ui.status]");
+    const [, , , ...args] = body.command.split(" ");
+    const shown = await statusline('{"llm":{"name":"e1","full":12},"model":"other"}', ...args);
+    expect(shown.stdout).toBe("e1 · 12 % context\n");
+    await write(".echo/config.toml", (await readFile(file, "utf8")).replace("true", "false"));
+    expect(await uninstall("echo-2")).toMatchObject({ removed: true, restored: false });
+    expect((await readFile(file, "utf8")).trim()).toBe(before.replace("true", "false").trim());
+    expect(await install({ tool: "echo-2" })).toMatchObject({ status: 200 });
+    // The plugin is gone; its line can still be taken out.
+    await t.close();
+    t = await createTestKernel({ home, plugins: defaultPlugins(), config: { sync: false } });
+    expect(await uninstall("echo-2")).toMatchObject({ removed: true, restored: true });
+  });
+
+  it("takes the assistant that the session is of, where the command does not name it", async () => {
+    await write(
+      `.claude/projects/-w-lamp/${SESSION}.jsonl`,
+      `${JSON.stringify(reply("2026-11-24T01:10:00.000Z", 1, 10))}\n`,
+    );
+    await t.send("POST", "/api/import", { all: true });
+    const ask = async (body: object) => (await t.send<{ tool: string }>("POST", "/api/statusline", body)).body.tool;
+    expect(await ask({ session: SESSION })).toBe("claude-code");
+    expect(await ask({ tool: "copilot", session: SESSION })).toBe("copilot");
   });
 
   it("leaves unreadable settings alone, and says which assistants have no such line", async () => {

@@ -1,0 +1,26 @@
+/** Installs, changes or removes the status line and kills itself before the nth call that changes something on the disk. */
+import { createKernel, loadConfig } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import { killBefore } from "../kill-at.ts";
+
+const { home, killAt, action, tool } = JSON.parse(process.argv[2] ?? "") as {
+  home: string;
+  killAt: number;
+  action: "install" | "change" | "uninstall";
+  tool: string;
+};
+
+const disk = killBefore(killAt);
+
+const env = { home, platform: process.platform, env: { HOME: home } };
+const config = await loadConfig({ cwd: home, env, flags: { dataDir: `${home}/data`, sync: false } });
+const kernel = await createKernel({ plugins: defaultPlugins(), config, env });
+const body = JSON.stringify({ tool, ...(action === "change" && { template: "{model}" }) });
+disk.armed = true;
+const response = await (action === "uninstall"
+  ? kernel.fetch(`/api/statusline/install?tool=${tool}`, { method: "DELETE" })
+  : kernel.fetch("/api/statusline/install", { method: "POST", body }));
+if (!response.ok) throw new Error(await response.text());
+disk.armed = false;
+await kernel.close();
+process.stdout.write(String(disk.calls));
