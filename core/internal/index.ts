@@ -60,6 +60,7 @@ export { GIT_LIST_KEYS, GIT_OPTIONS, GIT_VARIABLES, gitEnvironment, gitFiltersOf
 export { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "../utils/otlp.ts";
 export { isInside, resolveInside } from "../utils/path.ts";
 export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
+export { createLimit, createQueue, eachInLanes, type Limit, type Queue } from "../utils/queue.ts";
 export { createRing } from "../utils/ring.ts";
 export { sortInSlices } from "../utils/sort.ts";
 export { ISSUES } from "../utils/version.ts";

@@ -10,7 +10,7 @@ import type { CommandContext, Plugin, PluginEntry } from "../contract/plugin.ts"
 import { type ErrorBody, isSessarcError, type SessarcError, toErrorBody } from "../errors/error.ts";
 import type { Callable } from "../http/call.ts";
 import { ApiError } from "../terminal/errors.ts";
-import { createQueue, type Queue } from "./queue.ts";
+import { createPatience, type Patience } from "./patience.ts";
 
 export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"> & {
   /** Whether a running service answers; without one the archive is opened in this process. */
@@ -94,15 +94,15 @@ export function createClient({
   };
   /** The service, or undefined when the kernel of this process is open. Who locks the archive for a moment is waited for. */
   const findTarget = async (): Promise<Service | undefined> => {
-    const queue = createQueue();
+    const patience = createPatience();
     for (;;) {
-      const found = own ? undefined : await findService(config.dataDir, queue);
+      const found = own ? undefined : await findService(config.dataDir, patience);
       if (found) return found;
       try {
         await open();
         return undefined;
       } catch (error) {
-        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || !queue.waits()) throw error;
+        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || !patience.waits()) throw error;
       }
     }
   };
@@ -171,12 +171,12 @@ interface Service {
 }
 
 /** Undefined when the archive is free for this process to open. */
-async function findService(dataDir: string, queue: Queue): Promise<Service | undefined> {
+async function findService(dataDir: string, patience: Patience): Promise<Service | undefined> {
   const { readLock } = await import("../storage/lock.ts");
   let lock = await readLock(dataDir);
   while (lock && lock.url === undefined) {
-    queue.see(lock.token);
-    if (!queue.waits()) break;
+    patience.see(lock.token);
+    if (!patience.waits()) break;
     await delay(LOOK_MS);
     lock = await readLock(dataDir);
   }

@@ -4,8 +4,8 @@
  * whichever order it reads the two files: see decision 0009.
  */
 import { messageOf } from "../utils/async.ts";
+import { createQueue, type Queue } from "../utils/queue.ts";
 import type { CatalogLog } from "./catalog-log.ts";
-import { createQueue } from "./queue.ts";
 
 interface Checkpoints {
   /** Call after commits. Takes the next step in the background when the log has grown. */
@@ -24,7 +24,7 @@ const MUCH = 16;
 export function createCheckpoints(options: {
   log: CatalogLog;
   /** Changes of the log run sequentially. */
-  queue: ReturnType<typeof createQueue>;
+  queue: Queue;
   /** Resolves when the directory is ours still. */
   prove(): Promise<void>;
   /** Whether another SQLite program has the database open: it may write what it finds in its log into `catalog.db` when it closes. */

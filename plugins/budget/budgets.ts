@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Kernel, type KernelHooks, SessarcError, type Statement } from "sessarc";
 import "./errors.ts";
+import { createQueue } from "#internal";
 import { type Period, periodAt } from "./period.ts";
 
 export const SCOPES = ["all", "project", "tool", "model"] as const;
@@ -92,7 +93,7 @@ export function createBudgets(kernel: Kernel): Budgets {
   /** Budgets that are used up and ask, as of the last count. */
   let exceeded: Budget[] = [];
   const asked = new Set<string>();
-  let checking: Promise<void> = Promise.resolve();
+  const checks = createQueue();
 
   async function count(row: Row, now: number): Promise<Budget> {
     const { from, to } = periodAt(row.period, now);
@@ -186,8 +187,7 @@ export function createBudgets(kernel: Kernel): Budgets {
     },
     check() {
       if (readOnly) return Promise.resolve();
-      checking = checking.then(checkOnce, checkOnce);
-      return checking;
+      return checks(checkOnce);
     },
     async crossings() {
       const now = Date.now();

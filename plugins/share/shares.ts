@@ -1,7 +1,7 @@
 /** Making, listing, revoking and opening shares. Service "shares". */
 import { createHash, randomBytes } from "node:crypto";
 import { type Kernel, SessarcError } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { createQueue, mustYield, yieldNow } from "#internal";
 import { createShareStore, type ShareRow } from "./store.ts";
 
 export interface Share {
@@ -71,13 +71,8 @@ export function createShares(kernel: Kernel): Shares {
   /** Until when a revoked share can be restored, in ms. In memory alone: a restart ends it. */
   const undoable = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
-  let working: Promise<unknown> = Promise.resolve();
   /** Sweeps and restores run one at a time: a copy that is due is never that of a share just restored. */
-  function sequentially<T>(work: () => Promise<T>): Promise<T> {
-    const done = working.then(() => work());
-    working = done.catch(() => {});
-    return done;
-  }
+  const sequentially = createQueue();
 
   const pageKey = (id: string) => `shares:${id}.html`;
   const treeKey = (id: string) => `shares:${id}.json`;
@@ -234,7 +229,7 @@ export function createShares(kernel: Kernel): Shares {
     },
     async stop() {
       clearInterval(timer);
-      await working;
+      await sequentially.idle();
       for (const id of undoable.keys()) await removeBody(id);
       undoable.clear();
     },

@@ -1,6 +1,6 @@
 /** Exports without a reader hold little, and keep others waiting no longer than they may. */
 import { expect, it } from "vitest";
-import { createTurns, inPieces } from "../../plugins/security/export/turns.ts";
+import { inPieces } from "../../plugins/security/export/turns.ts";
 import { SESSION, startWith } from "./_kernel.ts";
 
 it("so many exports are made at once, the next ones wait until one is read or given up", async () => {
@@ -16,20 +16,6 @@ it("so many exports are made at once, the next ones wait until one is read or gi
   await expect.poll(() => answered).toBe(2);
   for (const one of open.slice(2)) expect(await one.text()).toContain("hello");
   for (const one of await Promise.all(later)) expect(await one.text()).toContain("hello");
-});
-
-it("who leaves the line takes no turn", async () => {
-  const turns = createTurns(1);
-  const end = await turns.next(new AbortController().signal);
-  const gone = new AbortController();
-  const left = turns.next(gone.signal);
-  const last = turns.next(new AbortController().signal);
-  gone.abort(new Error("gone"));
-  await expect(left).rejects.toThrow("gone");
-  end();
-  end();
-  (await last)();
-  await turns.next(new AbortController().signal);
 });
 
 it("a document comes whole, and one without a reader is aborted", async () => {

@@ -1,5 +1,5 @@
 import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { createQueue, mustYield, yieldNow } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { isDue } from "../catalogue/left-out.ts";
 import type { Readers } from "../catalogue/readers.ts";
@@ -76,7 +76,7 @@ export class Importer {
   #looked: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
   #nextScan: Promise<Scan> | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #queue = createQueue();
   /** Those of the run under way and of those that wait. */
   readonly #cancels = new Set<AbortController>();
   #swept = false;
@@ -327,7 +327,7 @@ export class Importer {
     const asked = onFrame !== SILENT;
     const cancel = new AbortController();
     this.#cancels.add(cancel);
-    const next = this.#tail.then(async () => {
+    return this.#queue(async () => {
       // Leftovers of a crash do no harm before: commands that only read do without.
       if (!this.#swept) await sweepOrphans(this.#kernel);
       this.#swept = true;
@@ -364,8 +364,6 @@ export class Importer {
         this.bulletin.end(report, asked);
       }
     });
-    this.#tail = next.catch(() => {});
-    return next;
   }
 
   /**
@@ -375,7 +373,7 @@ export class Importer {
   async cancel(): Promise<boolean> {
     if (this.#cancels.size === 0) return false;
     for (const cancel of this.#cancels) cancel.abort();
-    await this.#tail;
+    await this.#queue.idle();
     await this.wantAll(false);
     return true;
   }
@@ -423,9 +421,7 @@ export class Importer {
 
   /** Does `work` between two runs: none is under way meanwhile. */
   alone<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#tail.then(work);
-    this.#tail = next.catch(() => {});
-    return next;
+    return this.#queue(work);
   }
 
   /** Has the indexers read the sessions that they have not read yet. */
@@ -439,11 +435,11 @@ export class Importer {
 
   /** No run comes after it. */
   async close(): Promise<void> {
-    await this.#tail;
+    await this.#queue.idle();
   }
 
   /** Resolves when no run is under way. */
   async idle(): Promise<void> {
-    await this.#tail;
+    await this.#queue.idle();
   }
 }

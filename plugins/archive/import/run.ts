@@ -1,7 +1,7 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
 
 import { isSessarcError, type PoolTask, SessarcError, type Statement } from "sessarc";
-import { mustYield, spaceOf, yieldNow } from "#internal";
+import { createQueue, mustYield, spaceOf, yieldNow } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { formatCount } from "#internal/terminal";
 import { isDamage } from "../catalogue/damage.ts";
@@ -156,7 +156,7 @@ class Run {
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
   /** Ends threads that do not look at `#stop`. */
   readonly #kill = new AbortController();
-  #alone: Promise<unknown> = Promise.resolve();
+  readonly #alone = createQueue();
   readonly #past = new Map<string, SessionRow>();
   readonly #settler: Settler;
   readonly #stage: Stage;
@@ -203,7 +203,8 @@ class Run {
     this.#progress(null);
     const jobs = toJobs(changed, this.#options.newestFirst).values();
     let storing: Promise<void> = Promise.resolve();
-    // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time.
+    // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time. Not a queue: nothing is
+    // stored after a failure.
     const lane = async () => {
       for (const job of jobs) {
         if (ends.aborted || this.#lacking > 0) return; // what is committed stays; the rest is new at the next run
@@ -278,9 +279,7 @@ class Run {
     try {
       return await pool.run(task, job).catch((error: unknown) => {
         if (!isEnded(error)) throw error;
-        const again = this.#alone.then(() => pool.run(task, job));
-        this.#alone = again.catch(() => {});
-        return again;
+        return this.#alone(() => pool.run(task, job));
       });
     } catch (error) {
       if (this.#kill.signal.aborted) return all(new Stopped());

@@ -2,7 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Adapter, type Kernel, SessarcError } from "sessarc";
-import { isInside, readSettings, writeSettings } from "#internal";
+import { createQueue, isInside, readSettings, writeSettings } from "#internal";
 import type { Away } from "./away.ts";
 import type { Scan } from "./scan.ts";
 
@@ -38,12 +38,7 @@ export function createSources(kernel: Kernel, away: Away): Sources {
   const { registry, env, config } = kernel;
   const importer = () => kernel.inject("archive/open").importer;
   /** One change at a time: each reads the file, changes and writes it. */
-  let tail: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = tail.then(work);
-    tail = next.catch(() => {});
-    return next;
-  };
+  const inTurn = createQueue();
 
   const added = async (tool: string) => (await readSettings(config.dataDir)).sources[tool] ?? [];
 

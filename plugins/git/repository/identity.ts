@@ -1,9 +1,9 @@
 /** Which project a folder belongs to, answered from files alone. */
 import { availableParallelism } from "node:os";
 import { isSessarcError } from "sessarc";
+import { createLimit } from "#internal";
 import { Lru } from "../lru.ts";
 import { at, type GitExec } from "../process/exec.ts";
-import { createGate } from "../process/gate.ts";
 import { remoteOf } from "./config.ts";
 import { findRepository, type Repository, readHead, readShallow } from "./repository.ts";
 
@@ -55,7 +55,7 @@ export function createIdentityReader(exec: GitExec): IdentityReader {
 
 function createRootReader(exec: GitExec): (repo: Repository) => Promise<readonly string[] | undefined> {
   const kept = new Lru<Promise<readonly string[] | undefined>>(1000);
-  const gate = createGate(availableParallelism() + 1, 250);
+  const gate = createLimit(availableParallelism() + 1, { slowMs: 250 });
   return async (repo) => {
     if ((await readShallow(repo)).size > 0) return undefined;
     const head = await readHead(repo);

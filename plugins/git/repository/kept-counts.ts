@@ -1,6 +1,7 @@
 /** How many commits HEADs had: after a start nothing is counted again that did not move. */
 import { isRecord, toList } from "sessarc";
 import type { Derived } from "#internal";
+import { createQueue } from "#internal";
 
 interface KeptCount {
   head: string;
@@ -19,7 +20,7 @@ const KEY = "commits.json";
 /** By git folder. */
 export class CountFile {
   readonly #options: CountFileOptions | undefined;
-  #saving: Promise<void> = Promise.resolve();
+  readonly #saving = createQueue();
   #closed = false;
 
   /** Undefined: nothing is kept. */
@@ -43,13 +44,13 @@ export class CountFile {
     if (!this.#options || this.#closed) return;
     const { store, onError } = this.#options;
     const rows = kept.map(([gitDir, one]) => ({ gitDir, ...one }));
-    this.#saving = this.#saving.then(() => store.set(KEY, JSON.stringify(rows))).catch(onError);
+    void this.#saving(() => store.set(KEY, JSON.stringify(rows)).catch(onError));
   }
 
   /** Resolves when what was saved is written; nothing is from then on. */
   close(): Promise<void> {
     this.#closed = true;
-    return this.#saving;
+    return this.#saving.idle();
   }
 }
 

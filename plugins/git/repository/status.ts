@@ -1,8 +1,8 @@
 /** The live state of a repository: one `git status` per call, everything else read or kept. */
 import { availableParallelism } from "node:os";
 import { SessarcError } from "sessarc";
+import { createLimit } from "#internal";
 import { at, type GitExec } from "../process/exec.ts";
-import { createGate } from "../process/gate.ts";
 import { configValue, remoteOf } from "./config.ts";
 import { createCounter } from "./count.ts";
 import { createFilterGuard } from "./filters.ts";
@@ -53,7 +53,7 @@ export function createStatusReader(
   excludesFile: () => Promise<string | null>,
   counts: CountFile,
 ): StatusReader {
-  const gate = createGate(2 * availableParallelism(), SLOW_MS);
+  const gate = createLimit(2 * availableParallelism(), { slowMs: SLOW_MS });
   const filtersOff = createFilterGuard(exec);
   const count = createCounter(exec, counts);
 

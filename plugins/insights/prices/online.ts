@@ -1,6 +1,6 @@
 /** The published price table: fetched on request or once a week, and only after the user agreed to its address. */
 import { isRecord, type Kernel, SessarcError } from "sessarc";
-import { messageOf } from "#internal";
+import { createQueue, messageOf } from "#internal";
 import type { PriceUpdate } from "./config.ts";
 import { fetchTable } from "./fetch.ts";
 import { replaceTable } from "./replace.ts";
@@ -54,14 +54,12 @@ export function createOnline(kernel: Kernel): Online {
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   /** Writers wait for each other. */
-  let writing: Promise<void> = Promise.resolve();
+  const writing = createQueue();
 
   const read = async (): Promise<Stored> => toStored(await files.getItem(KEY));
   function write(change: (now: Stored) => Stored): Promise<void> {
     if (storage.readOnly) return Promise.reject(new SessarcError("STORAGE_READ_ONLY", { path: storage.dataDir }));
-    const done = writing.then(async () => files.setItem(KEY, JSON.stringify(change(await read()))));
-    writing = done.catch(() => {});
-    return done;
+    return writing(async () => files.setItem(KEY, JSON.stringify(change(await read()))));
   }
 
   const hasConsent = ({ consent }: Stored) => consent?.address === config.priceTable.address;
@@ -154,7 +152,7 @@ export function createOnline(kernel: Kernel): Online {
     async close() {
       closing.abort();
       await running?.catch(() => {});
-      await writing;
+      await writing.idle();
     },
   };
   return online;

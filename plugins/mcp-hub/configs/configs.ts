@@ -1,7 +1,7 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
 
 import { isRecord, type Kernel, SessarcError } from "sessarc";
-import { outsideText, readOutside } from "#internal";
+import { createQueue, outsideText, readOutside } from "#internal";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
 import { hubLinkOf } from "./link.ts";
 import { parts } from "./parts.ts";
@@ -49,17 +49,19 @@ export interface Configs {
 export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
   const runs = createRuns(kernel.storage);
   const texts = createTexts(kernel.pool);
-  let last: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
   let recovered: Promise<number> | undefined;
 
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work);
-    last = done.catch(() => {
-      // It may have left something half done: the next one looks.
-      recovered = undefined;
+  const alone = <T>(work: () => Promise<T>): Promise<T> =>
+    queue(async () => {
+      try {
+        return await work();
+      } catch (error) {
+        // It may have left something half done: the next one checks.
+        recovered = undefined;
+        throw error;
+      }
     });
-    return done;
-  };
 
   async function recoverOnce(): Promise<number> {
     // It is for the next one who may write.

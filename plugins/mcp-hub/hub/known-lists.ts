@@ -5,6 +5,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, type JsonRecord, parseRecord, type Storage, toList, toRecord, toText } from "sessarc";
+import { createQueue } from "#internal";
 import type { ServiceEntry } from "../entry.ts";
 import type { Vault } from "../vault/seal.ts";
 import { KINDS, type Kind } from "./definitions.ts";
@@ -37,7 +38,7 @@ export function createKnownLists(
   const derived = storage.derived("mcp-hub");
   const memory = new Map<string, { mark: string; lists: Promise<Map<string, RawLists>> }>();
   /** Writes run sequentially, so that the last state is the one on disk. */
-  let writing: Promise<void> = Promise.resolve();
+  const writing = createQueue();
 
   const markOf = ({ transport, command, args, cwd, url }: ServiceEntry) =>
     vault.fingerprint(JSON.stringify({ transport, command, args, cwd, url }));
@@ -70,7 +71,7 @@ export function createKnownLists(
   }
 
   const inOrder = (work: () => Promise<void>) => {
-    writing = writing.then(work).catch(failed);
+    void writing(() => work().catch(failed));
   };
 
   return {
@@ -82,7 +83,7 @@ export function createKnownLists(
       memory.delete(service);
       if (!storage.readOnly) inOrder(() => rm(join(derived.folder, fileOf(service)), { force: true }));
     },
-    close: () => writing,
+    close: () => writing.idle(),
   };
 }
 

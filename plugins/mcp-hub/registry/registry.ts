@@ -1,5 +1,6 @@
 /** The services: stored sealed, in clear in memory once they are read. Storing one starts nothing. */
 import { SessarcError } from "sessarc";
+import { createQueue } from "#internal";
 import {
   BUILTIN_ID,
   emptyEntry,
@@ -44,13 +45,7 @@ export function createServices(
   /** By id; rebuilt after a change. Every call reads it. */
   let sorted: readonly ServiceEntry[] | undefined;
   /** Changes run sequentially, so that none overwrites what another just wrote. */
-  let last: Promise<unknown> = Promise.resolve();
-
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work);
-    last = done.catch(() => {});
-    return done;
-  };
+  const inOrder = createQueue();
 
   const all = () => {
     loading ??= load().catch((error) => {

@@ -1,6 +1,7 @@
 /** Old sandboxes go: those used longest ago first, until the rest are few and small enough. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { createQueue } from "#internal";
 import type { ReplayOptions } from "../options.ts";
 import type { ReplayStore } from "../store.ts";
 import { ASIDE, removeAll, STAGE, sizeOf } from "./sandbox.ts";
@@ -17,11 +18,8 @@ export function createSweeper(
   options: ReplayOptions,
   failed: (error: unknown) => Promise<void>,
 ): (keep?: string) => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  return (keep) => {
-    running = running.then(() => sweep(home, store, options, keep)).catch(failed);
-    return running;
-  };
+  const queue = createQueue();
+  return (keep) => queue(() => sweep(home, store, options, keep).catch(failed));
 }
 
 async function sweep(

@@ -1,5 +1,6 @@
 /** Stores the log of every session after its import, in the pool, and works out whether its assistant lists it. */
 import type { Kernel, PoolTask, SessionRef } from "sessarc";
+import { createQueue, eachInLanes } from "#internal";
 import { pages } from "#internal/adapter";
 import type { LogsSetting } from "../config.ts";
 import type { States } from "../state/states.ts";
@@ -62,8 +63,9 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
   const folder = new LogFolder(root);
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let tail: Promise<unknown> = Promise.resolve();
-  let shrinking: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
+  /** Lanes wait for each other: each would remove what the other one removes. */
+  const shrinking = createQueue();
   let revision = 0;
 
   const mode = () => (kernel.config.rescue.logs === "none" ? "none" : "keep");
@@ -74,12 +76,14 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     const behind = ids ? await store.behindOf(mode(), room, ids) : await store.behind(mode(), room, await dying());
     for (const some of pages(behind, PAGE)) {
       if (kernel.closing.aborted) return;
-      const lanes = jobsOf(await store.rowsOf(some)).values();
+      const jobs = jobsOf(await store.rowsOf(some));
       // A service works beside its requests; a command has nothing else to do.
       const width = kernel.address ? 1 : kernel.pool.size;
-      await Promise.all(Array.from({ length: width }, () => lane(lanes)));
+      await eachInLanes(jobs, width, async (rows) => {
+        if (!kernel.closing.aborted) await keep(rows);
+      });
     }
-    await shrinkOnce();
+    await shrinking(shrink);
   }
 
   /** With a tenth of the budget free, logs that had no room are tried again: with less, each run would store and remove some of them. */
@@ -110,13 +114,6 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       await storage.db.batch([store.giveUp(chosen.map(({ id }) => id))]);
       revision++;
       for (const { files } of chosen) await folder.remove(namesOf(JSON.parse(files) as KeptFile[]));
-    }
-  }
-
-  async function lane(jobs: Iterable<BehindRow[]>): Promise<void> {
-    for (const rows of jobs) {
-      if (kernel.closing.aborted) return;
-      await keep(rows);
     }
   }
 
@@ -178,21 +175,12 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     await storage.db.batch(write);
     revision++;
     await folder.remove(stale);
-    if (fit.size > 0) await shrinkOnce();
-  }
-
-  /** Lanes wait for each other: each would remove what the other one removes. */
-  function shrinkOnce(): Promise<void> {
-    const next = shrinking.then(shrink);
-    shrinking = next.catch(() => {});
-    return next;
+    if (fit.size > 0) await shrinking(shrink);
   }
 
   const run: Keeper["run"] = (ids) => {
     if (storage.readOnly) return Promise.resolve();
-    const next = tail.then(() => work(ids));
-    tail = next.catch(() => {});
-    return next;
+    return queue(() => work(ids));
   };
 
   function wait(ms: number): void {
@@ -239,7 +227,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     async sweep(all) {
       if (storage.readOnly) return 0;
       const { stored } = await store.totals();
-      const swept = tail.then(async () => {
+      return queue(async () => {
         if (all) await store.forgetFiles();
         const named = new Set<string>();
         for (let after = ""; ; ) {
@@ -253,12 +241,10 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
         revision++;
         return all ? stored : 0;
       });
-      tail = swept.catch(() => {});
-      return swept;
     },
     async close() {
       clearTimeout(timer);
-      await tail;
+      await queue.idle();
     },
   };
 }

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { exec } from "#internal";
+import { createQueue, exec } from "#internal";
 import { codeOf } from "#internal/adapter";
 import type { Keeper } from "../keep/keeper.ts";
 import { checkPlace, exists } from "./place.ts";
@@ -44,13 +44,8 @@ export interface Restorer {
 
 export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
   const { db } = kernel.storage;
-  let tail: Promise<unknown> = Promise.resolve();
   /** One at a time: two rescues of one session would both find its place free. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = tail.then(work);
-    tail = next.catch(() => {});
-    return next;
-  };
+  const inTurn = createQueue();
   const note = (row: number, written: Written) =>
     db.run("update rescue_written set written = ? where id = ?", [JSON.stringify(written), row]);
   const forget = (row: number) => db.run("delete from rescue_written where id = ?", [row]);

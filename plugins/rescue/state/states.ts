@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import type { Kernel, SqlValue } from "sessarc";
+import { eachInLanes } from "#internal";
 import { isGone } from "#internal/adapter";
 import { HIDDEN, type Hidden } from "../contract.ts";
 
@@ -143,16 +144,12 @@ async function findGone(kernel: Kernel): Promise<string[]> {
   const rows = await kernel.storage.db.all<{ cwd: string }>("select distinct cwd from session where cwd is not null");
   const paths = rows.map(({ cwd }) => cwd).filter(isAbsolute);
   const gone: string[] = [];
-  const next = paths.values();
-  const lane = async () => {
-    for (const path of next) {
-      const there = await stat(path).then(
-        (info) => info.isDirectory(),
-        (error: unknown) => !isGone(error),
-      );
-      if (!there) gone.push(path);
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
+  await eachInLanes(paths, WIDTH, async (path) => {
+    const there = await stat(path).then(
+      (info) => info.isDirectory(),
+      (error: unknown) => !isGone(error),
+    );
+    if (!there) gone.push(path);
+  });
   return gone.sort();
 }

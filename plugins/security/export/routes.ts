@@ -74,7 +74,7 @@ const exportRedacted = defineRoute({
     const format = query.format ?? "md";
     const run = (follow: Follow) => kernel.inject("redactor").document(params.id, format, true, follow);
     if (wantsEvents(event.req)) return told(run);
-    const end = await kernel.inject("redactor").turns.next(signal);
+    const end = await kernel.inject("redactor").turns.enter(signal);
     const { text, fileName, redactions } = await run({ signal }).catch((error: unknown) => {
       end();
       throw error;

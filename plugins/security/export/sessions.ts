@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
-import { mustYield, type TranscriptPart, yieldNow } from "#internal";
+import { createLimit, type Limit, mustYield, type TranscriptPart, yieldNow } from "#internal";
 import { withoutCutEnd } from "../secrets/hide.ts";
 import type { RuleSet } from "../secrets/rule-set.ts";
 import type { DocumentHead } from "./document.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
 import type { PiecesJob, PiecesRequest, PiecesResult, WrittenPieces } from "./pieces.ts";
 import { pagePolicy } from "./policy.ts";
-import { createTurns, type Turns } from "./turns.ts";
+import { AT_ONCE } from "./turns.ts";
 import { DONE, STOP, type Watch } from "./watch.ts";
 
 export type DocumentSession = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -87,7 +87,7 @@ const PIECES_FORMAT = 1;
 
 export interface SecuritySessions extends SessionRedactor {
   /** Of documents that are read in an answer. */
-  readonly turns: Turns;
+  readonly turns: Limit;
   check(id: string, personal: boolean, follow?: Follow): Promise<CheckResult>;
   forget(id: string): Promise<void>;
 }
@@ -160,7 +160,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
   }
 
   return {
-    turns: createTurns(),
+    turns: createLimit(AT_ONCE),
     pagePolicy,
     hideSecrets: (text) => rules.hide(text),
     excerpt: (text, start, end) => rules.excerpt(text, start, end),

@@ -1,47 +1,9 @@
 /** Documents on their way. One is in memory until its reader has all of it, so there are few at once and the next one waits for its turn. */
 
-const AT_ONCE = 4;
+export const AT_ONCE = 4;
 const PIECE = 64 * 1024;
 /** A reader that takes nothing for so long is given up. */
 const STALLED_MS = 60_000;
-
-export interface Turns {
-  /** Resolves when it is this document's turn, with what ends it; rejects with the signal's reason when the caller has gone. */
-  next(signal: AbortSignal): Promise<() => void>;
-}
-
-export function createTurns(atOnce = AT_ONCE): Turns {
-  let open = 0;
-  const waiting: (() => void)[] = [];
-  const turn = () => {
-    open++;
-    let ended = false;
-    return () => {
-      if (ended) return;
-      ended = true;
-      open--;
-      waiting.shift()?.();
-    };
-  };
-  return {
-    async next(signal) {
-      signal.throwIfAborted();
-      if (open < atOnce) return turn();
-      return new Promise((resolve, reject) => {
-        const begin = () => {
-          signal.removeEventListener("abort", leave);
-          resolve(turn());
-        };
-        const leave = () => {
-          waiting.splice(waiting.indexOf(begin), 1);
-          reject(signal.reason);
-        };
-        waiting.push(begin);
-        signal.addEventListener("abort", leave, { once: true });
-      });
-    },
-  };
-}
 
 /** The document piece by piece, as fast as it is read; `end` is called once nothing of it is needed any more. */
 export function inPieces(document: Buffer, end: () => void, stalledMs = STALLED_MS): ReadableStream<Uint8Array> {

@@ -1,6 +1,7 @@
 /** Interception records: the checked calls and the decisions, never the secrets. */
 import { randomBytes } from "node:crypto";
 import type { Kernel, SqlValue, Statement } from "sessarc";
+import { createQueue } from "#internal";
 
 export interface Interception {
   id: string;
@@ -41,7 +42,7 @@ export function createRecords(kernel: Kernel): Records {
   const { db } = kernel.storage;
   let waiting: Statement[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  const writing = createQueue();
   let sinceTrim = 0;
 
   async function write(): Promise<void> {
@@ -62,8 +63,7 @@ export function createRecords(kernel: Kernel): Records {
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing = writing.then(write, write);
-    return writing;
+    return writing(write);
   }
 
   return {

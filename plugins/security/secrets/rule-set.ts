@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { basename } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { createQueue } from "#internal";
 import type { Rule, Scanner } from "./engine.ts";
 import { excerptOf, hideIn } from "./hide.ts";
 
@@ -121,8 +122,8 @@ export function createRuleSet(kernel: Kernel): RuleSet {
     await changed();
     return find(id);
   }
-  /** The last change, which the next one waits for: it begins with what that left. */
-  let last: Promise<unknown> = Promise.resolve();
+  /** Each change begins with what the last one left. */
+  const changes = createQueue();
 
   async function currentScanner(): Promise<Scanner> {
     const { createScanner } = await engine();
@@ -151,10 +152,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       return rule;
     },
     async update(id, patch) {
-      const next = () => change(id, patch);
-      const changing = last.then(next, next);
-      last = changing;
-      const after = await changing;
+      const after = await changes(() => change(id, patch));
       await kernel.notify("rule:changed", after);
       return after;
     },

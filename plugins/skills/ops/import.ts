@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Kernel, SessarcError } from "sessarc";
-import { isInside } from "#internal";
+import { eachInLanes, isInside } from "#internal";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { isNamedAs, normalName, toId } from "../content/names.ts";
-import { eachOf, inSlices } from "../content/slices.ts";
+import { inSlices } from "../content/slices.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { readSkillFile } from "../scan/inspect.ts";
 import { putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
@@ -143,7 +143,11 @@ export async function importGit(shelf: Shelf, asked: GitRequest): Promise<GitImp
         continue;
       }
       if (!asked.dryRun)
-        await eachOf([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
+        await eachInLanes(
+          [...content.bytes.values()],
+          8,
+          async (bytes) => void (await shelf.places.objects.put(bytes)),
+        );
       const origin: Origin = {
         kind: "git",
         url,

@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Adapter, type Kernel, SessarcError } from "sessarc";
+import { createQueue } from "#internal";
 import { inSlices } from "../content/slices.ts";
 import type { Tree } from "../content/tree.ts";
 import { createLinks, type Links } from "../link/links.ts";
@@ -67,7 +68,6 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
   let inspector: Promise<Inspector> | undefined;
   let isInOrder = false;
   let hasStarted = false;
-  let last: Promise<unknown> = Promise.resolve();
   let real: string | undefined;
 
   const inOrder = async () => {
@@ -81,11 +81,7 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
     hasStarted = true;
   };
 
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work, work);
-    last = result.catch(() => {});
-    return result;
-  };
+  const inTurn = createQueue();
 
   const shelf: Shelf = {
     kernel,

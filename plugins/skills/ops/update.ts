@@ -1,9 +1,9 @@
 /** A skill and where it came from: has it changed there, what would change here, and the change itself. */
 import { SessarcError } from "sessarc";
+import { eachInLanes } from "#internal";
 import { compareThree, merge, type Preference } from "../change/merge.ts";
 import type { Risk } from "../change/risks.ts";
 import { describeChange, type FileDiff } from "../change/sides.ts";
-import { eachOf } from "../content/slices.ts";
 import { digestOf, hashOf, type TreeEntry } from "../content/tree.ts";
 import { entriesOf, originOf, putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
 import type { Origin, Skill } from "../types.ts";
@@ -69,7 +69,7 @@ export async function lookUpstream(shelf: Shelf, id: string): Promise<UpstreamCh
     if (skill.tree === origin.tree) return { ...none, commit };
     const content = await readSkill(git, upstream.url, skill);
     if ("reason" in content) return { ...none, commit, tree: skill.tree, skillChanged: true, problem: content.reason };
-    await eachOf([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
+    await eachInLanes([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
     const manifest = Buffer.from(JSON.stringify(content.tree.entries));
     const hash = digestOf(manifest);
     await shelf.places.objects.put(manifest);

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, open, readdir, rm, symlink } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { SessarcError } from "sessarc";
 import type { Blobs } from "#internal";
-import { eachOf } from "../content/slices.ts";
+import { eachInLanes } from "#internal";
 import type { FileEntry, TreeEntry } from "../content/tree.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function materialise(
   // Sorted by path: a folder comes before what is in it.
   for (const { path } of folders) await mkdir(join(folder, path), { mode: 0o700 });
   const files = entries.filter((entry): entry is FileEntry => entry.kind === "file");
-  await eachOf(files, 8, async ({ path, mode, hash }) => {
+  await eachInLanes(files, 8, async ({ path, mode, hash }) => {
     const bytes = await objects.get(hash);
     if (!bytes) throw new SessarcError("SKILL_SNAPSHOT_DAMAGED", { snapshot });
     await writeSynced(join(folder, path), bytes, mode);

@@ -7,7 +7,8 @@ import { lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Statement, Storage } from "sessarc";
 import type { Blobs } from "#internal";
-import { eachOf, inSlices } from "../content/slices.ts";
+import { eachInLanes } from "#internal";
+import { inSlices } from "../content/slices.ts";
 import { readTree, type Tree, type TreeEntry, TreeError } from "../content/tree.ts";
 import type { Origin, Snapshot } from "../types.ts";
 import { type Catalog, putSnapshot, type SnapshotRow, snapshotOf } from "./catalog.ts";
@@ -60,7 +61,7 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
     const bytes = new Map<string, Buffer>();
     try {
       const tree = await inSlices(readTree(path, bytes));
-      await eachOf([...bytes.values()], 8, async (content) => void (await objects.put(content)));
+      await eachInLanes([...bytes.values()], 8, async (content) => void (await objects.put(content)));
       return tree;
     } catch (error) {
       // Over the limits or with links that lead outside: nothing that a snapshot could hold.

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { createQueue } from "#internal";
 import { TeamApi, TOGETHER } from "./api.ts";
 import { createDeviceKey, removeDeviceKey } from "./device.ts";
 import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
@@ -84,7 +85,7 @@ export type TeamClient = ReturnType<typeof createClient>;
 
 export function createClient(kernel: Kernel, options: ClientOptions) {
   const store = createTeamStore(kernel.storage.db);
-  let last: Promise<unknown> = Promise.resolve();
+  const pushes = createQueue();
   let running = 0;
   const cancels = new Set<AbortController>();
   /** Of each server, why the last push failed. */
@@ -224,11 +225,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       cancels.add(cancel);
       const ends = AbortSignal.any([kernel.closing, cancel.signal, ...(signal ? [signal] : [])]);
       const outbox = kernel.storage.path("team", "outbox");
-      const next = last.then(() => {
+      const next = pushes(() => {
         const parts = { kernel, store, server, api: apiOf(server, ends), outbox, signal: ends, onFrame };
         return push(parts, { ...wishes, projects });
       });
-      last = next.catch(() => {});
       running++;
       try {
         const report = await next;
@@ -256,7 +256,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       if (project !== undefined) rows.push(...[...pushed.values()].filter((row) => row.project_id === project));
       // A push under way could bring back what is being withdrawn.
       for (const cancel of cancels) cancel.abort();
-      await last;
+      await pushes.idle();
       const api = apiOf(server);
       const all: Withdrawal = { address: server.address, removed: [], receipt: "", signature: "", publicKey: "" };
       for (let at = 0; at < rows.length; at += TOGETHER) {
@@ -378,7 +378,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     async leave(wanted: string | undefined): Promise<{ address: string; pushed: number }> {
       const { address, keyFile } = await serverOf(wanted);
       for (const cancel of cancels) cancel.abort();
-      await last;
+      await pushes.idle();
       const { pushed } = await store.counts(address);
       await store.remove(address);
       problems.delete(address);
@@ -420,7 +420,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
 
     async close(): Promise<void> {
       for (const cancel of cancels) cancel.abort();
-      await last;
+      await pushes.idle();
     },
   };
   return client;

@@ -1,5 +1,6 @@
 /** The `Database` of `sessarc` over PostgreSQL: each query in a transaction as one role, so that no setting outlives it. */
 import { type Database, SessarcError, type SqlValue, type Statement } from "sessarc";
+import { createQueue } from "#internal";
 import { type Translated, toParams, translate, typesOf } from "./dialect.ts";
 import type { Cell, Connection, Engine } from "./engine.ts";
 import { failed } from "./failures.ts";
@@ -44,7 +45,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
   let closed = false;
   let batches = 0;
   /** Writes run sequentially, in the order of their calls. */
-  let last: Promise<unknown> = Promise.resolve();
+  const writes = createQueue();
   const open = new Set<Promise<unknown>>();
   const begins = (mode: string) =>
     [
@@ -70,12 +71,10 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
   }
 
   /** On one connection a transaction begins when the one before has ended: a read's commit would end a batch that is half done. */
-  let before: Promise<unknown> = Promise.resolve();
+  const alone = createQueue();
   function transact<T>(begin: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     if (!options.connection) return transactNow(begin, work);
-    const next = before.then(() => transactNow(begin, work));
-    before = next.catch(() => {});
-    return next;
+    return alone(() => transactNow(begin, work));
   }
 
   async function transactNow<T>(begin: string, work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -151,9 +150,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
       batches++;
       return changes;
     };
-    const turn = last.then(run, run);
-    last = turn.catch(() => {});
-    return turn;
+    return writes(run);
   }
 
   return {

@@ -1,5 +1,6 @@
 /** Routes that read the history of a repository, on a server: a few at a time on a node, and with the server's own error. */
 import { isSessarcError, SessarcError } from "sessarc";
+import { createLimit } from "#internal";
 
 /** Questions of one node that run at once: each may start several processes. */
 const AT_ONCE = 2;
@@ -10,22 +11,12 @@ interface Asked {
 
 /** Wraps the handlers of such routes. All of them share the places. */
 export function createHistoryGate() {
-  let free = AT_ONCE;
-  const waiting: (() => void)[] = [];
-  const enter = async () => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-  };
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
-  };
+  const limit = createLimit(AT_ONCE);
 
   return <R extends Asked>(route: R): R => ({
     ...route,
     async handler(context: Parameters<R["handler"]>[0]) {
-      await enter();
+      const leave = await limit.enter();
       try {
         context.event.req.signal.throwIfAborted();
         return await route.handler(context);
