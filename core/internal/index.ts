@@ -52,6 +52,7 @@ export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "../stor
 export { createTranscripts, type TranscriptOptions } from "../storage/transcripts.ts";
 export { type MaybePromise, messageOf } from "../utils/async.ts";
 export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
+export { type Cache, createCache } from "../utils/cache.ts";
 export { canonicalJson } from "../utils/canonical.ts";
 export { debugError } from "../utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";

@@ -1,6 +1,6 @@
 /**
  * A map that keeps its `limit` newest entries: setting a key makes it the newest, and what was set longest ago goes when there is no room.
- * For caches that keep what was asked for last, set the entry again when it is read.
+ * With `use` instead of `get` it keeps what was asked for last.
  */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly limit: number;
@@ -14,6 +14,13 @@ export class BoundedMap<K, V> extends Map<K, V> {
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`A map holds 1 entry or more, not ${limit}`);
     this.limit = limit;
     for (const [key, value] of entries) this.set(key, value);
+  }
+
+  /** The value of `key`, which becomes the newest entry. */
+  use(key: K): V | undefined {
+    const value = this.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
   }
 
   override set(key: K, value: V): this {

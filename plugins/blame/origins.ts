@@ -1,7 +1,6 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
 import type { Kernel, Services } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { type Cache, createCache, mustYield, yieldNow } from "#internal";
 import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
 import { type Forms, formsOf, isReformed } from "./match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
@@ -40,20 +39,15 @@ const LATER = 20;
 const SECOND = 1_000;
 /** Answers cached until the archive changes. */
 const KEEP = 32;
-const cached = new WeakMap<Kernel, BoundedMap<string, Promise<Origins>>>();
+const cached = new WeakMap<Kernel, Cache<Origins>>();
 
 /** `project` undefined: of no archived project, so that no line has a writer. `root`: the project's folder. */
 export function originsOf(kernel: Kernel, project: string | undefined, root: string, blamed: Blamed): Promise<Origins> {
-  const known = cached.get(kernel) ?? new BoundedMap<string, Promise<Origins>>(KEEP);
+  const known = cached.get(kernel) ?? createCache<Origins>(KEEP);
   cached.set(kernel, known);
   const { generation } = kernel.inject("archive");
   const key = JSON.stringify([generation, project, blamed.commit, blamed.path]);
-  const ready = known.get(key);
-  if (ready) return ready;
-  const made = compute(kernel, project, root, blamed);
-  made.catch(() => known.delete(key));
-  known.set(key, made);
-  return made;
+  return known.get(key, () => compute(kernel, project, root, blamed));
 }
 
 async function compute(

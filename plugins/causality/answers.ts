@@ -1,6 +1,6 @@
 /** Answers as JSON, cached while a session is unchanged. */
 import type { Kernel, Services } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { createCache } from "#internal";
 import type { Change } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 import { createWaste, type SessionWaste } from "./waste.ts";
@@ -18,19 +18,12 @@ export interface Answers {
 }
 
 export function createAnswers(kernel: Kernel): Answers {
-  const cached = new BoundedMap<string, Promise<Uint8Array<ArrayBuffer>>>(CACHED);
+  const cached = createCache<Uint8Array<ArrayBuffer>>(CACHED);
   return {
     wasted: createWaste(kernel),
     get(row) {
       // Only the session's own content counts: other sessions may change as they like.
-      const key = `${row.id} ${row.generation} ${row.message_count}`;
-      let answer = cached.get(key);
-      if (!answer) {
-        answer = analyze(kernel, row);
-        answer.catch(() => cached.delete(key));
-      }
-      cached.set(key, answer); // the newest again
-      return answer;
+      return cached.get(row.id, () => analyze(kernel, row), `${row.generation} ${row.message_count}`);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Wasted reads of many sessions. Each session is analysed once and its sum stored; a session that grew is analysed again. */
 import { isSessarcError, type Kernel } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { createCache } from "#internal";
 import type { Causality } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 
@@ -29,7 +29,7 @@ const NOTHING: Sum = { reads: 0, tokens: 0, seq: null };
 export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise<SessionWaste[]> {
   const { db, readOnly } = kernel.storage;
   /** Two requests share one analysis; where nothing may be stored, later requests, too. */
-  const sums = new BoundedMap<string, Promise<Sum>>(CACHED);
+  const sums = createCache<Sum>(CACHED);
 
   async function sumUp(id: string, stamp: string): Promise<Sum> {
     const row = await kernel.inject("archive").find(id);
@@ -43,19 +43,14 @@ export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise
     return sum;
   }
 
-  function once(id: string, stamp: string): Promise<Sum> {
-    const key = `${id} ${stamp}`;
-    const known = sums.get(key);
-    if (known) return known;
-    const sum = sumUp(id, stamp).catch((error: unknown) => {
-      sums.delete(key);
-      // The archive reports and repairs a damaged transcript.
-      if (isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED") return NOTHING;
-      throw error;
-    });
-    sums.set(key, sum);
-    return sum;
-  }
+  const once = (id: string, stamp: string): Promise<Sum> =>
+    sums
+      .get(id, () => sumUp(id, stamp), stamp)
+      .catch((error: unknown) => {
+        // The archive reports and repairs a damaged transcript.
+        if (isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED") return NOTHING;
+        throw error;
+      });
 
   return async (ids) => {
     const rows = await db.all<Sum & { id: string; stamp: string; known: string | null }>(

@@ -1,6 +1,7 @@
 /** GET /sessions/:id/outline and /sessions/:id/find: what a virtual transcript needs before any message body is loaded. */
 import { defineRoute, EVENT_KINDS, type Kernel, type SessionEvent, type ToolRole } from "sessarc";
 import * as v from "valibot";
+import { type Cache, createCache } from "#internal";
 
 /**
  * The shape of a whole session in columns, about 12 bytes a message. Position in a column is the message's seq, except where it
@@ -33,7 +34,7 @@ export interface Outline {
 const PROMPT = 200;
 const KEPT = 12;
 const FOUND = 10_000;
-const cache = new WeakMap<Kernel, Map<string, { version: string; outline: Promise<Outline> }>>();
+const cache = new WeakMap<Kernel, Cache<Outline>>();
 
 const outline = defineRoute({
   method: "GET",
@@ -43,18 +44,9 @@ const outline = defineRoute({
     const archive = kernel.inject("archive");
     const row = await archive.row(params.id);
     const version = `${row.generation}/${row.message_count}/${row.parts}`;
-    const known = cache.get(kernel) ?? new Map<string, { version: string; outline: Promise<Outline> }>();
+    const known = cache.get(kernel) ?? createCache<Outline>(KEPT);
     cache.set(kernel, known);
-    const hit = known.get(row.id);
-    known.delete(row.id);
-    const entry =
-      hit?.version === version
-        ? hit
-        : { version, outline: build(archive.events(row), archive.adapter(row.tool)?.tools ?? {}) };
-    known.set(row.id, entry);
-    entry.outline.catch(() => known.delete(row.id));
-    for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
-    return entry.outline;
+    return known.get(row.id, () => build(archive.events(row), archive.adapter(row.tool)?.tools ?? {}), version);
   },
 });
 

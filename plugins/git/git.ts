@@ -1,5 +1,6 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { type Pool, type PoolTask, SessarcError } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import { type AddingCommits, commitsAdding } from "./history/added.ts";
 import { type BlameAt, type BlamedFile, blame } from "./history/blame.ts";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
@@ -10,7 +11,6 @@ import { createHistory } from "./history/history.ts";
 import { notesOf, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
 import { type CommitPatch, type PatchQuery, patchesOf, rangeOf, tipsOf } from "./history/patches.ts";
-import { Lru } from "./lru.ts";
 import type { Objects } from "./process/batch.ts";
 import { at, createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
@@ -147,7 +147,7 @@ export function createGit(options: GitOptions = {}): Git {
   const history = createHistory(exec);
   const changes = createChanges(exec);
   const counts = new CountFile(options.counts);
-  const blamed = new Lru<BlamedFile>(16);
+  const blamed = new BoundedMap<string, BlamedFile>(16);
 
   async function open<T>(path: string, task: (repo: Repository, objects: Objects) => Promise<T>): Promise<T> {
     const repo = await find(path);
@@ -218,7 +218,7 @@ export function createGit(options: GitOptions = {}): Git {
         if (!found?.entry.mode.startsWith("100"))
           throw new SessarcError("FILE_NOT_FOUND", { commit: hash, path: shown });
         const key = `${repo.commonDir} ${hash} ${found.path}`;
-        let lines = blamed.get(key) ?? null;
+        let lines = blamed.use(key) ?? null;
         // `git blame` takes a path as text alone.
         const named = percentForm(found.path) === undefined;
         if (!lines && named && (await readText(objects, found.entry)).text !== null) {

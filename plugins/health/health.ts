@@ -1,6 +1,7 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
 import type { Database, Kernel, SqlValue } from "sessarc";
-import { BoundedMap, marks } from "#internal/adapter";
+import { createCache } from "#internal";
+import { marks } from "#internal/adapter";
 import { NEAR, type NearLimit, nearLimits } from "./context.ts";
 import { CHARS, ENDINGS, type Finding, type FindingKind } from "./state.ts";
 
@@ -76,7 +77,7 @@ const OWN = "not exists (select 1 from session f where f.id = session and f.copi
 
 export function createHealth(kernel: Kernel): Health {
   const { db } = kernel.storage;
-  const answers = new BoundedMap<string, { generation: number; wastes: Promise<Waste[]> }>(ANSWERS);
+  const answers = createCache<Waste[]>(ANSWERS);
   return {
     async session(id) {
       const row = await kernel.inject("archive").row(id);
@@ -137,12 +138,7 @@ export function createHealth(kernel: Kernel): Health {
       // The ids of one question may be all there are.
       if (filter.ids) return wastesOf(kernel, filter, limit);
       const key = JSON.stringify([filter, limit, kernel.find("pricing")?.stamp]);
-      const known = answers.get(key);
-      if (known?.generation === db.generation) return known.wastes;
-      const wastes = wastesOf(kernel, filter, limit);
-      answers.set(key, { generation: db.generation, wastes });
-      wastes.catch(() => answers.delete(key));
-      return wastes;
+      return answers.get(key, () => wastesOf(kernel, filter, limit), db.generation);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Answers already given, as long as the archive did not change. */
-import { BoundedMap } from "#internal/adapter";
+import { createCache } from "#internal";
 
 const LIMIT = 64;
 
@@ -11,21 +11,10 @@ export interface Answers {
 }
 
 export function createAnswers(): Answers {
-  const kept = new BoundedMap<string, { generation: number; answer: Promise<unknown> }>(LIMIT);
+  const cache = createCache<unknown>(LIMIT);
   return {
-    clear: () => kept.clear(),
-    get<T>(question: string, generation: number, compute: () => Promise<T>): Promise<T> {
-      const known = kept.get(question);
-      if (known?.generation === generation) {
-        kept.set(question, known); // the newest last
-        return known.answer as Promise<T>;
-      }
-      const answer = compute();
-      kept.set(question, { generation, answer });
-      answer.catch(() => {
-        if (kept.get(question)?.answer === answer) kept.delete(question);
-      });
-      return answer;
-    },
+    clear: () => cache.clear(),
+    get: <T>(question: string, generation: number, compute: () => Promise<T>) =>
+      cache.get(question, compute, generation) as Promise<T>,
   };
 }

@@ -1,6 +1,5 @@
 import type { Kernel, Services } from "sessarc";
-import { plainModel } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { createCache, plainModel } from "#internal";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
 import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";
@@ -85,7 +84,7 @@ export interface Insights {
 export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
   const archive = kernel.inject("archive");
   const { db, readOnly } = kernel.storage;
-  const kept = new BoundedMap<string, Promise<TroubledCall[]>>(KEEP);
+  const kept = createCache<TroubledCall[]>(KEEP);
   const answers = createAnswers();
   const known = (generation: number): Promise<Known> => answers.get("known", generation, () => readKnown(db));
   const asked = async (scope: Scope, generation: number): Promise<Asked> => ({
@@ -116,13 +115,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     asked: (scope) => asked(scope, archive.generation),
     troubled(row, slow) {
       const key = `${row.id} ${row.generation} ${row.parts} ${slow}`;
-      let calls = kept.get(key);
-      if (!calls) {
-        calls = troubledCalls(archive.events(row), slow);
-        calls.catch(() => kept.delete(key));
-      }
-      kept.set(key, calls);
-      return calls;
+      return kept.get(key, () => troubledCalls(archive.events(row), slow));
     },
     async totals({ from, to, model, tz, ...choice }) {
       const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };

@@ -1,5 +1,6 @@
 /** Sessions whose assistant waits for a person. In memory only: after a restart the assistants' next hooks report again. */
 import type { Kernel } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import type { Show } from "./system.ts";
 
 /** `permission`: to run something. `answer`: the turn is over. `ended`: the assistant waits no more. */
@@ -51,9 +52,9 @@ const LOOK_BACK = 16;
 const ENDING_MS = 10_000;
 
 export function createWaiting(kernel: Kernel, show: Show): Waiting {
-  const entries = new Map<string, Entry>();
+  const entries = new BoundedMap<string, Entry>(MOST);
   /** When sessions ended, lately. */
-  const ended = new Map<string, number>();
+  const ended = new BoundedMap<string, number>(MOST);
 
   const sweep = () => {
     const now = Date.now();
@@ -82,16 +83,11 @@ export function createWaiting(kernel: Kernel, show: Show): Waiting {
       if (event === "ended") {
         entries.delete(id);
         ended.set(id, Date.now());
-        const [oldest] = ended.keys();
-        if (ended.size > MOST && oldest !== undefined) ended.delete(oldest);
       }
       // Claude Code reports a turn's end, and once more after a minute without an answer: it is the same waiting.
       else if (known?.kind !== event && !ended.has(id)) {
         const entry: Entry = { id, tool, kind: event, at: Date.now() };
-        entries.delete(id);
         entries.set(id, entry);
-        const [oldest] = entries.keys();
-        if (entries.size > MOST && oldest !== undefined) entries.delete(oldest);
         const { label, text, title } = await toEntry(entry);
         show(`${label} waits for you`, title ?? text);
       }

@@ -17,7 +17,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
-import { isGone, readRegularSync } from "#internal/adapter";
+import { BoundedMap, isGone, readRegularSync } from "#internal/adapter";
 import { createOutputs } from "./outputs.ts";
 import { createParser } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";
@@ -39,14 +39,13 @@ export interface JsonStore {
 
 /** Remembers the session files it parsed, so that an unchanged one costs a stat. */
 export function createJsonStore(): JsonStore {
-  const seen = new Map<string, { stamp: string; session: SessionRow }>();
+  const seen = new BoundedMap<string, { stamp: string; session: SessionRow }>(KEEP);
 
   function sessionOf(path: string, stats: Stats): SessionRow {
     const stamp = stampOf(stats);
     const known = seen.get(path);
     if (known?.stamp === stamp) return known.session;
     const session = toSession(stem(path), readFields(path).fields ?? {});
-    if (seen.size >= KEEP) seen.clear();
     seen.set(path, { stamp, session });
     return session;
   }

@@ -1,7 +1,7 @@
 /** What replay reads of an archived session: its plan, its folder, the commits around it. */
 import { realpath } from "node:fs/promises";
 import { type Kernel, type Services, SessarcError } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { createCache } from "#internal";
 import { insideRoot, rootOf } from "./plan/paths.ts";
 import { buildPlan } from "./plan/plan.ts";
 import type { Plan } from "./plan/types.ts";
@@ -40,7 +40,7 @@ interface SessionReader {
 const KEPT = 8;
 
 export function createSessionReader(kernel: Kernel): SessionReader {
-  const plans = new BoundedMap<string, { key: string; plan: Promise<Plan> }>(KEPT);
+  const plans = createCache<Plan>(KEPT);
   const archive = () => kernel.inject("archive");
   const git = () => kernel.find("git");
 
@@ -98,15 +98,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
   return {
     row: (id) => archive().row(id),
     place,
-    async plan(row) {
-      const key = `${archive().generation} ${row.parts}`;
-      const kept = plans.get(row.id);
-      if (kept?.key === key) return kept.plan;
-      const plan = make(row);
-      plans.set(row.id, { key, plan });
-      plan.catch(() => plans.delete(row.id));
-      return plan;
-    },
+    plan: async (row) => plans.get(row.id, () => make(row), `${archive().generation} ${row.parts}`),
     async branch(row) {
       const { repository } = await place(row);
       const identity = repository === null ? undefined : await git()?.identity(repository, { rootCommits: false });

@@ -2,7 +2,7 @@
 
 import type { Database, Statement } from "sessarc";
 import type { TranscriptPart } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { createCache } from "#internal";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
@@ -52,9 +52,9 @@ export interface SessionPage {
 /** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
 export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
   const costs = new CostOrder(db, prices, changes);
-  const counts = new BoundedMap<string, { generation: number; count: Promise<number> }>(COUNTS);
-  let summed: { generation: number; totals: Promise<Totals> } | undefined;
-  let counted: { generation: number; projects: Promise<Project[]> } | undefined;
+  const counts = createCache<number>(COUNTS);
+  const summed = createCache<Totals>(1);
+  const counted = createCache<Project[]>(1);
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
     const known = prices();
     const costs = known && (await costsOf(db, known, rows));
@@ -170,17 +170,10 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
 
     /** Counted once a filter and change: every page of a list asks for it. */
     count({ limit: _, sort: __, ...filter }: SessionFilter): Promise<number> {
-      const { generation } = changes;
-      const question = JSON.stringify(filter);
-      const known = counts.get(question);
-      if (known?.generation === generation) return known.count;
       const { sql, params } = where(filter);
-      const count = db
-        .get<{ n: number }>(`select count(*) as n from session ${sql}`, params)
-        .then((row) => row?.n ?? 0);
-      counts.set(question, { generation, count });
-      count.catch(() => counts.delete(question));
-      return count;
+      const count = async () =>
+        (await db.get<{ n: number }>(`select count(*) as n from session ${sql}`, params))?.n ?? 0;
+      return counts.get(JSON.stringify(filter), count, changes.generation);
     },
 
     /** Sessions that count as live now, last written first, 50 at most; of one project or all. */
@@ -202,17 +195,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     projectRow: (id: string) => db.get<ProjectRow>("select * from project where id = ?", [id]),
 
     /** Projects with their counts, newest first, without git. Those that hold nothing (associated away) are left out. */
-    projects(): Promise<readonly Project[]> {
-      const { generation } = changes;
-      if (counted?.generation !== generation) {
-        const projects = self.countProjects();
-        counted = { generation, projects };
-        projects.catch(() => {
-          counted = undefined;
-        });
-      }
-      return counted.projects;
-    },
+    projects: (): Promise<readonly Project[]> => counted.get("", () => self.countProjects(), changes.generation),
 
     /** The same counted now, or one of them, whatever it holds. */
     async countProjects(id?: string): Promise<Project[]> {
@@ -288,17 +271,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       new Set((await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id)),
 
     /** Of the whole archive; counted once a change. */
-    totals(): Promise<Totals> {
-      const { generation } = changes;
-      if (summed?.generation !== generation) {
-        const totals = countTotals(db);
-        summed = { generation, totals };
-        totals.catch(() => {
-          summed = undefined;
-        });
-      }
-      return summed.totals;
-    },
+    totals: (): Promise<Totals> => summed.get("", () => countTotals(db), changes.generation),
   };
   return self;
 }

@@ -1,7 +1,6 @@
 /** A project's sessions and commits joined, computed once until one of them changes. */
 import type { Kernel, Services } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { type Cache, createCache, mustYield, yieldNow } from "#internal";
 import { readPrompts } from "../indexer/rows.ts";
 import { groupBy } from "./group.ts";
 import { type Landed, type LandedCommit, type Landing, landingOf } from "./landing.ts";
@@ -35,9 +34,8 @@ export interface Accounts {
 }
 
 const KEEP = 4;
-type Cache<T> = WeakMap<Kernel, BoundedMap<string, Promise<T>>>;
-const cached: Cache<Accounts> = new WeakMap();
-const landings: Cache<Landing> = new WeakMap();
+const cached = new WeakMap<Kernel, Cache<Accounts>>();
+const landings = new WeakMap<Kernel, Cache<Landing>>();
 
 export async function accountsOf(kernel: Kernel, project: string, root: string): Promise<Accounts> {
   const tips = await kernel.inject("git").tips(root);
@@ -60,16 +58,15 @@ const landingAt = (kernel: Kernel, project: string, root: string, tips: Tips): P
   );
 
 /** The cached answer for these values, else the one that `make` computes. */
-function once<T>(cache: Cache<T>, kernel: Kernel, values: readonly unknown[], make: () => Promise<T>): Promise<T> {
-  const known = cache.get(kernel) ?? new BoundedMap<string, Promise<T>>(KEEP);
-  cache.set(kernel, known);
-  const key = JSON.stringify(values);
-  const ready = known.get(key);
-  if (ready) return ready;
-  const made = make();
-  made.catch(() => known.delete(key));
-  known.set(key, made);
-  return made;
+function once<T>(
+  caches: WeakMap<Kernel, Cache<T>>,
+  kernel: Kernel,
+  values: readonly unknown[],
+  make: () => Promise<T>,
+): Promise<T> {
+  const known = caches.get(kernel) ?? createCache<T>(KEEP);
+  caches.set(kernel, known);
+  return known.get(JSON.stringify(values), make);
 }
 
 async function compute(kernel: Kernel, project: string, root: string, tips: Tips): Promise<Accounts> {

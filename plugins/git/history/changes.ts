@@ -1,6 +1,6 @@
 /** What a commit holds and what it changed, as `git ls-tree`, `git diff-tree -M` and `git rev-list` say. Paths are latin1 bytes. */
 
-import { Lru } from "../lru.ts";
+import { createCache } from "#internal";
 import { at, type GitExec, type GitResult, toGitError } from "../process/exec.ts";
 import type { Repository } from "../repository/repository.ts";
 
@@ -53,38 +53,29 @@ const STATUSES: Record<string, ChangeStatus> = {
 };
 
 export function createChanges(exec: GitExec): Changes {
-  const kept = new Lru<Promise<Listing<Change>>>(256);
-  const keptFiles = new Lru<Promise<Listing<ListedFile>>>(4);
-  const keptLast = new Lru<Promise<string | undefined>>(2048);
-
-  /** Keeps the answer, but no failure: the next caller asks again. */
-  function keep<T>(cache: Lru<Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-    const kept = cache.get(key);
-    if (kept) return kept;
-    const made = cache.set(key, make());
-    made.catch(() => cache.delete(key));
-    return made;
-  }
+  const changes = createCache<Listing<Change>>(256);
+  const files = createCache<Listing<ListedFile>>(4);
+  const lastChanges = createCache<string | undefined>(2048);
 
   return {
     files: (repo, commit) =>
-      keep(keptFiles, `${repo.commonDir} ${commit}`, async () => {
+      files.get(`${repo.commonDir} ${commit}`, async () => {
         // In a partial clone the sizes of absent contents are unknown.
         const sized = await listFiles(exec, repo, commit, ["-l"]);
         return sized ?? (await listFiles(exec, repo, commit, [])) ?? { items: [], cut: false };
       }),
     between: (repo, parent, commit) =>
-      keep(kept, `${repo.commonDir} ${parent} ${commit}`, async () => {
+      changes.get(`${repo.commonDir} ${parent} ${commit}`, async () => {
         const from = parent ?? (commit.length === 40 ? EMPTY_TREE.sha1 : EMPTY_TREE.sha256);
         const found = await diffTrees(exec, repo, from, commit, "-M");
         // In a partial clone there may be no contents to compare.
         const listing = found ??
           (await diffTrees(exec, repo, from, commit, "--no-renames")) ?? { items: [], cut: false };
-        if (listing.items.length > KEEP_LIMIT) kept.delete(`${repo.commonDir} ${parent} ${commit}`);
+        if (listing.items.length > KEEP_LIMIT) changes.delete(`${repo.commonDir} ${parent} ${commit}`);
         return listing;
       }),
     lastChange: (repo, commit, path) =>
-      keep(keptLast, `${repo.commonDir} ${commit} ${path}`, () => lastChange(exec, repo, commit, path)),
+      lastChanges.get(`${repo.commonDir} ${commit} ${path}`, () => lastChange(exec, repo, commit, path)),
   };
 }
 

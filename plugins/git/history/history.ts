@@ -1,6 +1,6 @@
 /** Finds HEAD's commit at a time, among the commits of HEAD by committer time. */
 
-import { Lru } from "../lru.ts";
+import { createCache } from "#internal";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import { type Repository, shallowStamp } from "../repository/repository.ts";
 
@@ -43,15 +43,11 @@ const LIST_MS = 30_000;
 const SECOND = 256;
 
 export function createHistory(exec: GitExec): History {
-  const lists = new Lru<Promise<CommitList>>(8);
+  const lists = createCache<CommitList>(8);
 
   async function listOf(repo: Repository, head: string): Promise<CommitList> {
     const key = `${repo.commonDir} ${head} ${await shallowStamp(repo)}`;
-    const kept = lists.get(key);
-    if (kept) return kept;
-    const made = readList(exec, repo, head);
-    made.catch(() => lists.delete(key));
-    return lists.set(key, made);
+    return lists.get(key, () => readList(exec, repo, head));
   }
 
   return {

@@ -1,8 +1,7 @@
 /** Which project a folder belongs to, answered from files alone. */
 import { availableParallelism } from "node:os";
 import { isSessarcError } from "sessarc";
-import { createLimit } from "#internal";
-import { Lru } from "../lru.ts";
+import { createCache, createLimit } from "#internal";
 import { at, type GitExec } from "../process/exec.ts";
 import { remoteOf } from "./config.ts";
 import { findRepository, type Repository, readHead, readShallow } from "./repository.ts";
@@ -54,21 +53,14 @@ export function createIdentityReader(exec: GitExec): IdentityReader {
 }
 
 function createRootReader(exec: GitExec): (repo: Repository) => Promise<readonly string[] | undefined> {
-  const kept = new Lru<Promise<readonly string[] | undefined>>(1000);
+  const kept = createCache<readonly string[] | undefined>(1000);
   const gate = createLimit(availableParallelism() + 1, { slowMs: 250 });
   return async (repo) => {
     if ((await readShallow(repo)).size > 0) return undefined;
     const head = await readHead(repo);
     if (head?.hash === null) return [];
-    const key = `${repo.gitDir} ${head?.hash}`;
-    const known = head ? kept.get(key) : undefined;
-    return (
-      known ??
-      kept.set(
-        key,
-        gate(() => readRoots(exec, repo)),
-      )
-    );
+    const read = () => gate(() => readRoots(exec, repo));
+    return head ? kept.get(`${repo.gitDir} ${head.hash}`, read) : read();
   };
 }
 

@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Adapter, Services, SessionEvent } from "sessarc";
+import { createCache } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import type { Witness } from "../history/choose.ts";
 import { createSight } from "./sight.ts";
@@ -28,17 +29,11 @@ const COMMITTED = /^(?:Output: )?\[[^\]\n]{1,250} ([0-9a-f]{7,64})\] /gm;
 
 /** Answers the witness of a moment of a session. The commits of the sessions asked last are kept. */
 export function createWitnesses(archive: () => Archive): (row: Row, moment: Moment) => Witness {
-  const kept = new BoundedMap<string, Promise<Made[]>>(SESSIONS);
+  const kept = createCache<Made[]>(SESSIONS);
 
   function commitsOf(row: Row): Promise<Made[]> {
-    const key = `${row.id} ${row.generation} ${row.parts}`;
-    let made = kept.get(key);
-    if (!made) {
-      made = findCommits(archive().events(row), archive().adapter(row.tool));
-      made.catch(() => kept.delete(key));
-    }
-    kept.set(key, made);
-    return made;
+    const find = () => findCommits(archive().events(row), archive().adapter(row.tool));
+    return kept.get(row.id, find, `${row.generation} ${row.parts}`);
   }
 
   return (row, moment) => {

@@ -3,6 +3,7 @@
  * them every tool of every service. An item is repaired where that takes nothing from it that works, else left out; both are reported.
  */
 import { isRecord, type JsonRecord, toText } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 
 export type Kind = "tools" | "prompts" | "resources" | "resourceTemplates";
 export const KINDS: readonly Kind[] = ["tools", "prompts", "resources", "resourceTemplates"];
@@ -159,7 +160,7 @@ async function load(): Promise<Checks> {
   const both = (first: Standard, second: Standard): Check => {
     return (item) => [...issuesOf(first, item), ...issuesOf(second, item)];
   };
-  const known = new Map<string, string | undefined>();
+  const known = new BoundedMap<string, string | undefined>(MOST_KNOWN);
   /** Why the clients' SDKs cannot compile a schema. They compile it when they list, and a failure costs them the list. */
   const output: CheckOutput = (schema) => {
     const key = JSON.stringify(schema);
@@ -171,7 +172,6 @@ async function load(): Promise<Checks> {
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
-    if (known.size >= MOST_KNOWN) known.clear();
     known.set(key, reason);
     return reason;
   };

@@ -1,6 +1,7 @@
 /** The `Database` of `sessarc` over PostgreSQL: each query in a transaction as one role, so that no setting outlives it. */
 import { type Database, SessarcError, type SqlValue, type Statement } from "sessarc";
 import { createQueue } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import { type Translated, toParams, translate, typesOf } from "./dialect.ts";
 import type { Cell, Connection, Engine } from "./engine.ts";
 import { failed } from "./failures.ts";
@@ -40,7 +41,7 @@ const KEEP = 2_000;
 
 export function createView({ engine, schema }: Source, options: ViewOptions): View {
   const { viewer, beforeCommit } = options;
-  const known = new Map<string, Translated>();
+  const known = new BoundedMap<string, Translated>(KEEP);
   let knownFor: Schema | undefined;
   let closed = false;
   let batches = 0;
@@ -65,7 +66,6 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     if (!found) {
       found = translate(sql, params, current);
       known.set(key, found);
-      if (known.size > KEEP) known.delete(known.keys().next().value ?? "");
     }
     return found;
   }

@@ -1,5 +1,5 @@
 /** Which secrets files hold now. Runs in the pool. */
-import { openRegular } from "#internal/adapter";
+import { BoundedMap, openRegular } from "#internal/adapter";
 import { fingerprintOf } from "./fingerprint.ts";
 import { leakScanner } from "./scanner.ts";
 
@@ -16,7 +16,7 @@ const FILE_MS = 500;
 const MOST_KNOWN = 2_000;
 
 /** Files by path. One is searched again when its size or its time of change differ. */
-const known = new Map<string, { stamp: string; fingerprints: string[] }>();
+const known = new BoundedMap<string, { stamp: string; fingerprints: string[] }>(MOST_KNOWN);
 
 /** Files that are missing, unreadable or larger than a megabyte have no answer. */
 export async function fingerprintsIn(paths: readonly string[]): Promise<FileFingerprints[]> {
@@ -42,7 +42,6 @@ async function search(path: string): Promise<readonly string[]> {
     if (before?.stamp === stamp) return before.fingerprints;
     const { findings } = leakScanner().scan(await file.readFile("utf8"), { path, budgetMs: FILE_MS });
     const fingerprints = [...new Set(findings.map(({ secret }) => fingerprintOf(secret)))];
-    if (known.size >= MOST_KNOWN) known.clear();
     known.set(path, { stamp, fingerprints });
     return fingerprints;
   } catch {

@@ -1,5 +1,6 @@
 /** Finds the secrets of each session while it is read. Their values are not stored, only their fingerprints. */
 import { type EventKind, type IndexerModule, isRecord, type SessionEvent, toolCall } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import type { EventFinding } from "../engine.ts";
 import { hideIn } from "../hide.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -50,7 +51,7 @@ export default {
     const scanner = leakScanner();
     const state = isState(kept) ? kept : { rows: [], open: [], unchecked: 0, more: 0 };
     const rows = new Map(state.rows.map((row) => [keyOf(row), row]));
-    const open = new Map(state.open);
+    const open = new BoundedMap(MOST_OPEN, state.open);
     let { unchecked, more } = state;
 
     function callOf(event: SessionEvent): Call {
@@ -64,7 +65,6 @@ export default {
       const { path = "", command = "" } = toolCall(tool_input);
       const call = { tool_name, path, command };
       if (tool_use_id !== "") open.set(tool_use_id, call);
-      if (open.size > MOST_OPEN) for (const id of [...open.keys()].slice(0, open.size - MOST_OPEN)) open.delete(id);
       return call;
     }
 

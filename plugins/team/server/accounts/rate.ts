@@ -1,5 +1,6 @@
 /** How often one address may ask for something that takes guessing. */
 import { SessarcError } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 
 /** Addresses remembered; the oldest window goes first. */
 const REMEMBERED = 10_000;
@@ -13,15 +14,13 @@ export interface RateLimit {
 
 /** At most `most` calls in `ms` for each name. Each node counts alone. */
 export function createRateLimit(most: number, ms: number): RateLimit {
-  const windows = new Map<string, { until: number; count: number }>();
+  const windows = new BoundedMap<string, { until: number; count: number }>(REMEMBERED);
   const count = (name: string): number => {
     const now = performance.now();
     let window = windows.get(name);
     if (!window || window.until <= now) {
-      windows.delete(name);
       window = { until: now + ms, count: 0 };
       windows.set(name, window);
-      for (const oldest of windows.keys()) if (windows.size > REMEMBERED) windows.delete(oldest);
     }
     window.count++;
     return window.count > most ? Math.ceil((window.until - now) / 1000) : 0;
