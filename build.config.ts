@@ -23,14 +23,13 @@ const plugins = readdirSync("plugins").filter((name) => existsSync(`plugins/${na
 /** Files below dist/, without their extension, and the sources they begin with. */
 const entries: Record<string, string> = {
   index: "core/index.ts",
-  adapter: "core/adapter/index.ts",
-  terminal: "core/terminal/index.ts",
+  adapter: "core/entries/adapter.ts",
+  files: "core/entries/files.ts",
+  serve: "core/entries/serve.ts",
+  storage: "core/entries/storage.ts",
+  terminal: "core/entries/terminal.ts",
   cli: "core/cli.ts",
   supervise: "core/background/supervise.ts",
-  // `imports` of package.json: for the built-in plugins alone.
-  "internal/index": "core/internal/index.ts",
-  "internal/adapter": "core/internal/adapter.ts",
-  "internal/terminal": "core/internal/terminal.ts",
   test: "test/published.ts",
   plugins: "plugins/index.ts",
   dashboard: "plugins/dashboard/ui.ts",
@@ -60,14 +59,14 @@ const notices = collectNotices();
 /** Names of the package that its declarations import, and where these begin. */
 const TYPES: Record<string, string> = {
   sessarc: "core/index",
-  "sessarc/adapter": "core/adapter/index",
-  "sessarc/terminal": "core/terminal/index",
+  "sessarc/adapter": "core/entries/adapter",
+  "sessarc/files": "core/entries/files",
+  "sessarc/serve": "core/entries/serve",
+  "sessarc/storage": "core/entries/storage",
+  "sessarc/terminal": "core/entries/terminal",
   "sessarc/test": "test/published",
   "sessarc/plugins": "plugins/index",
   "sessarc/dashboard": "plugins/dashboard/ui",
-  "#internal": "core/internal/index",
-  "#internal/adapter": "core/internal/adapter",
-  "#internal/terminal": "core/internal/terminal",
 };
 
 /** Removes the declarations that no public one leads to: half of the files. */
@@ -89,7 +88,7 @@ export default defineBuildConfig({
   entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
   // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
   // Development dependencies are taken in.
-  externals: ["sessarc", /^#internal/, "vitest", "vue", ...Object.keys(manifest.dependencies)],
+  externals: ["sessarc", "vitest", "vue", ...Object.keys(manifest.dependencies)],
   rollup: {
     inlineDependencies: true,
     // Names stay and lines are short, so that a stack trace says where it was.

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createKernel, loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { writeDemo } from "sessarc/plugins/demo";
+import { createKernel, loadConfig } from "sessarc/serve";
 
 const home = await mkdtemp(join(tmpdir(), "sessarc-play-"));
 try {

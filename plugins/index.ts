@@ -1,5 +1,5 @@
 /** The built-in plugins, in one place. Order is the order of boot where `dependsOn` says nothing. */
-import type { PluginEntry } from "sessarc";
+import type { PluginEntry } from "sessarc/serve";
 
 const entry = (
   name: string,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig, type Served, type ServeOptions, serve } from "sessarc";
+import { loadConfig, type Served, type ServeOptions, serve } from "sessarc/serve";
 import { onTestFinished } from "vitest";
 import { testEnv } from "./kernel.ts";
 

@@ -5,9 +5,7 @@ const here = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.u
 
 export const alias = [
   { find: /^sessarc$/, replacement: here("core/index.ts") },
-  { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
-  { find: /^#internal$/, replacement: here("core/internal/index.ts") },
-  { find: /^#internal\/(.+)$/, replacement: `${here("core/internal")}/$1.ts` },
+  { find: /^sessarc\/(adapter|files|serve|storage|terminal)$/, replacement: `${here("core/entries")}/$1.ts` },
   { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
   { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
   // Modules that threads load by name.

@@ -47,14 +47,14 @@ describe("who may import what", () => {
     }
   });
 
-  it("a plugin imports the public entry, the built-in plugins' helpers, its own folder and packages", () => {
+  it("a plugin imports the public entries, its own folder and packages", () => {
     const allowed = (i: Import) => {
       const own = i.file.split("/").slice(0, 2).join("/");
       return (
         i.target.startsWith(`${own}/`) ||
-        /^sessarc(\/adapter|\/terminal)?$/.test(i.target) ||
+        i.target in ENTRIES ||
         (i.typeOnly && i.target === "sessarc/dashboard") ||
-        (isPackage(i) && !i.target.startsWith("sessarc/"))
+        (isPackage(i) && !/^(sessarc\/|#)/.test(i.target))
       );
     };
     const inPlugins = importsBelow("plugins").filter((i) => i.file !== "plugins/index.ts");
@@ -79,7 +79,7 @@ describe("who may import what", () => {
 
   it("the list of plugins imports plugins' entries, code of commands that start at once, and nothing deeper", () => {
     const list = importsBelow("plugins").filter((i) => i.file === "plugins/index.ts");
-    expect(list.filter((i) => i.target !== "sessarc" && !/^plugins\/[^/]+\/(index|quick)\.ts$/.test(i.target))).toEqual(
+    expect(list.filter((i) => !(i.target in ENTRIES) && !/^plugins\/[^/]+\/(index|quick)\.ts$/.test(i.target))).toEqual(
       [],
     );
   });
@@ -98,13 +98,26 @@ describe("who may import what", () => {
     expect(importsBelow("playground").filter((i) => !allowed(i))).toEqual([]);
   });
 
-  it("adapters are made of what sessarc/adapter has", () => {
+  it("an adapter is made of sessarc, sessarc/adapter and sessarc/files", () => {
     const folders = readdirSync(join(root, "plugins")).filter((name) =>
       /\bdefineAdapter\(/.test(sourceOf(`plugins/${name}/index.ts`)),
     );
-    const imports = folders.flatMap((name) => importsBelow(`plugins/${name}`));
-    expect(imports.filter((i) => i.target === "sessarc").map((i) => i.file)).toEqual([]);
-    expect(imports.some((i) => i.target === "sessarc/adapter")).toBe(true);
+    expect(folders.length).toBeGreaterThan(25);
+    const entries = new Set(folders.flatMap((name) => importsBelow(`plugins/${name}`)).map((i) => i.target));
+    expect([...entries].filter((name) => name.startsWith("sessarc")).sort()).toEqual([
+      "sessarc",
+      "sessarc/adapter",
+      "sessarc/files",
+    ]);
+  });
+
+  it("no name is exported by two entries", () => {
+    const names = Object.values(ENTRIES).flatMap((file) =>
+      [...sourceOf(file).matchAll(/\bexport (?:type )?\{([^}]*)\} from/g)].flatMap(([, list = ""]) => list.split(",")),
+    );
+    const bare = names.map((name) => name.trim().replace(/^(type )?(\w+ as )?/, "")).filter(Boolean);
+    expect(bare.length).toBeGreaterThan(150);
+    expect(bare.filter((name, at) => bare.indexOf(name) !== at)).toEqual([]);
   });
 
   it("programs are started in one place, and elsewhere only what outlives the service", () => {
@@ -140,13 +153,19 @@ describe("who may import what", () => {
     expect(product.filter((i) => i.target.startsWith("test/"))).toEqual([]);
   });
 
-  it("the public entry loads no heavy package when it is imported", () => {
+  it.each(Object.entries(ENTRIES))("%s loads no heavy package when it is imported", (_name, entry) => {
     const heavy =
-      /^(h3|listhen|sql\.js|unstorage|tinypool|@parcel\/watcher|jiti|yaml|re2js|@modelcontextprotocol)($|\/)/;
-    const reached = reach("core/index.ts");
+      /^(h3|listhen|sql\.js|unstorage|tinypool|@parcel\/watcher|jiti|yaml|re2js|@modelcontextprotocol|jsonc-parser|@decimalturn)($|\/)/;
+    const reached = reach(entry);
     expect(reached.filter((i) => heavy.test(i.target)).map((i) => `${i.file} -> ${i.target}`)).toEqual([]);
   });
 });
+
+/** The package's entries that plugins import, and their files. */
+const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries([
+  ["sessarc", "core/index.ts"],
+  ...readdirSync(join(root, "core/entries")).map((file) => [`sessarc/${file.slice(0, -3)}`, `core/entries/${file}`]),
+]);
 
 const sourceOf = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "");
 
@@ -170,7 +189,7 @@ const ROOMS = [
 
 function floorOf(file: string): number {
   const [, room = "", inside] = file.split("/");
-  if (room === "index.ts" || room === "internal") return ROOMS.length;
+  if (room === "index.ts" || room === "entries") return ROOMS.length;
   if (room === "cli") return ROOMS.length + 1;
   if (room === "cli.ts") return ROOMS.length + 2;
   const floor = ROOMS.indexOf(room);

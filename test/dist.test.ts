@@ -172,7 +172,7 @@ describe("the built package", () => {
   it("a parser that exits fails its own sessions alone; one that never ends is ended when the import is cancelled", async () => {
     const home = await makeTempDir();
     const make = (name: string, row: string) => `
-      import { defineAdapter } from "sessarc";
+      import { defineAdapter } from "sessarc/adapter";
       export default defineAdapter(() => ({
         name: "${name}", label: "${name}", roots: () => [${JSON.stringify(home)}],
         async *scan(root) { yield { key: "one", path: root + "/${name}.jsonl", size: 9, mtime: 1 }; },
@@ -341,7 +341,8 @@ export const field = (answer: Answer<"GET /search">) => answer.noSuchField;
   it("hold what every plugin adds: each route of the built-in plugins has its answer", async () => {
     const { routes } = JSON.parse(await readFile(join(ROOT, "dist/responses.json"), "utf8")) as { routes: object };
     const keys = JSON.stringify(Object.keys(routes).filter((key) => !key.includes("/api/")));
-    const code = `import type { ApiRoutes, KernelRoutes } from "sessarc";
+    const code = `import type { ApiRoutes } from "sessarc";
+import type { KernelRoutes } from "sessarc/serve";
 import type {} from "sessarc/plugins";
 export const keys: readonly (keyof ApiRoutes | keyof KernelRoutes)[] = ${keys};`;
     expect(await compile("routes.ts", code)).toBe("");

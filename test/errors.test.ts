@@ -1,9 +1,8 @@
 /** Every code of the catalogue answers in the one shape, whichever plugin defined it. */
 
-import { defineErrors, definePlugin, defineRoute, ERRORS, type ErrorCode, SessarcError } from "sessarc";
+import { defineErrors, definePlugin, defineRoute, ERRORS, type ErrorCode, SessarcError, toErrorBody } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toErrorBody } from "#internal";
 import { createTestKernel, readError, type TestKernel } from "./kernel.ts";
 
 declare module "sessarc" {

@@ -2,16 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type AdapterEnv,
-  type ConfigFlags,
-  createKernel,
-  type ErrorBody,
-  type Kernel,
-  loadConfig,
-  type Plugin,
-  type PluginEntry,
-} from "sessarc";
+import type { ErrorBody, Kernel, Plugin } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
+import { type ConfigFlags, createKernel, loadConfig, type PluginEntry } from "sessarc/serve";
 import { onTestFinished } from "vitest";
 
 export interface TestKernelOptions {

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AnyRoute, Plugin, PluginEntry } from "sessarc";
+import type { AnyRoute, Plugin } from "sessarc";
+import type { PluginEntry } from "sessarc/serve";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestKernel, readError, type TestKernel, type TestKernelOptions } from "./kernel.ts";
 

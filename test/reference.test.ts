@@ -1,14 +1,16 @@
 /**
- * `docs/reference/` is made from the code: commands, routes, hooks, error codes, configuration. After a change run
+ * `docs/reference/` is made from the code: commands, routes, hooks, error codes, public entries, configuration. After a change run
  * `npx vitest run test/reference.test.ts -u`, which writes the pages.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Command, ERRORS } from "sessarc";
+import { ERRORS } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import type { Command } from "sessarc/terminal";
 import { describe, expect, it } from "vitest";
 import { COMMON_HELP, COMMON_OPTIONS } from "../core/cli/args.ts";
 import { allCommands } from "../core/cli/commands.ts";
+import { ENTRIES, namesOf, purposeOf } from "./entries.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const page = (name: string) => here(`../docs/reference/${name}.md`);
@@ -79,6 +81,16 @@ describe("docs/reference", () => {
       "Errors have one shape: `{ status, code, message, fix?, issues?, errorId? }`. `‹name›` stands for a value.";
     const text = toPage("Error codes", intro, [table(["code", "status", "message", "fix"], rows)]);
     await expect(text).toMatchFileSnapshot(page("errors"));
+  });
+
+  it("entries", async () => {
+    const parts = ENTRIES.map(([entry, file]) => {
+      const rows = namesOf(file).map(({ name, kind, doc }) => [`\`${name}\``, kind, doc]);
+      return `## ${entry}\n\n${purposeOf(file)}.\n\n${table(["name", "", "what it is"], rows)}`;
+    });
+    const intro =
+      "Every name that a plugin or a program imports, by its one entry. `sessarc/test` holds the contract suites, `sessarc/dashboard` the types of a page, `sessarc/plugins/<name>` those that a built-in plugin adds.";
+    await expect(toPage("Public entries", intro, parts)).toMatchFileSnapshot(page("entries"));
   });
 
   it("configuration", async () => {

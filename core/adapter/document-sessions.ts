@@ -12,6 +12,7 @@ export type SessionPlace = Pick<SessionRef, "key" | "path">;
 /** Fields of a ref; `version` changes whenever one of the files does. */
 export type FileStamp = { size: number; mtime: number; version: string };
 
+/** Members of an adapter whose sessions are documents that the assistant rewrites (`documentSessions`). */
 export interface DocumentSessions {
   /** Size and times of a session's files, for its ref; undefined when the log is gone or is a link. */
   stamp(place: SessionPlace): Promise<FileStamp | undefined>;
@@ -20,6 +21,7 @@ export interface DocumentSessions {
   open(path: string, env: AdapterEnv): OpenLog;
 }
 
+/** How one such session is read; what `documentSessions` takes. */
 export interface DocumentSessionsDefinition {
   /** Files and folders beside the log that change a session; they need not exist. A folder counts by its own time. */
   beside?(place: SessionPlace): readonly string[];

@@ -14,6 +14,7 @@ const SIDE = 16 * 1024 * 1024;
 const HEAD = 64 * 1024;
 const KEPT = 10_000;
 
+/** A log that `findLogs` found below a root. */
 export interface FoundLog {
   path: string;
   name: string;

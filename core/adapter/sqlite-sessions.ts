@@ -13,6 +13,7 @@ const KEEP = 100_000;
 /** A session as a database lists it; `version` changes whenever one of its rows does. */
 export type DatabaseSession = Omit<SessionRef, "tool" | "path"> & { version: string };
 
+/** Members of an adapter whose sessions are rows of a database (`sqliteSessions`). */
 export interface SqliteSessions {
   /** The sessions of a database. Empty when there is no such file, or it is a link. One that did not change is not opened. */
   list(path: string): Promise<Omit<SessionRef, "tool">[]>;
@@ -20,6 +21,7 @@ export interface SqliteSessions {
   open(path: string): Promise<OpenLog>;
 }
 
+/** How such sessions are listed and read; what `sqliteSessions` takes. */
 export interface SqliteSessionsDefinition {
   /** The sessions of an opened database; `key`: that one alone is asked for, others may be listed as well. */
   list(db: SqliteFile, path: string, key?: string): MaybePromise<DatabaseSession[]>;

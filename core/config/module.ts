@@ -34,8 +34,11 @@ async function createLoader(from: string) {
 
 /** Names of this package that plugins import, and their sources. */
 const ENTRIES = [
-  ["sessarc/adapter", "../adapter/index.ts"],
-  ["sessarc/terminal", "../terminal/index.ts"],
+  ["sessarc/adapter", "../entries/adapter.ts"],
+  ["sessarc/files", "../entries/files.ts"],
+  ["sessarc/serve", "../entries/serve.ts"],
+  ["sessarc/storage", "../entries/storage.ts"],
+  ["sessarc/terminal", "../entries/terminal.ts"],
   ["sessarc", "../index.ts"],
 ] as const;
 

@@ -8,6 +8,7 @@ import { isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 import { isNoFile, readRegular } from "../utils/regular.ts";
 
+/** What the dashboard set, as `settings.json` of the data directory stores it. */
 export interface Settings {
   /** Folders added by tool, absolute. */
   sources: Readonly<Record<string, readonly string[]>>;

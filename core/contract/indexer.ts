@@ -21,6 +21,7 @@ export interface IndexerDefinition {
   tables: readonly string[];
 }
 
+/** The session whose events an indexer gets. */
 export interface IndexedSession {
   id: string;
   /** The assistant. */

@@ -60,6 +60,7 @@ export interface Polling {
   allMs: number;
 }
 
+/** A settled change of a watched file, each path once. */
 export interface FileChange {
   type: "create" | "update" | "delete";
   path: string;
@@ -72,6 +73,7 @@ export interface ServedAddress {
   url: string;
 }
 
+/** What setup, hooks, handlers and commands get: hooks, registry, storage, watching, services of other plugins. */
 export interface Kernel {
   /** The h3 app over all routes, made (and h3 loaded) when first asked for: commands that never serve do not pay for it. */
   app(): Promise<HttpApp>;

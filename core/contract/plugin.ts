@@ -7,6 +7,7 @@ import type { IndexerDefinition } from "./indexer.ts";
 import type { Kernel, PluginHooks } from "./kernel.ts";
 import type { AnyRoute } from "./route.ts";
 
+/** A plugin as data: all members but `name` are optional. */
 export interface Plugin {
   /** kebab-case, unique: `security`, `adapter:codex`. */
   name: string;
@@ -57,10 +58,12 @@ export function definePlugin<O = void>(def: Plugin | ((options: O) => Plugin)): 
   return (typeof def === "function" ? def : () => def) as PluginFactory<O>;
 }
 
+/** A plugin with an adapter: what the factory of `defineAdapter` returns. */
 export interface AdapterPlugin extends Plugin {
   adapter: Adapter;
 }
 
+/** A command of the command line, as data; its code is behind `load`. */
 export interface Command {
   name: string;
   summary: string;

@@ -9,6 +9,7 @@ export interface AdapterFolders {
   dirs: readonly string[];
 }
 
+/** What the plugins of a kernel have registered: adapters, services, plugins and their problems. */
 export interface Registry {
   readonly adapters: ReadonlyMap<string, Adapter>;
   /** How a pool worker makes this adapter again; undefined for one written inline. */

@@ -1,6 +1,7 @@
 /** What the kernel says about itself; plugins add their part in hooks. */
 import type { Json } from "../utils/json.ts";
 
+/** One row of `sessarc doctor`: what was checked, how it is, and what to do. */
 export interface DoctorCheck {
   name: string;
   status: "ok" | "warn" | "fail";

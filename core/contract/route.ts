@@ -65,6 +65,7 @@ interface RouteMeta<M extends Method, P extends string> {
   agent?: { description: string } | undefined;
 }
 
+/** A route as `defineRoute` makes it: method, path, schemas and handler. */
 export interface Route<M extends Method, P extends string, Params, Query, Body, R> extends RouteMeta<M, P> {
   params?: Schema | undefined;
   query?: Schema | undefined;
@@ -82,6 +83,7 @@ export interface AnyRoute extends RouteMeta<Method, string> {
   handler(ctx: RouteContext): unknown;
 }
 
+/** What a client sends and gets, as types: never a value. */
 export interface RouteTypes {
   params: unknown;
   query: unknown;

@@ -5,6 +5,7 @@ import type { ErrorParams } from "./params.ts";
 export type { ErrorCatalogue, ErrorSpec } from "./codes.ts";
 export type { ErrorParams, Nothing } from "./params.ts";
 
+/** A code of the catalogue: those of core and those that plugins add with `defineErrors`. */
 export type ErrorCode = keyof ErrorParams & string;
 
 /** One thing wrong with the input: `path` is dotted (`query.days`), empty for the whole. */

@@ -32,6 +32,7 @@ import { createRegistry, type WritableRegistry } from "./registry.ts";
 import { owned, strayProblem } from "./stray.ts";
 import { type Blocked, blockedBefore, blockedFile, type Patience, startWatchdog } from "./watchdog.ts";
 
+/** What `createKernel` takes. */
 export interface KernelOptions {
   /** Plugins and plugin entries, in any order. The configuration's plugins are not added automatically. */
   plugins?: readonly (Plugin | PluginEntry)[] | undefined;

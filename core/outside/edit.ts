@@ -6,6 +6,7 @@ import { appendEntry, appendTable, keepComments, removeEntry, removeTable, setFi
 
 type SettingsPath = readonly (string | number)[];
 
+/** One edit of settings. A path holds names of objects and indexes of lists. */
 export type SettingsEdit =
   | { kind: "remove"; path: SettingsPath }
   /** Into the object at `path`, instead of what has that name there. */

@@ -7,6 +7,7 @@ import { SessarcError } from "../errors/error.ts";
 import { isTempName, syncFolder, tempName } from "../utils/atomic.ts";
 import { ifThere, isGone } from "../utils/gone.ts";
 
+/** Another program's file as it was read; what `replaceOutside` and `removeOutside` compare it with. */
 export interface OutsideFile {
   /** As the tool knows it. */
   path: string;
@@ -23,6 +24,7 @@ export interface OutsideFile {
 
 const LIMIT = 8 * 2 ** 20;
 
+/** SHA-256 of the bytes, 64 hex digits. */
 export const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /** Throws SETTINGS_UNUSABLE for anything but a plain file: a folder, a link that leads nowhere, something huge. */
@@ -106,6 +108,7 @@ async function clearBeside({ real }: OutsideFile): Promise<void> {
   }
 }
 
+/** Why a file with several names is not replaced; ends a sentence of a plan or an error. */
 export const HARD_LINKED =
   "it is hard linked, and a safe write would part it from its other name; a symbolic link stays one";
 

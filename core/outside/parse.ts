@@ -1,5 +1,5 @@
 /** Other programs' settings as values. What the program itself would not read is an error with the place, never a part of it. */
-import * as jsonc from "jsonc-parser";
+import type { Node, ParseError } from "jsonc-parser";
 import { SessarcError } from "../errors/error.ts";
 import { isRecord, type JsonRecord } from "../utils/json.ts";
 
@@ -24,7 +24,7 @@ export async function usable<T>(path: string, work: () => Promise<T>): Promise<T
 /** An empty text is an empty object. Throws SettingsProblem. */
 export async function parseSettings(text: string, syntax: SettingsSyntax): Promise<JsonRecord> {
   if (text.trim() === "") return {};
-  const value = syntax === "toml" ? await parseToml(text) : parseJson(text, syntax);
+  const value = syntax === "toml" ? await parseToml(text) : await parseJson(text, syntax);
   if (!isRecord(value)) throw new SettingsProblem("it holds no object");
   return value;
 }
@@ -39,8 +39,9 @@ async function parseToml(text: string): Promise<unknown> {
   }
 }
 
-function parseJson(text: string, syntax: "json" | "commented" | "jsonc"): unknown {
-  const problems: jsonc.ParseError[] = [];
+async function parseJson(text: string, syntax: "json" | "commented" | "jsonc"): Promise<unknown> {
+  const jsonc = await import("jsonc-parser");
+  const problems: ParseError[] = [];
   const options = { allowTrailingComma: syntax === "jsonc", disallowComments: syntax === "json" };
   const tree = jsonc.parseTree(text, problems, options);
   const [problem] = problems;
@@ -54,7 +55,7 @@ function parseJson(text: string, syntax: "json" | "commented" | "jsonc"): unknow
 }
 
 /** Like JSON.parse, but a duplicate key is an error: which of the two is meant cannot be known. */
-function valueIn(node: jsonc.Node, text: string): unknown {
+function valueIn(node: Node, text: string): unknown {
   if (node.type === "array") return (node.children ?? []).map((child) => valueIn(child, text));
   if (node.type !== "object") return node.value;
   const names = new Set<unknown>();

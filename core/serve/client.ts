@@ -12,6 +12,7 @@ import type { Callable } from "../http/call.ts";
 import { ApiError } from "../terminal/errors.ts";
 import { createPatience, type Patience } from "./patience.ts";
 
+/** Asks the running service, or a kernel in this process when there is none (`createClient`). */
 export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"> & {
   /** Whether a running service answers; without one the archive is opened in this process. */
   isService(): Promise<boolean>;
@@ -19,6 +20,7 @@ export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"
   close(): Promise<void>;
 };
 
+/** What `createClient` takes. */
 export interface ClientOptions {
   config: CoreConfig;
   env?: AdapterEnv | undefined;

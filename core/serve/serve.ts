@@ -12,6 +12,7 @@ import { linger, listenOn, refuse } from "./listen.ts";
 /** Node runs no TypeScript in a thread: a source checkout has the catalogue in this one. */
 const CAN_THREAD = !import.meta.url.endsWith(".ts");
 
+/** What `serve` takes. */
 export interface ServeOptions extends KernelOptions {
   config: CoreConfig;
   /** Time open connections get to end when closing, after running requests are done. Default 1 s. */
@@ -22,6 +23,7 @@ export interface ServeOptions extends KernelOptions {
   out?: ((line: string) => void) | undefined;
 }
 
+/** A service that listens (`serve`). */
 export interface Served extends ServedAddress {
   kernel: Kernel;
   /** In token mode: the link that logs a browser in, once. */

@@ -3,6 +3,7 @@ import type { Json } from "../utils/json.ts";
 
 /** The six kinds of a normalised message, in the order their index is stored. */
 export const EVENT_KINDS = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] as const;
+/** What a message of a session is: one of `EVENT_KINDS`. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** One normalised message. `seq` counts 0…n−1 inside its session. Field names with `_` mirror the assistants' own protocol. */
@@ -32,6 +33,7 @@ export interface TokenUsage {
   cacheWrite1h: number;
   cacheRead: number;
 }
+/** Tokens by model. */
 export type SessionUsage = Record<string, TokenUsage>;
 
 /** One paid reply as a log shows it: the unit that is counted once across files. */

@@ -14,6 +14,7 @@ const TOO_MANY = 1e12;
 /** Figures as logs have them, each read by `toCount`. `reasoning`: what a log counts beside the output; it is added to that. */
 export type LooseUsage = { [F in keyof TokenUsage | "reasoning"]?: unknown };
 
+/** No tokens of any kind. */
 export function emptyUsage(): TokenUsage {
   return { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
 }
@@ -63,6 +64,7 @@ function addTokens(usage: SessionUsage, model: string, tokens: TokenUsage): void
   sum.cacheRead += tokens.cacheRead;
 }
 
+/** Adds the tokens of `from` to those of `into`, model by model. Changes `into`. */
 export function mergeUsage(into: SessionUsage, from: SessionUsage): void {
   for (const [model, tokens] of Object.entries(from)) addUsage(into, model, tokens);
 }
@@ -93,6 +95,7 @@ export interface LedgerEntry {
   price?: PriceFacts | undefined;
 }
 
+/** What a ledger counted: members of a session's summary. Counts are tokens; slots are UTC quarter-hours. */
 export interface LedgerSummary {
   usage: SessionUsage;
   inheritedUsage?: SessionUsage;
@@ -103,6 +106,7 @@ export interface LedgerSummary {
   evidence: UsageEvidence;
 }
 
+/** Counts the tokens of one session, each reply once (`createLedger`). */
 export interface Ledger {
   /**
    * Counts a usage record. Of several with one key the largest output wins; model and time are the first one's. A count that is impossible is 0, and the

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { storageFailed } from "./storage-error.ts";
 
+/** Bytes stored by their SHA-256, each once (`Storage.blobs`). `put` throws STORAGE_FULL and STORAGE_READ_ONLY. */
 export interface Blobs {
   /** Answers the hash (64 hex digits) when the bytes are on disk. Bytes that are there already are not written again. */
   put(bytes: Uint8Array): Promise<string>;

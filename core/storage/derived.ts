@@ -11,6 +11,7 @@ import { storageFailed } from "./storage-error.ts";
 /** The folder of all derived data. */
 export const DERIVED = "index";
 
+/** What a plugin stores from start to start and can compute again (`Storage.derived`). */
 export interface Derived {
   /** For files that a plugin writes and reads in parts, and checks itself. `set` creates it; other writers create it first. */
   readonly folder: string;

@@ -26,6 +26,7 @@ export interface ChunkEntry {
   sidecar: [start: number, length: number];
 }
 
+/** The directory of a part. */
 export interface PartIndex {
   part: TranscriptPart;
   chunks: ChunkEntry[];
@@ -33,6 +34,7 @@ export interface PartIndex {
   readonly sidecars: Uint8Array;
 }
 
+/** Reads and writes transcripts: a session is parts, a part is chunks of messages. */
 export interface Transcripts {
   /** Starts a part. Nothing is stored before `finish`. */
   writer(sessionId: string, generation: number, options?: WriterOptions): TranscriptWriter;

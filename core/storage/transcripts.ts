@@ -18,6 +18,7 @@ import type { DriverConfig, TranscriptDriver } from "./driver.ts";
 import { compress, createWriter, parseTail } from "./transcript-part.ts";
 import type { ChunkEntry, Transcripts } from "./transcript-types.ts";
 
+/** Where transcripts lie. Plain data: it may be sent to a thread. */
 export interface TranscriptOptions {
   /** The data directory. */
   dir: string;

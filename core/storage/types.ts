@@ -4,7 +4,9 @@ import type { Derived } from "./derived.ts";
 import type { Lock } from "./lock.ts";
 import type { Transcripts } from "./transcript-types.ts";
 
+/** A value of a column. */
 export type SqlValue = string | number | null | Uint8Array;
+/** A statement of `Database.batch` and its parameters. */
 export type Statement = readonly [sql: string, params?: readonly SqlValue[]];
 
 /** Bytes of the catalogue's file. */
@@ -58,6 +60,7 @@ export interface FileStorage {
   getKeys(base?: string): Promise<string[]>;
 }
 
+/** A kernel's storage: the catalogue, transcripts, files by key, folders. */
 export interface Storage {
   db: Database;
   /** Message bodies. */

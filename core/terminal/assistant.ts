@@ -35,6 +35,7 @@ export function isRedacted({ flags, env, err }: Asking): boolean {
 
 /** The two flags of a command that prints what sessions hold. */
 export const REDACTED_OPTIONS = { redacted: { type: "boolean", short: "r" }, raw: { type: "boolean" } } as const;
+/** Help of the two flags. */
 export const REDACTED_HELP = {
   redacted: "Mask secrets; an assistant that runs the command gets that unasked",
   raw: "Leave secrets in, also for an assistant",

@@ -15,6 +15,7 @@ export function formatShort(n: number): string {
   return String(n);
 }
 
+/** Bytes with a binary unit: `1.5 MiB`. */
 export function formatBytes(n: number): string {
   if (n < 1024) return `${n} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
@@ -27,6 +28,7 @@ export function formatBytes(n: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
+/** Milliseconds in words: `12 s`, `3 min 20 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);

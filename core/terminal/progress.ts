@@ -2,6 +2,7 @@
 import { formatBytes, formatDuration } from "./format.ts";
 import { fitColumns, printable } from "./style.ts";
 
+/** How far the work is; shown as a share of `total`. */
 export interface ProgressState {
   done: number;
   total: number;
@@ -13,6 +14,7 @@ export interface ProgressState {
   current?: string | null | undefined;
 }
 
+/** A line on a terminal that is written over (`createProgress`). */
 export interface Progress {
   update(state: ProgressState): void;
   /** Removes the line. Safe to call twice. */

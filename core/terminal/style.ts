@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 
 export { printable } from "../utils/printable.ts";
 
+/** Wraps text in colours; returns it as it is where the output takes none. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;

@@ -2,6 +2,7 @@
 import { toTerminal } from "../utils/printable.ts";
 import { fitColumns, widthOf } from "./style.ts";
 
+/** A column of `formatTable`. */
 export interface Column<T> {
   title: string;
   value(row: T): string;

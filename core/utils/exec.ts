@@ -20,6 +20,7 @@ interface ExecOptions extends ProcessOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** How a program ended, and what it printed. */
 export interface ExecResult {
   /** Exit code; null when a signal ended it. */
   code: number | null;

@@ -1,6 +1,7 @@
 /** How much room a file system has, and how much of it sessarc leaves to others. */
 import { statfs } from "node:fs/promises";
 
+/** Room on a disk, in bytes. */
 export interface Space {
   /** Bytes this user may still write. Infinity where the system does not report it. */
   free: number;

@@ -35,6 +35,7 @@ export const GIT_OPTIONS: readonly string[] = [
   ].flatMap((pair) => ["-c", pair]),
 ];
 
+/** The environment that goes with `GIT_OPTIONS`. */
 export const GIT_VARIABLES = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_OPTIONAL_LOCKS: "0",

@@ -1,6 +1,7 @@
 /** Narrowing of parsed JSON: what came out of a log is unknown until one of these says otherwise. */
 export type JsonRecord = { [key: string]: unknown };
 
+/** Whether the value is an object, and no list. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -16,6 +17,7 @@ export function toItems(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 }
 
+/** A finite number; undefined for any other value. */
 export function toNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
@@ -82,4 +84,5 @@ function cut(value: unknown, left: number): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cut(part, left - 1)]));
 }
 
+/** A value that JSON can hold. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -14,6 +14,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
 
 type Tokens = Readonly<Record<"input" | "output" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h", number>>;
 
+/** An assistant's tokens by model, as `tokenPoints` takes them. */
 export interface ToolTokens {
   /** The assistant. */
   key: string;

@@ -1,6 +1,7 @@
 /** Lines in pieces that are named by their content: what is there already need not be sent again. */
 import { createHash } from "node:crypto";
 
+/** Lines of at most 1 MiB, named by their content. */
 export interface Piece {
   /** Of `bytes`, 64 hex digits. */
   sha256: string;

@@ -54,6 +54,7 @@ export function widen(span: Span, at: string | undefined): void {
 export function earliest(times: readonly (string | undefined)[]): string | undefined {
   return extreme(times, isBefore);
 }
+/** The last of some times as `toIso` gives them; gaps are left out. */
 export function latest(times: readonly (string | undefined)[]): string | undefined {
   return extreme(times, (a, b) => isBefore(b, a));
 }

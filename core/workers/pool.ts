@@ -17,6 +17,7 @@ export interface PoolTask<A extends unknown[], R> {
   signal?: AbortSignal | undefined;
 }
 
+/** Threads that run tasks of modules (`Kernel.pool`). */
 export interface Pool {
   /** Runs `task` with `args`. Rejects with the task's own error, WORKER_ENDED when its thread ended before it, SHUTTING_DOWN when the pool was closed. */
   run<A extends unknown[], R>(task: PoolTask<A, R>, ...args: A): Promise<R>;

@@ -1,7 +1,8 @@
 /** A whole adapter, as anyone can write one: Echo CLI keeps `~/.echo/sessions/<name>.jsonl`, a row per message. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createLedger, defineAdapter, type EventKind, toIso, toRecord, toText } from "sessarc";
+import { type EventKind, toIso, toRecord, toText } from "sessarc";
+import { createLedger, defineAdapter } from "sessarc/adapter";
 
 const KINDS: Record<string, EventKind> = { human: "user", bot: "assistant", call: "tool_use", result: "tool_result" };
 

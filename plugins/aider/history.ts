@@ -1,21 +1,19 @@
 /** Aider's history: a heading begins a chat, `####` a prompt, `>` what Aider itself says; the rest is the answer. */
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import type { EventKind, SessionRef, SessionSummary } from "sessarc";
 import {
   createSessionLog,
-  type EventKind,
   type FoundLog,
   findLogs,
   type NewEvent,
   type OpenLog,
-  readRegular,
   rememberByFile,
-  type SessionRef,
-  type SessionSummary,
   textBeside,
   withoutCache,
   withUniqueKeys,
 } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 
 type NewRef = Omit<SessionRef, "tool">;
 

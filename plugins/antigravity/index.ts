@@ -1,14 +1,8 @@
 /** Antigravity: conversations of its command line, its desktop application and its IDE. */
 import { basename, dirname, join } from "node:path";
-import {
-  defineAdapter,
-  documentSessions,
-  type JsonRecord,
-  type SessionRef,
-  sqliteVersion,
-  toRecord,
-} from "sessarc/adapter";
-import { isGone, readFolderInSlices } from "#internal/adapter";
+import { type JsonRecord, type SessionRef, toRecord } from "sessarc";
+import { defineAdapter, documentSessions, readFolderInSlices, sqliteVersion } from "sessarc/adapter";
+import { isGone } from "sessarc/files";
 
 export interface AntigravityOptions {
   /** Read only below this folder: a home, or one of Antigravity's folders (with `conversations` or `brain`). */

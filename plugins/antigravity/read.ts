@@ -1,27 +1,18 @@
 /** A conversation: its steps from the database, else from the transcript; its tokens from the database. */
 import { join } from "node:path";
+import { type JsonRecord, parseRecord, type SessionRef, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   createDraft,
   type EventFields,
-  type JsonRecord,
   openSqliteFile,
-  type ProtoShape,
-  parseRecord,
   presentColumns,
-  protoAll,
-  protoFirst,
-  readProto,
   readRows,
   type SessionDraft,
-  type SessionRef,
   type SqliteFile,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
   uriToPath,
 } from "sessarc/adapter";
-import { isGone } from "#internal/adapter";
+import { isGone } from "sessarc/files";
+import { type ProtoShape, protoAll, protoFirst, readProto } from "./protobuf.ts";
 
 // The fields that are known of Antigravity's messages.
 const TIME: ProtoShape = { seconds: [1, "number"], nanos: [2, "number"] };

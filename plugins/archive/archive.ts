@@ -1,13 +1,6 @@
-import {
-  type Adapter,
-  type Json,
-  type Kernel,
-  SessarcError,
-  type SessionEvent,
-  type SessionRef,
-  type SessionUsage,
-} from "sessarc";
-import type { TranscriptPart } from "#internal";
+import { type Json, type Kernel, SessarcError, type SessionEvent, type SessionRef, type SessionUsage } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import type { TranscriptPart } from "sessarc/storage";
 import { Changes } from "./catalogue/changes.ts";
 import { usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";

@@ -1,7 +1,6 @@
 /** Auggie, Augment's command line: one document per session below `~/.augment/sessions`, rewritten whole. */
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, documentSessions, folderIn } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
+import { type AdapterEnv, defineAdapter, documentSessions, folderIn, readFolderInSlices } from "sessarc/adapter";
 
 export interface AuggieOptions {
   /** Replaces `~/.augment`. It may also be a home that holds `.augment`, or the folder of sessions. */

@@ -1,17 +1,7 @@
 /** A session's document: its exchanges, each a request and what the model answered, as numbered kinds of nodes. */
-import {
-  createDraft,
-  type JsonRecord,
-  parseRecord,
-  readDocument,
-  type SessionDraft,
-  type SessionRef,
-  toIso,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+
+import { type JsonRecord, parseRecord, type SessionRef, toIso, toList, toNumber, toRecord, toText } from "sessarc";
+import { createDraft, readDocument, type SessionDraft } from "sessarc/adapter";
 import { billed, count, pay } from "./tokens.ts";
 
 /** Kinds of nodes of a request, and of an answer. */

@@ -1,5 +1,6 @@
 /** What an answer cost: its nodes of tokens and of the bill. */
-import { type JsonRecord, type SessionDraft, toRecord, toText } from "sessarc/adapter";
+import { type JsonRecord, toRecord, toText } from "sessarc";
+import type { SessionDraft } from "sessarc/adapter";
 
 const [BILL, TOKENS] = [9, 10];
 

@@ -1,6 +1,6 @@
 /** Blame and receipt: which prompt wrote a line, and what a change cost. */
 import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
-import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
+import { REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal";
 import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";

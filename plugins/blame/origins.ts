@@ -1,6 +1,5 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
-import type { Kernel, Services } from "sessarc";
-import { type Cache, createCache, mustYield, yieldNow } from "#internal";
+import { type Cache, createCache, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
 import { type Forms, formsOf, isReformed } from "./match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";

@@ -1,9 +1,8 @@
 /** GET /git/blame, /git/writers, /git/line and /git/find. */
 import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, rawParam, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { rawParam } from "#internal";
 import { type FoundPlace, findPlaces } from "./find.ts";
 import { type Origins, originsOf } from "./origins.ts";
 import { type LineOrigins, lineOrigins } from "./reasons.ts";

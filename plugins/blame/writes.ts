@@ -1,7 +1,5 @@
 /** What archived sessions wrote, from the tables. One function per question. */
-import type { Kernel } from "sessarc";
-import { mustYield, sortInSlices, yieldNow } from "#internal";
-import { marks, pages } from "#internal/adapter";
+import { type Kernel, marks, mustYield, pages, sortInSlices, yieldNow } from "sessarc";
 import { readCalls, type WrittenCall } from "./indexer/rows.ts";
 
 /** A session as far as its writes need it. */

@@ -1,8 +1,7 @@
 /** Budgets: how much of each is used, and which levels were crossed. Service "budgets". */
 import { createHash } from "node:crypto";
-import { type Kernel, type KernelHooks, SessarcError, type Statement } from "sessarc";
+import { createQueue, type Kernel, type KernelHooks, SessarcError, type Statement } from "sessarc";
 import "./errors.ts";
-import { createQueue } from "#internal";
 import { type Period, periodAt } from "./period.ts";
 
 export const SCOPES = ["all", "project", "tool", "model"] as const;

@@ -1,6 +1,18 @@
 /** `sessarc budget`. */
-import { type Column, type CommandContext, createStyle, formatTable, printable, type Style, UsageError } from "sessarc";
-import { formatCount, formatMoney, formatShort, send, widthOf } from "#internal/terminal";
+import {
+  type Column,
+  type CommandContext,
+  createStyle,
+  formatCount,
+  formatMoney,
+  formatShort,
+  formatTable,
+  printable,
+  type Style,
+  send,
+  UsageError,
+  widthOf,
+} from "sessarc/terminal";
 import type { Budget, BudgetPlan } from "./budgets.ts";
 import { PERIODS, type Period } from "./period.ts";
 

@@ -1,5 +1,7 @@
 /** Budgets per day, week and month: what is used of them, and what happens when a level is crossed. */
-import { type Command, definePlugin, defineRoute, type RoutesOf } from "sessarc";
+
+import { definePlugin, defineRoute, type RoutesOf } from "sessarc";
+import type { Command } from "sessarc/terminal";
 import * as v from "valibot";
 import {
   type Budget,

@@ -1,7 +1,7 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
 
-import { isRecord, type Json, type SessionEvent, type ToolRole } from "sessarc";
-import { alone, BoundedMap, commandOf, pathsIn, readShell } from "#internal/adapter";
+import { alone, BoundedMap, isRecord, type Json, type SessionEvent } from "sessarc";
+import { commandOf, pathsIn, readShell, type ToolRole } from "sessarc/adapter";
 import { pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
 import { createTrail, type Evidence } from "./trail.ts";

@@ -1,6 +1,5 @@
 /** Answers as JSON, cached while a session is unchanged. */
-import type { Kernel, Services } from "sessarc";
-import { createCache } from "#internal";
+import { createCache, type Kernel, type Services } from "sessarc";
 import type { Change } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 import { createWaste, type SessionWaste } from "./waste.ts";

@@ -1,6 +1,6 @@
 /** What the assistant read, indexed by file, by folder and by name. */
 
-import { alone } from "#internal/adapter";
+import { alone } from "sessarc";
 import { toPlace } from "./paths.ts";
 import type { Relation } from "./relations.ts";
 

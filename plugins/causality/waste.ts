@@ -1,6 +1,5 @@
 /** Wasted reads of many sessions. Each session is analysed once and its sum stored; a session that grew is analysed again. */
-import { isSessarcError, type Kernel } from "sessarc";
-import { createCache } from "#internal";
+import { createCache, isSessarcError, type Kernel } from "sessarc";
 import type { Causality } from "./analyze.ts";
 import { readCausality } from "./read.ts";
 

@@ -1,18 +1,13 @@
 /** Conversations of both products: which there are, and what each says. */
+
+import { type JsonRecord, toIso, toItems, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   contentText,
   createDraft,
   type EventFields,
-  type JsonRecord,
   type ListElement,
   readList,
   type SessionDraft,
-  toIso,
-  toItems,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
 } from "sessarc/adapter";
 
 type Product = "chatgpt" | "claude-ai";

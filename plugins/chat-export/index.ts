@@ -1,14 +1,7 @@
 /** Conversations that a person exported from ChatGPT or Claude.ai. They have no default folder: the user chooses one. */
 import { basename, join } from "node:path";
-import {
-  defineAdapter,
-  fileStamp,
-  type ListElement,
-  readListElement,
-  type SessionRef,
-  toRecord,
-} from "sessarc/adapter";
-import { readFolder } from "#internal/adapter";
+import { type SessionRef, toRecord } from "sessarc";
+import { defineAdapter, fileStamp, type ListElement, readFolder, readListElement } from "sessarc/adapter";
 
 export interface ChatExportOptions {
   /** The folder that holds `conversations.json` (or `conversations-000.json` and so on). Nothing is read without it. */

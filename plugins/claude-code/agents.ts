@@ -1,8 +1,9 @@
 /** The replies of a session's sub-agents, which are in separate files and are part of the session's total. */
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { LineParser, UsageEntry } from "sessarc/adapter";
-import { BoundedMap, readFolder, readRegularSync, rowsOf } from "#internal/adapter";
+import { BoundedMap, type UsageEntry } from "sessarc";
+import { type LineParser, readFolder, rowsOf } from "sessarc/adapter";
+import { readRegularSync } from "sessarc/files";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
 const LIMIT = 16 * 1024 * 1024;

@@ -1,13 +1,7 @@
 /** What sessarc knows of Claude Code beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
-import {
-  type AdapterCapabilities,
-  type AdapterEnv,
-  type SessionEvent,
-  toList,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+import { type AdapterCapabilities, type SessionEvent, toList, toRecord, toText } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 type McpContract = AdapterCapabilities["mcp"];
 type SkillDir = ReturnType<AdapterCapabilities["skills"]["dirs"]>[number];

@@ -2,20 +2,15 @@
  * CodeBuddy's and WorkBuddy's own log, which is in the folders of Claude Code's but is not its format: flat rows, times in milliseconds,
  * tokens in `providerData`.
  */
+
+import { isRecord, type Json, type JsonRecord, type SessionRef, toList, toRecord, toText } from "sessarc";
 import {
   contentText,
   createSessionLog,
   type EventFields,
-  isRecord,
-  type Json,
-  type JsonRecord,
   type LineParser,
   type NewEvent,
-  type SessionRef,
   toCount,
-  toList,
-  toRecord,
-  toText,
   withoutCache,
 } from "sessarc/adapter";
 import { createOutputs } from "./outputs.ts";

@@ -1,20 +1,19 @@
 /** Claude Code: one JSON-lines file per session below `projects`, sub-agents in files of their own. */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isRecord, type SessionRef, type SessionSummary } from "sessarc";
 import {
   type AdapterDefinition,
   type AdapterEnv,
   defineAdapter,
   folderIn,
-  isRecord,
   type LineParser,
   type Retention,
   readLines,
-  type SessionRef,
-  type SessionSummary,
+  rowsIn,
   type ToolRole,
 } from "sessarc/adapter";
-import { readRegularSync, rowsIn } from "#internal/adapter";
+import { readRegularSync } from "sessarc/files";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { RELATIVES, type Relative } from "./relatives.ts";

@@ -1,13 +1,5 @@
 /** Rows that link a session with others, with pull requests and with folders. The last row of a kind replaces the ones before. */
-import {
-  isRecord,
-  type JsonRecord,
-  type SessionLink,
-  type SessionSummary,
-  toList,
-  toNumber,
-  toText,
-} from "sessarc/adapter";
+import { isRecord, type JsonRecord, type SessionLink, type SessionSummary, toList, toNumber, toText } from "sessarc";
 
 /** Links and the tag by the type of their row. */
 export interface Links {

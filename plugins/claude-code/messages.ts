@@ -1,7 +1,7 @@
 /** User and assistant records → events. */
 
-import { isRecord, type JsonRecord, type NewEvent, toText } from "sessarc/adapter";
-import { BoundedMap, isJson } from "#internal/adapter";
+import { BoundedMap, isJson, isRecord, type JsonRecord, toText } from "sessarc";
+import type { NewEvent } from "sessarc/adapter";
 import { contentText, splitUserText } from "./rows.ts";
 
 const OPEN_CALLS = 512;

@@ -1,22 +1,20 @@
 /** Claude Code's records → events, tokens and the session's facts. */
 
 import {
-  addUsage,
-  createLedger,
+  BoundedMap,
+  isJson,
   isRecord,
   type Json,
   type JsonRecord,
-  type LineParser,
   type SessionRef,
   type SessionSummary,
   type SessionUsage,
   type TokenUsage,
-  toCount,
   toIso,
   toList,
   toText,
-} from "sessarc/adapter";
-import { BoundedMap, isJson, possible, type Span, widen } from "#internal/adapter";
+} from "sessarc";
+import { addUsage, createLedger, type LineParser, possible, type Span, toCount, widen } from "sessarc/adapter";
 import { repliesOfAgents } from "./agents.ts";
 import { createLinks, type Links } from "./links.ts";
 import { createMessages } from "./messages.ts";

@@ -1,5 +1,6 @@
 /** Prompts that a person typed while the assistant worked: the log has them as operations of a queue before, or instead of, a message. */
-import { type JsonRecord, type NewEvent, toText } from "sessarc/adapter";
+import { type JsonRecord, toText } from "sessarc";
+import type { NewEvent } from "sessarc/adapter";
 
 /** Prompts that are remembered. */
 const MOST = 16;

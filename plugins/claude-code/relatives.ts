@@ -1,14 +1,7 @@
 /** Assistants that write Claude Code's log, or one of their own, in folders as its are elsewhere: as data. */
 import { join } from "node:path";
-import {
-  type AdapterEnv,
-  findLogs,
-  type Json,
-  type LineParser,
-  readRecord,
-  type SessionRef,
-  toText,
-} from "sessarc/adapter";
+import { type Json, type SessionRef, toText } from "sessarc";
+import { type AdapterEnv, findLogs, type LineParser, readRecord } from "sessarc/adapter";
 import { createEitherParser } from "./flat.ts";
 import { scanProjects } from "./scan.ts";
 

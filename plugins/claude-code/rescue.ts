@@ -1,7 +1,8 @@
 /** How Claude Code lists its sessions, and what it needs to have one back: the log alone, in a folder named after the project's path. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, isRecord, readRows, toText } from "sessarc/adapter";
-import { bytesAt, isInside, movedPath, renameIds, rowsIn } from "#internal/adapter";
+import { type AdapterCapabilities, isRecord, toText } from "sessarc";
+import { type AdapterEnv, bytesAt, movedPath, readRows, renameIds, rowsIn } from "sessarc/adapter";
+import { isInside } from "sessarc/files";
 
 type RescueContract = AdapterCapabilities["rescue"];
 

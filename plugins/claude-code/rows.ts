@@ -1,6 +1,6 @@
 /** What Claude Code writes, as far as we read it, and what we know but leave out. */
 
-import { isRecord } from "sessarc/adapter";
+import { isRecord } from "sessarc";
 
 /** Records without a message of their own: state, titles, bookkeeping. Anything else unknown is counted by name. */
 export const KNOWN = new Set([

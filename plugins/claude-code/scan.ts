@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { SessionRef } from "sessarc/adapter";
-import { bytesAt, isUnreadable, namesInSlices, readFolderInSlices, withoutCopies } from "#internal/adapter";
+import type { SessionRef } from "sessarc";
+import { bytesAt, isUnreadable, namesInSlices, readFolderInSlices, withoutCopies } from "sessarc/adapter";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */

@@ -3,19 +3,8 @@
  * from the client's own running total (`cost-state`), which covers the sub-agents too and goes on in a fork.
  */
 
-import {
-  addUsage,
-  isRecord,
-  type JsonRecord,
-  type LedgerSummary,
-  type SessionUsage,
-  type TokenUsage,
-  toCount,
-  toIso,
-  toText,
-  type UsageEntry,
-} from "sessarc/adapter";
-import { possible, slotOf } from "#internal/adapter";
+import { isRecord, type JsonRecord, type SessionUsage, type TokenUsage, toIso, toText, type UsageEntry } from "sessarc";
+import { addUsage, type LedgerSummary, possible, slotOf, toCount } from "sessarc/adapter";
 
 /** A total as the log recorded it. */
 interface Mark {

@@ -1,8 +1,7 @@
 /** The tokens of a log without its messages: only lines with usage, and of those only what stands around the content. */
 
-import { isRecord, type JsonRecord, type SessionRef } from "sessarc/adapter";
-import type { UsageSummary } from "#internal/adapter";
-import { rowsOf, scanLines } from "#internal/adapter";
+import { isRecord, type JsonRecord, type SessionRef } from "sessarc";
+import { rowsOf, scanLines, type UsageSummary } from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 import { CONVERSATION as KEY_OF_CONVERSATION, REPEATED as START_OF_REPEATED } from "./rows.ts";
 

@@ -1,7 +1,7 @@
 /** Cline, and its relatives Roo Code, Zoo Code, Kilo Code's first extension and IBM Bob. */
 import { basename, dirname, join } from "node:path";
-import { defineAdapter, documentSessions, type SessionRef, toList, toRecord, toText } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
+import { type SessionRef, toList, toRecord, toText } from "sessarc";
+import { defineAdapter, documentSessions, readFolderInSlices } from "sessarc/adapter";
 import { FAMILY, tools } from "./family.ts";
 import { type ClineOptions, dataFolder, placesOf } from "./places.ts";
 

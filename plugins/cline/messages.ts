@@ -1,15 +1,7 @@
 /** Messages in the shape of Anthropic's interface, as both stores hold them. */
-import {
-  contentText,
-  type EventFields,
-  type JsonRecord,
-  parseRecord,
-  type SessionDraft,
-  toItems,
-  toList,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+
+import { type JsonRecord, parseRecord, toItems, toList, toRecord, toText } from "sessarc";
+import { contentText, type EventFields, type SessionDraft } from "sessarc/adapter";
 
 /** What the person said, by the tags that the assistant puts around it. */
 const SAID = /<(task|feedback|user_message|answer|user_input)(?: [^>]*)?>\s*([\s\S]*?)\s*<\/\1>/g;

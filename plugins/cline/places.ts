@@ -1,6 +1,7 @@
 /** Where an assistant of the family keeps its sessions. */
 import { join } from "node:path";
-import { type AdapterEnv, editorFolders } from "sessarc/adapter";
+import type { AdapterEnv } from "sessarc/adapter";
+import { editorFolders } from "./editor-folders.ts";
 import type { Member, MemberName } from "./family.ts";
 
 export interface ClineOptions {

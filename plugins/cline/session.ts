@@ -1,17 +1,7 @@
 /** The newer store: a session's manifest and its messages, or those of a sub-agent. */
 import { basename, dirname, join } from "node:path";
-import {
-  createDraft,
-  type JsonRecord,
-  readDocument,
-  type SessionRef,
-  toCount,
-  toIso,
-  toList,
-  toRecord,
-  toText,
-  withoutCache,
-} from "sessarc/adapter";
+import { type JsonRecord, type SessionRef, toIso, toList, toRecord, toText } from "sessarc";
+import { createDraft, readDocument, toCount, withoutCache } from "sessarc/adapter";
 import { addMessage } from "./messages.ts";
 
 export async function readSession(ref: SessionRef) {

@@ -2,23 +2,9 @@
 
 import { access } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import {
-  createDraft,
-  type JsonRecord,
-  parseRecord,
-  readDocument,
-  type SessionDraft,
-  type SessionRef,
-  toCount,
-  toIso,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-  toTitle,
-  withoutCache,
-} from "sessarc/adapter";
-import { isGone } from "#internal/adapter";
+import { type JsonRecord, parseRecord, type SessionRef, toIso, toList, toNumber, toRecord, toText } from "sessarc";
+import { createDraft, readDocument, type SessionDraft, toCount, toTitle, withoutCache } from "sessarc/adapter";
+import { isGone } from "sessarc/files";
 import { addMessage } from "./messages.ts";
 
 /** A model, and from when on it was used. */

@@ -1,21 +1,15 @@
 /** A chat: the messages as they were shown, and beside them the state of its agent, which names the folder. */
 import { basename, dirname } from "node:path";
+import { type JsonRecord, type SessionRef, type SessionSummary, toIso, toList, toRecord, toText } from "sessarc";
 import {
   apiUsage,
   createDraft,
   type EventFields,
-  type JsonRecord,
+  hash53,
   readDocument,
   readRecord,
   type SessionDraft,
-  type SessionRef,
-  type SessionSummary,
-  toIso,
-  toList,
-  toRecord,
-  toText,
 } from "sessarc/adapter";
-import { hash53 } from "#internal/adapter";
 
 /** Blocks of the screen alone. */
 const SILENT = new Set(["mode-divider", "agent-list", "gate-state", "html"]);

@@ -1,23 +1,26 @@
 /** Freebuff's desktop program: a database for each project, with threads and their messages. Nothing beside it is read: it holds tokens. */
+
+import {
+  type JsonRecord,
+  parseRecord,
+  type SessionRef,
+  type SessionSummary,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
 import {
   apiUsage,
   createDraft,
   type DatabaseSession,
   type EventFields,
-  type JsonRecord,
   type NewEvent,
-  parseRecord,
   presentColumns,
   rowMarks,
   type SessionDraft,
-  type SessionRef,
-  type SessionSummary,
   type SqliteFile,
   sessionRows,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
 } from "sessarc/adapter";
 
 const THREAD = ["project_path", "title", "model", "turn_state", "created_at", "updated_at"];

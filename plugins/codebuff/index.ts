@@ -6,10 +6,10 @@ import {
   defineAdapter,
   documentSessions,
   findLogs,
+  readFolderInSlices,
   sqliteSessions,
   withUniqueKeys,
 } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
 
 export interface CodebuffOptions {
   /** Read only below this folder: a home, or one that holds `projects`. */

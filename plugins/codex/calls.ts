@@ -1,7 +1,7 @@
 /** Tool calls and their results: which are open, how they ended, and what a script of the code mode called. */
 
-import { type JsonRecord, type NewEvent, toRecord, toText } from "sessarc/adapter";
-import { BoundedMap, toToolInput } from "#internal/adapter";
+import { BoundedMap, type JsonRecord, toRecord, toText } from "sessarc";
+import { type NewEvent, toToolInput } from "sessarc/adapter";
 import { toNestedCall } from "./nested.ts";
 import { toOutput } from "./outputs.ts";
 import { contentText } from "./rows.ts";

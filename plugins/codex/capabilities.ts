@@ -1,13 +1,7 @@
 /** What sessarc knows of Codex beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
-import {
-  type AdapterCapabilities,
-  type AdapterEnv,
-  isRecord,
-  type SessionEvent,
-  toList,
-  toRecord,
-} from "sessarc/adapter";
+import { type AdapterCapabilities, isRecord, type SessionEvent, toList, toRecord } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 type McpContract = AdapterCapabilities["mcp"];
 type McpParts = Parameters<McpContract["servers"]>[1];

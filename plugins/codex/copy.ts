@@ -2,7 +2,7 @@
  * Which lines of a file are copies of a parent's history: in legacy forks and in sub-agents that take their parent's
  * context along. A paginated fork copies nothing.
  */
-import { isRecord, type JsonRecord } from "sessarc/adapter";
+import { isRecord, type JsonRecord } from "sessarc";
 import { type Origin, rowHash, turnOf } from "./origin.ts";
 import { uuidTime } from "./rows.ts";
 

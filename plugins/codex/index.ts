@@ -2,8 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc/adapter";
-import { rowsIn } from "#internal/adapter";
+import { type AdapterEnv, defineAdapter, readLines, rowsIn, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { originOf } from "./origin.ts";
 import { createParser, mayCopy } from "./parse.ts";

@@ -1,6 +1,5 @@
 /** What the service reported about the plan's limits, beside the counts of tokens. */
-import { isRecord, type LimitReading, toNumber } from "sessarc/adapter";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, isRecord, type LimitReading, toNumber } from "sessarc";
 
 /** Windows and quarter-hours that are remembered of a log, the last ones. */
 const MOST = 200;

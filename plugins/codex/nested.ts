@@ -1,6 +1,6 @@
 /** Calls that a script of Codex's code mode made: the log has them as completed items of their own, beside the script's call. */
-import { isRecord, type Json, type JsonRecord, toText } from "sessarc/adapter";
-import { toToolInput } from "#internal/adapter";
+import { isRecord, type Json, type JsonRecord, toText } from "sessarc";
+import { toToolInput } from "sessarc/adapter";
 
 interface NestedCall {
   id: string;

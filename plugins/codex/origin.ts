@@ -1,8 +1,8 @@
 /** What a fork or a sub-agent may have copied: the turns and rows of its parent's rollout, or of other rollouts that copied the same parent. */
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isRecord, type JsonRecord, readLines, readRows, toText } from "sessarc/adapter";
-import { BoundedMap, bytesAt, hash53, readFolder, rowsIn } from "#internal/adapter";
+import { BoundedMap, isRecord, type JsonRecord, toText } from "sessarc";
+import { bytesAt, hash53, readFolder, readLines, readRows, rowsIn } from "sessarc/adapter";
 import { userParts } from "./rows.ts";
 
 export interface Origin {

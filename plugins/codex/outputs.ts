@@ -1,5 +1,5 @@
 /** What the output of a call says, in its shapes, and whether the call failed. */
-import { isRecord } from "sessarc/adapter";
+import { isRecord } from "sessarc";
 import { contentText } from "./rows.ts";
 
 interface Output {

@@ -1,17 +1,16 @@
 /** Codex's rollout lines → events, tokens and the session's facts. */
 
 import {
+  isJson,
   isRecord,
   type Json,
   type JsonRecord,
   type LimitReading,
-  type LineParser,
-  type NewEvent,
   type SessionSummary,
   toIso,
   toText,
-} from "sessarc/adapter";
-import { hash53, isJson, type Span, widen } from "#internal/adapter";
+} from "sessarc";
+import { hash53, type LineParser, type NewEvent, type Span, widen } from "sessarc/adapter";
 import { createCalls, type OpenCalls } from "./calls.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import { createLimits } from "./limits.ts";

@@ -1,7 +1,8 @@
 /** How Codex lists its threads, and what it needs to have one back: the rollout; its database repairs itself from the files. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, isRecord, parseRecord, toText } from "sessarc/adapter";
-import { bytesAt, isInside, movedPath } from "#internal/adapter";
+import { type AdapterCapabilities, isRecord, parseRecord, toText } from "sessarc";
+import { type AdapterEnv, bytesAt, movedPath } from "sessarc/adapter";
+import { isInside } from "sessarc/files";
 
 type RescueContract = AdapterCapabilities["rescue"];
 

@@ -1,5 +1,5 @@
 /** What Codex writes, as far as we read it, and what we know but leave out. */
-import { isRecord, toText } from "sessarc/adapter";
+import { isRecord, toText } from "sessarc";
 
 /** Items of the conversation; before September 2025 they stood unwrapped on their lines. */
 export const ITEMS = new Set([

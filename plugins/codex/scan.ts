@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isRecord, readLines, type SessionRef, toText } from "sessarc/adapter";
-import { BoundedMap, bytesAt, namesInSlices, readFolderInSlices, withoutCopies } from "#internal/adapter";
+import { BoundedMap, isRecord, type SessionRef, toText } from "sessarc";
+import { bytesAt, namesInSlices, readFolderInSlices, readLines, withoutCopies } from "sessarc/adapter";
 import { idIn } from "./origin.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */

@@ -4,8 +4,9 @@
  */
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isRecord, openSqliteFile, readRegular, sqliteVersion, toText } from "sessarc/adapter";
-import { isUnreadable, listFolder, rowsIn } from "#internal/adapter";
+import { isRecord, toText } from "sessarc";
+import { isUnreadable, listFolder, openSqliteFile, rowsIn, sqliteVersion } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 
 /** A larger index is not read; the first prompt is the title then. */
 const LIMIT = 16 * 1024 * 1024;

@@ -1,14 +1,7 @@
 /** Codex's tokens: one way of counting per file, each reply once, copies of a parent's replies apart. */
-import {
-  createLedger,
-  isRecord,
-  type Json,
-  type JsonRecord,
-  type Ledger,
-  toCount,
-  toText,
-  withoutCache,
-} from "sessarc/adapter";
+
+import { isRecord, type Json, type JsonRecord, toText } from "sessarc";
+import { createLedger, type Ledger, toCount, withoutCache } from "sessarc/adapter";
 
 export interface TokenPlace {
   at: string | undefined;

@@ -1,7 +1,7 @@
 /** The tokens of a rollout without its messages: only the lines that say who, with which model and how many. */
 
-import { isRecord, type LineParser, type SessionRef } from "sessarc/adapter";
-import { rowsOf, scanLines, type UsageSummary } from "#internal/adapter";
+import { isRecord, type SessionRef } from "sessarc";
+import { type LineParser, rowsOf, scanLines, type UsageSummary } from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 
 const LINES = ["session_meta", "turn_context", "token_count", "token_usage_record", "thread_settings_applied"].map(

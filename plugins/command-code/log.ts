@@ -1,27 +1,22 @@
 /** Command Code's sessions and their rows: what lies below the folder, and rows of its three formats → events, tokens, facts. */
 import { basename } from "node:path";
+import { isRecord, type Json, type JsonRecord, type SessionRef, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
   type EventFields,
   findLogs,
-  isRecord,
-  type Json,
-  type JsonRecord,
   type LineParser,
   type NewEvent,
   partsText,
   peekLog,
+  possible,
   readRecord,
-  type SessionRef,
   toCount,
-  toRecord,
   toRef,
-  toText,
   withoutCache,
   withUniqueKeys,
 } from "sessarc/adapter";
-import { possible } from "#internal/adapter";
 
 type NewRef = Omit<SessionRef, "tool">;
 type Ref = Pick<SessionRef, "path">;

@@ -1,16 +1,14 @@
 /** Continue: sessions of its extensions and of its command line, which share one folder. */
 import { join } from "node:path";
+import { toList, toRecord, toText } from "sessarc";
 import {
   type AdapterEnv,
   defineAdapter,
   documentSessions,
   readDocument,
-  toList,
-  toRecord,
-  toText,
+  readFolderInSlices,
   uriToPath,
 } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
 
 export interface ContinueOptions {
   /** Read only below this folder: a home, or one that holds `sessions`. */

@@ -1,18 +1,13 @@
 /** A session's document: its history, and its row in the list of sessions, which has the date. */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
+import { type JsonRecord, type SessionRef, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   contentText,
   createDraft,
-  type JsonRecord,
   readDocument,
   type SessionDraft,
-  type SessionRef,
   toCount,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
   uriToPath,
   withoutCache,
 } from "sessarc/adapter";

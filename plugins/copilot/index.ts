@@ -1,15 +1,8 @@
 /** GitHub Copilot: the sessions of its CLI, and Copilot Chat in VS Code. */
 
 import { dirname, join } from "node:path";
-import {
-  type AdapterEnv,
-  defineAdapter,
-  documentSessions,
-  type SessionRef,
-  type SessionSummary,
-  toIso,
-  toTitle,
-} from "sessarc/adapter";
+import { type SessionRef, type SessionSummary, toIso } from "sessarc";
+import { type AdapterEnv, defineAdapter, documentSessions, toTitle } from "sessarc/adapter";
 import { createOutputs } from "./cli/outputs.ts";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";

@@ -1,7 +1,7 @@
 /** What Copilot CLI needs to have a session back: its folder; the database is rebuilt from it. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, isRecord, readRows } from "sessarc/adapter";
-import { movedPath, renameIds } from "#internal/adapter";
+import { type AdapterCapabilities, isRecord } from "sessarc";
+import { type AdapterEnv, movedPath, readRows, renameIds } from "sessarc/adapter";
 import { readWorkspace } from "./cli/workspace.ts";
 
 type RescueContract = AdapterCapabilities["rescue"];

@@ -1,6 +1,7 @@
 /** Tool-protocol servers of the command line: `mcp-config.json`, and files of a project. */
 import { join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, toRecord } from "sessarc/adapter";
+import { type AdapterCapabilities, toRecord } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 type McpContract = AdapterCapabilities["mcp"];
 

@@ -1,7 +1,8 @@
 /** Crush: sessions of the database that each project has. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterEnv, defineAdapter, parseRecord, sqliteSessions, toList, toRecord, toText } from "sessarc/adapter";
-import { isGone, readFolder, readRegularSync } from "#internal/adapter";
+import { parseRecord, toList, toRecord, toText } from "sessarc";
+import { type AdapterEnv, defineAdapter, readFolder, sqliteSessions } from "sessarc/adapter";
+import { isGone, readRegularSync } from "sessarc/files";
 
 export interface CrushOptions {
   /** Read only below this folder: a project, a folder of projects, or a project's `.crush`. */

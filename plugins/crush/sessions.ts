@@ -1,20 +1,23 @@
 /** Rows of `crush.db`. Times are seconds. */
+
 import {
-  createDraft,
-  type DatabaseSession,
-  type EventFields,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
-  presentColumns,
-  type SessionDraft,
   type SessionRef,
   type SessionSummary,
-  type SqliteFile,
   toList,
   toNumber,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  createDraft,
+  type DatabaseSession,
+  type EventFields,
+  type NewEvent,
+  presentColumns,
+  type SessionDraft,
+  type SqliteFile,
 } from "sessarc/adapter";
 
 const SESSION = ["id", "parent_session_id", "title", "cost", "created_at", "updated_at"];

@@ -1,7 +1,8 @@
 /** What sessarc knows of Cursor beside its logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
-import type { Adapter, AdapterCapabilities, ToolRole } from "sessarc/adapter";
+import type { AdapterCapabilities } from "sessarc";
+import type { Adapter, ToolRole } from "sessarc/adapter";
 
 type McpContract = AdapterCapabilities["mcp"];
 

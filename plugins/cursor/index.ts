@@ -1,6 +1,7 @@
 /** Cursor: conversations of the editor (three generations), its agent transcripts and its command line. */
 
-import { type AdapterEnv, defineAdapter, type SessionRef } from "sessarc/adapter";
+import type { SessionRef } from "sessarc";
+import { type AdapterEnv, defineAdapter } from "sessarc/adapter";
 import { guard, mcp, skills, tools } from "./capabilities.ts";
 import { folderOfPaths } from "./find/folders.ts";
 import { type CursorOptions, placesOf } from "./find/places.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { defineRoute, SessarcError } from "sessarc";
-import { resolveInside } from "#internal";
+import { resolveInside } from "sessarc/files";
 
 export const guides = defineRoute({
   method: "GET",

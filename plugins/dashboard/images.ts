@@ -1,8 +1,8 @@
 /** GET /sessions/:id/images: pictures of one message, read from the tool's log. The archive keeps their place, not their bytes. */
 
-import { defineRoute, isRecord, readLines, SessarcError, type SessionEvent } from "sessarc";
+import { defineRoute, isRecord, SessarcError, type SessionEvent } from "sessarc";
+import { isUnreadable, readLines } from "sessarc/adapter";
 import * as v from "valibot";
-import { isUnreadable } from "#internal/adapter";
 
 export interface MessageImages {
   /** Bytes in base64; png, jpeg, gif or webp. */

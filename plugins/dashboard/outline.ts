@@ -1,7 +1,7 @@
 /** GET /sessions/:id/outline and /sessions/:id/find: what a virtual transcript needs before any message body is loaded. */
-import { defineRoute, EVENT_KINDS, type Kernel, type SessionEvent, type ToolRole } from "sessarc";
+import { type Cache, createCache, defineRoute, EVENT_KINDS, type Kernel, type SessionEvent } from "sessarc";
+import type { ToolRole } from "sessarc/adapter";
 import * as v from "valibot";
-import { type Cache, createCache } from "#internal";
 
 /**
  * The shape of a whole session in columns, about 12 bytes a message. Position in a column is the message's seq, except where it

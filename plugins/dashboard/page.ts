@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { defineRoute, SessarcError } from "sessarc";
-import { resolveInside } from "#internal";
+import { resolveInside } from "sessarc/files";
 import { scriptsOf } from "./scripts.ts";
 
 const POLICY = [

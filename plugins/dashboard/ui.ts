@@ -4,7 +4,8 @@
  * development dependency.
  */
 
-import type { ApiRoutes, KernelRoutes } from "sessarc";
+import type { ApiRoutes } from "sessarc";
+import type { KernelRoutes } from "sessarc/serve";
 import type * as Vue from "vue";
 import type { Component, FunctionalComponent, VNodeChild } from "vue";
 

@@ -1,4 +1,4 @@
-import type { Command } from "sessarc";
+import type { Command } from "sessarc/terminal";
 
 export const demoCommand: Command = {
   name: "demo",

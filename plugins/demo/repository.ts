@@ -2,8 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isSessarcError } from "sessarc";
-import { exec } from "#internal";
-import { codeOf } from "#internal/adapter";
+import { codeOf, exec } from "sessarc/files";
 import type { Commit } from "./play.ts";
 
 /** Writes `commits` into a new repository at `path`. False, and only the last files, when git is missing. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc/terminal";
 import { writeDemo } from "./write.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,25 +1,28 @@
 /** Rows of `sessions.db`: a node for each message. A compaction writes nodes that it keeps once more, under new numbers. */
+
+import {
+  type JsonRecord,
+  parseRecord,
+  type SessionRef,
+  type SessionSummary,
+  toIso,
+  toList,
+  toRecord,
+  toText,
+} from "sessarc";
 import {
   contentText,
   createDraft,
   type DatabaseSession,
   type EventFields,
-  type JsonRecord,
+  hash53,
   type NewEvent,
-  parseRecord,
   presentColumns,
   rowMarks,
   type SessionDraft,
-  type SessionRef,
-  type SessionSummary,
   type SqliteFile,
   sessionRows,
-  toIso,
-  toList,
-  toRecord,
-  toText,
 } from "sessarc/adapter";
-import { hash53 } from "#internal/adapter";
 
 const SESSION = ["working_directory", "model", "title", "created_at", "last_activity_at"];
 const NODE = ["session_id", "chat_message", "created_at", "metadata"];

@@ -1,20 +1,16 @@
 /** Droid's sessions and their rows: what lies below the folder, and rows → events, tokens, facts. */
+
+import { isRecord, type Json, type JsonRecord, type SessionRef, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
   findLogs,
-  isRecord,
-  type Json,
-  type JsonRecord,
   type LineParser,
   type NewEvent,
   partsText,
   peekLog,
   readRecord,
-  type SessionRef,
-  toRecord,
   toRef,
-  toText,
   withUniqueKeys,
 } from "sessarc/adapter";
 

@@ -1,24 +1,26 @@
 /** DeepSeek Harness's sessions and their events: what lies below the folder, and rows → events, tokens, facts. */
 import { dirname } from "node:path";
 import {
-  contentParts,
-  createSessionLog,
-  type FoundLog,
-  findLogs,
   isRecord,
   type Json,
   type JsonRecord,
-  type LineParser,
-  type NewEvent,
-  partsText,
-  peekLog,
   type SessionRef,
   toIso,
   toList,
   toNumber,
   toRecord,
-  toRef,
   toText,
+} from "sessarc";
+import {
+  contentParts,
+  createSessionLog,
+  type FoundLog,
+  findLogs,
+  type LineParser,
+  type NewEvent,
+  partsText,
+  peekLog,
+  toRef,
   withUniqueKeys,
 } from "sessarc/adapter";
 

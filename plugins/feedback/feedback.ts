@@ -2,8 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Kernel } from "sessarc";
-import { storageFailed } from "#internal";
+import { type Kernel, storageFailed } from "sessarc";
 import { withoutCredentials } from "./config.ts";
 import { relay } from "./relay.ts";
 

@@ -1,7 +1,7 @@
 /** Text of messages and tool results: strings, part lists, and what the tool put there itself. */
 
-import { isRecord, type JsonRecord, toItems, toRecord, toText } from "sessarc/adapter";
-import { toJsonText } from "#internal/adapter";
+import { isRecord, type JsonRecord, toItems, toRecord, toText } from "sessarc";
+import { toJsonText } from "sessarc/adapter";
 
 const INJECTED = /^\s*<(session_context|state_snapshot|hook_context|system-reminder|environment_context)\b/;
 const SETUP = "This is the Gemini CLI. We are setting up the context for our chat";

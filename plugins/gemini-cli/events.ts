@@ -1,23 +1,28 @@
 /** A conversation as events and summary. */
 
 import {
-  countUnknown,
-  createLedger,
   isRecord,
   type JsonRecord,
-  type NewEvent,
   type SessionRef,
   type SessionSummary,
-  toCount,
   toIso,
   toItems,
   toJson,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  countUnknown,
+  createLedger,
+  earliest,
+  type LooseUsage,
+  latest,
+  type NewEvent,
+  possible,
+  toCount,
   toTitle,
   withoutCache,
 } from "sessarc/adapter";
-import { earliest, type LooseUsage, latest, possible } from "#internal/adapter";
 import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
 import { virtualProjectOf } from "./projects.ts";
 import type { Conversation, Reply } from "./types.ts";

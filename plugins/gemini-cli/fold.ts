@@ -1,7 +1,7 @@
 /** Applies the records of one chat file: messages by id, `$set`, `$rewindTo`. Usage is kept for every id ever seen. */
 
-import { countUnknown, isRecord, type JsonRecord, toIso, toRecord, toText } from "sessarc/adapter";
-import { earliest, latest } from "#internal/adapter";
+import { isRecord, type JsonRecord, toIso, toRecord, toText } from "sessarc";
+import { countUnknown, earliest, latest } from "sessarc/adapter";
 import { contextOf } from "./content.ts";
 import type { Conversation, Meta, Reply } from "./types.ts";
 

@@ -1,7 +1,8 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
 
-import { isRecord, parseDocument, toList, toRecord, toText } from "sessarc/adapter";
-import { BoundedMap, openRegular } from "#internal/adapter";
+import { BoundedMap, isRecord, toList, toRecord, toText } from "sessarc";
+import { parseDocument } from "sessarc/adapter";
+import { openRegular } from "sessarc/files";
 import { userText } from "./content.ts";
 
 const HEAD = 64 * 1024;

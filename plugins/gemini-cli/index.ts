@@ -1,7 +1,8 @@
 /** Gemini CLI: chats below `~/.gemini/tmp`. */
 
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, documentSessions, toRecord, toText } from "sessarc/adapter";
+import { toRecord, toText } from "sessarc";
+import { type AdapterEnv, defineAdapter, documentSessions } from "sessarc/adapter";
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";

@@ -1,8 +1,9 @@
 /** A bounded look at a chat for the list of what can be imported. */
 
 import { stat } from "node:fs/promises";
-import { parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc/adapter";
-import { openRegular, rowsIn } from "#internal/adapter";
+import { type SessionRef, type SessionSummary, toIso, toRecord } from "sessarc";
+import { parseDocument, rowsIn, toTitle } from "sessarc/adapter";
+import { openRegular } from "sessarc/files";
 import { userText, workspaceOf } from "./content.ts";
 import { createFold } from "./fold.ts";
 import { virtualProjectOf } from "./projects.ts";

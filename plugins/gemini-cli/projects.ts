@@ -2,7 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { isRecord, readRegular, toRecord } from "sessarc/adapter";
+import { isRecord, toRecord } from "sessarc";
+import { readRegular } from "sessarc/files";
 
 const HASH = /^[0-9a-f]{64}$/;
 

@@ -2,18 +2,9 @@
 
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-  type NewEvent,
-  parseDocument,
-  readRegular,
-  readRows,
-  SessarcError,
-  type SessionRef,
-  type SessionSummary,
-  storedOutput,
-  toRecord,
-} from "sessarc/adapter";
-import type { SkippedRows } from "#internal/adapter";
+import { SessarcError, type SessionRef, type SessionSummary, toRecord } from "sessarc";
+import { type NewEvent, parseDocument, readRows, type SkippedRows, storedOutput } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 import { toEvents, toSummary } from "./events.ts";
 import { createFold, type Fold } from "./fold.ts";
 

@@ -2,16 +2,9 @@
 import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import {
-  type AdapterCapabilities,
-  type AdapterEnv,
-  isRecord,
-  readRegular,
-  readRows,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
-import { isGone } from "#internal/adapter";
+import { type AdapterCapabilities, isRecord, toRecord, toText } from "sessarc";
+import { type AdapterEnv, readRows } from "sessarc/adapter";
+import { isGone, readRegular } from "sessarc/files";
 import { createFold } from "./fold.ts";
 import type { Heads } from "./heads.ts";
 

@@ -3,8 +3,8 @@
 import type { Dirent } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { SessionRef } from "sessarc/adapter";
-import { listFolder } from "#internal/adapter";
+import type { SessionRef } from "sessarc";
+import { listFolder } from "sessarc/adapter";
 import type { FileStat, Head, Heads } from "./heads.ts";
 import { type Projects, readProjects } from "./projects.ts";
 

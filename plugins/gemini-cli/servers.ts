@@ -1,6 +1,7 @@
 /** Tool-protocol servers of `settings.json`. */
 import { join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, type JsonRecord, toList, toRecord, toText } from "sessarc/adapter";
+import { type AdapterCapabilities, type JsonRecord, toList, toRecord, toText } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 type McpContract = AdapterCapabilities["mcp"];
 type McpParts = Parameters<McpContract["servers"]>[1];

@@ -2,7 +2,9 @@
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isRecord, type Retention, readRegular, toRecord, toText } from "sessarc/adapter";
+import { isRecord, toRecord, toText } from "sessarc";
+import type { Retention } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 
 const DAYS: Readonly<Record<string, number>> = { h: 1 / 24, d: 1, w: 7, m: 30 };
 const DEFAULT_DAYS = 30;

@@ -1,5 +1,5 @@
 /** Row shapes of Gemini CLI's chat logs, as far as they are read. Everything is unknown until narrowed. */
-import type { JsonRecord } from "sessarc/adapter";
+import type { JsonRecord } from "sessarc";
 
 /** First record of a `.jsonl` file and the top of a `.json` one; `$set` updates the same names. */
 export interface Meta {

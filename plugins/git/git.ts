@@ -1,6 +1,5 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
-import { type Pool, type PoolTask, SessarcError } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, type Pool, type PoolTask, SessarcError } from "sessarc";
 import { type AddingCommits, commitsAdding } from "./history/added.ts";
 import { type BlameAt, type BlamedFile, blame } from "./history/blame.ts";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";

@@ -1,7 +1,6 @@
 /** GET /git/at, /git/tree and /git/file. */
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, rawParam, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { rawParam } from "#internal";
 import type { CommitAt, TreeAt } from "./git.ts";
 import type { FileAt } from "./history/file.ts";
 

@@ -1,18 +1,14 @@
 /** Sessions of `sessions.db`. Its columns grow with its version: only those present are read. */
+
+import { type JsonRecord, parseRecord, type SessionRef, type SessionSummary, toNumber, toText } from "sessarc";
 import {
   createDraft,
   type DatabaseSession,
-  type JsonRecord,
   type NewEvent,
-  parseRecord,
   presentColumns,
   rowMarks,
-  type SessionRef,
-  type SessionSummary,
   type SqliteFile,
   sessionRows,
-  toNumber,
-  toText,
 } from "sessarc/adapter";
 import { addMessage, isPaid, usageOf } from "./messages.ts";
 

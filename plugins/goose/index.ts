@@ -1,15 +1,15 @@
 /** Goose: sessions of its database, and of the JSON lines that preceded it. */
 import { basename, join } from "node:path";
+import { toText } from "sessarc";
 import {
   type AdapterEnv,
   dataFolders,
   defineAdapter,
   fileStamp,
   headRows,
+  readFolderInSlices,
   sqliteSessions,
-  toText,
 } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
 
 export interface GooseOptions {
   /** Read only below this folder: a home, or one that holds `sessions`. */

@@ -1,5 +1,7 @@
 /** Goose's older logs: a header, then messages. The whole file is written again when the header changes. */
-import { createDraft, type Json, type LineParser, toJson, toRecord, toText } from "sessarc/adapter";
+
+import { type Json, toJson, toRecord, toText } from "sessarc";
+import { createDraft, type LineParser } from "sessarc/adapter";
 import { addMessage, isPaid, usageOf } from "./messages.ts";
 
 export function createLogParser(session: string, state?: Json): LineParser {

@@ -1,15 +1,7 @@
 /** Messages of Goose to events, the same in its database and its older logs. */
-import {
-  contentText,
-  type EventFields,
-  type JsonRecord,
-  type SessionDraft,
-  toCount,
-  toItems,
-  toRecord,
-  toText,
-  withoutCache,
-} from "sessarc/adapter";
+
+import { type JsonRecord, toItems, toRecord, toText } from "sessarc";
+import { contentText, type EventFields, type SessionDraft, toCount, withoutCache } from "sessarc/adapter";
 
 /** Blocks that hold nothing to read. */
 const SILENT = new Set(["redactedThinking", "toolConfirmationRequest"]);

@@ -1,18 +1,14 @@
 /** gptme's conversations: what lies below the folder, and rows → events, tokens, facts. */
 import { readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isRecord, type Json, type SessionRef, toRecord, toText } from "sessarc";
 import {
   createSessionLog,
   findLogs,
-  isRecord,
-  type Json,
   type LineParser,
   partsText,
   peekLog,
-  type SessionRef,
-  toRecord,
   toRef,
-  toText,
   withUniqueKeys,
 } from "sessarc/adapter";
 

@@ -1,23 +1,25 @@
 /** Grok's updates, or its chat history, → events, tokens and the session's facts. */
 import { basename, dirname, join } from "node:path";
 import {
-  contentParts,
-  createSessionLog,
   type EventKind,
   isRecord,
   type Json,
   type JsonRecord,
-  type LineParser,
-  type NewEvent,
-  partsText,
-  peekLog,
-  readRecord,
   type SessionRef,
   toIso,
   toList,
   toNumber,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  contentParts,
+  createSessionLog,
+  type LineParser,
+  type NewEvent,
+  partsText,
+  peekLog,
+  readRecord,
 } from "sessarc/adapter";
 import { type Fork, usageEntries, usageFile } from "./tokens.ts";
 

@@ -1,6 +1,7 @@
 /** Finds session folders: `<encoded cwd>/<id>/updates.jsonl`, or `chat_history.jsonl` of versions without it. */
 import { dirname, join } from "node:path";
-import { type FoundLog, findLogs, type SessionRef, toRef, withUniqueKeys } from "sessarc/adapter";
+import type { SessionRef } from "sessarc";
+import { type FoundLog, findLogs, toRef, withUniqueKeys } from "sessarc/adapter";
 
 type NewRef = Omit<SessionRef, "tool">;
 

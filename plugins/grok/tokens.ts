@@ -1,6 +1,6 @@
 /** Grok's tokens: `usage.json` has those of the session and of each turn; a log without it has them at the end of each turn. */
-import { type JsonRecord, type Ledger, toCount, toIso, toList, toRecord, withoutCache } from "sessarc/adapter";
-import { possible } from "#internal/adapter";
+import { type JsonRecord, toIso, toList, toRecord } from "sessarc";
+import { type Ledger, possible, toCount, withoutCache } from "sessarc/adapter";
 
 type Entry = Parameters<Ledger["add"]>[0];
 

@@ -1,6 +1,15 @@
 /** `sessarc health`. */
-import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { formatCount, formatDuration, formatShort } from "#internal/terminal";
+import {
+  type Column,
+  type CommandContext,
+  createStyle,
+  formatCount,
+  formatDuration,
+  formatShort,
+  formatTable,
+  printable,
+  UsageError,
+} from "sessarc/terminal";
 import { ADVICE, NAMES, TITLES } from "./advice.ts";
 import type { Finding, Waste } from "./health.ts";
 

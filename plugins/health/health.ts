@@ -1,7 +1,5 @@
 /** What cost time or tokens for nothing: of a session, and of all, with the change that would have helped. Service "health". */
-import type { Database, Kernel, SqlValue } from "sessarc";
-import { createCache } from "#internal";
-import { marks } from "#internal/adapter";
+import { createCache, type Database, type Kernel, marks, type SqlValue } from "sessarc";
 import { NEAR, type NearLimit, nearLimits } from "./context.ts";
 import { CHARS, ENDINGS, type Finding, type FindingKind } from "./state.ts";
 

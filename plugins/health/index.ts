@@ -1,5 +1,7 @@
 /** Health: what in sessions cost time or tokens for nothing. */
-import { type Command, defineIndexer, definePlugin, defineRoute, type RoutesOf } from "sessarc";
+
+import { defineIndexer, definePlugin, defineRoute, type RoutesOf } from "sessarc";
+import type { Command } from "sessarc/terminal";
 import * as v from "valibot";
 import { createHealth, type Finding, type Health, type Waste } from "./health.ts";
 import { migrations } from "./schema.ts";

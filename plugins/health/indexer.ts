@@ -1,7 +1,7 @@
 /** Finds in one session what cost time or tokens for nothing. Constant work an event. */
 import { createHash } from "node:crypto";
-import { type IndexerModule, type Json, type SessionEvent, toolCall } from "sessarc";
-import { BoundedMap, isJson, mainArgument, pathsIn } from "#internal/adapter";
+import { BoundedMap, type IndexerModule, isJson, type Json, type SessionEvent } from "sessarc";
+import { mainArgument, pathsIn, toolCall } from "sessarc/adapter";
 import { CHARS, type Finding, type Repeat, type State, stateOf } from "./state.ts";
 
 /** Calls that wait for their result, and things that are remembered of a session. */

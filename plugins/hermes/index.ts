@@ -1,7 +1,6 @@
 /** Hermes: sessions of its profiles' databases. */
 import { join } from "node:path";
-import { defineAdapter, sqliteSessions } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
+import { defineAdapter, readFolderInSlices, sqliteSessions } from "sessarc/adapter";
 
 export interface HermesOptions {
   /** Read only below this folder: a home, or one that holds `state.db` or `profiles`. */

@@ -1,19 +1,22 @@
 /** Rows of `state.db`. Old databases have messages alone. */
+
 import {
-  createDraft,
-  type DatabaseSession,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
-  presentColumns,
   type SessionRef,
   type SessionSummary,
-  type SqliteFile,
-  toCount,
   toList,
   toNumber,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  createDraft,
+  type DatabaseSession,
+  type NewEvent,
+  presentColumns,
+  type SqliteFile,
+  toCount,
 } from "sessarc/adapter";
 
 const SESSION = [

@@ -1,5 +1,5 @@
 /** Answers already given, as long as the archive did not change. */
-import { createCache } from "#internal";
+import { createCache } from "sessarc";
 
 const LIMIT = 64;
 

@@ -2,8 +2,15 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { formatCount, send } from "#internal/terminal";
+import {
+  type CommandContext,
+  createStyle,
+  formatCount,
+  formatTable,
+  printable,
+  send,
+  UsageError,
+} from "sessarc/terminal";
 import type { ModelPrice, Rates } from "./prices/pricing.ts";
 import type { PriceList } from "./routes/prices.ts";
 

@@ -1,7 +1,8 @@
 /** Usage, cost and analytics over the archive. */
 
-import { type Command, type DoctorCheck, definePlugin, type RoutesOf } from "sessarc";
-import { type MaybePromise, readSettings } from "#internal";
+import { type DoctorCheck, definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+import { readSettings } from "sessarc/serve";
+import type { Command } from "sessarc/terminal";
 import "./errors.ts";
 import { toReadings } from "./figures/limits.ts";
 import { migrations } from "./figures/schema.ts";

@@ -1,5 +1,5 @@
-import type { Kernel, Services } from "sessarc";
-import { createCache, plainModel } from "#internal";
+import { createCache, type Kernel, type Services } from "sessarc";
+import { plainModel } from "sessarc/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
 import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";

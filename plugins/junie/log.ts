@@ -1,22 +1,24 @@
 /** Junie's sessions and their events: what lies below the folder, and rows → events, tokens, facts. */
 import { basename, dirname, join } from "node:path";
 import {
-  createSessionLog,
-  findLogs,
   isRecord,
   type Json,
   type JsonRecord,
-  type LineParser,
-  type NewEvent,
   parseRecord,
-  peekLog,
   type SessionRef,
-  textBeside,
   toJson,
   toList,
   toRecord,
-  toRef,
   toText,
+} from "sessarc";
+import {
+  createSessionLog,
+  findLogs,
+  type LineParser,
+  type NewEvent,
+  peekLog,
+  textBeside,
+  toRef,
   withUniqueKeys,
 } from "sessarc/adapter";
 

@@ -1,8 +1,8 @@
 /** Folders of Kimi Code's sessions that their own files do not name: the indexes of sessions and workspaces, and other sessions. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseRecord, readRecord, rememberByFile, textBeside, toRecord, toText } from "sessarc/adapter";
-import { readFolder } from "#internal/adapter";
+import { parseRecord, toRecord, toText } from "sessarc";
+import { readFolder, readRecord, rememberByFile, textBeside } from "sessarc/adapter";
 
 /** Sessions of a workspace that are asked for its folder. */
 const SIBLINGS = 16;

@@ -2,21 +2,8 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import {
-  contentParts,
-  createSessionLog,
-  isRecord,
-  type JsonRecord,
-  type NewEvent,
-  partsText,
-  readRecord,
-  readRows,
-  type SessionRef,
-  type SessionSummary,
-  toList,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+import { isRecord, type JsonRecord, type SessionRef, type SessionSummary, toList, toRecord, toText } from "sessarc";
+import { contentParts, createSessionLog, type NewEvent, partsText, readRecord, readRows } from "sessarc/adapter";
 
 type Log = ReturnType<typeof createSessionLog>;
 

@@ -1,20 +1,14 @@
 /** Kimi Code's wire log → events, tokens and the session's facts. A reply is logged four times; the loop's events and `usage.record` count. */
 import { basename, dirname, join } from "node:path";
+import { isRecord, type Json, type JsonRecord, type SessionRef, toIso, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
-  isRecord,
-  type Json,
-  type JsonRecord,
   type LineParser,
   type NewEvent,
   partsText,
   peekLog,
   readRecord,
-  type SessionRef,
-  toIso,
-  toRecord,
-  toText,
 } from "sessarc/adapter";
 import { folderOfSession } from "./folders.ts";
 

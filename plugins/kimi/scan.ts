@@ -1,15 +1,7 @@
 /** Finds sessions: `<workspace>/<id>/agents/<agent>/wire.jsonl`, and `<hash>/<id>/{wire,context}.jsonl` of the older CLI. */
 import { dirname, join } from "node:path";
-import {
-  type FoundLog,
-  findLogs,
-  readRecord,
-  type SessionRef,
-  toRecord,
-  toRef,
-  toText,
-  withUniqueKeys,
-} from "sessarc/adapter";
+import { type SessionRef, toRecord, toText } from "sessarc";
+import { type FoundLog, findLogs, readRecord, toRef, withUniqueKeys } from "sessarc/adapter";
 
 type NewRef = Omit<SessionRef, "tool">;
 

@@ -1,21 +1,24 @@
 /** Conversations of `data.sqlite3`: one JSON value each, by folder. */
+
 import {
-  createDraft,
-  type DatabaseSession,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
-  presentColumns,
-  type SessionDraft,
   type SessionRef,
   type SessionSummary,
-  type SqliteFile,
   toIso,
   toItems,
   toList,
   toNumber,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  createDraft,
+  type DatabaseSession,
+  type NewEvent,
+  presentColumns,
+  type SessionDraft,
+  type SqliteFile,
 } from "sessarc/adapter";
 
 /** A conversation's row; `table` is the newer one where both hold it. */

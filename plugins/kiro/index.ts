@@ -1,16 +1,15 @@
 /** Kiro's command line, and Amazon Q's, from which it was made. */
 import { join } from "node:path";
+import { toRecord, toText } from "sessarc";
 import {
   type AdapterEnv,
   defineAdapter,
   fileStamp,
   readDocument,
+  readFolderInSlices,
   sqliteSessions,
-  toRecord,
-  toText,
   toTitle,
 } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
 
 export interface KiroOptions {
   /** Read only below this folder: a home, the folder of `data.sqlite3`, or one that holds `sessions/cli`. */

@@ -1,14 +1,7 @@
 /** Logs of Kiro's newer command line: JSON lines, with title and folder in a document beside them. */
-import {
-  createDraft,
-  type Json,
-  type LineParser,
-  readDocument,
-  toItems,
-  toRecord,
-  toText,
-  toTitle,
-} from "sessarc/adapter";
+
+import { type Json, toItems, toRecord, toText } from "sessarc";
+import { createDraft, type LineParser, readDocument, toTitle } from "sessarc/adapter";
 import { blockText } from "./database.ts";
 
 export async function createLogParser(sidecar: string, state?: Json): Promise<LineParser> {

@@ -1,7 +1,6 @@
 /** Who follows a session: everybody gets what they lack, from where they stand, at their own pace. */
 
-import type { Kernel, SessionEvent } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, type Kernel, type SessionEvent } from "sessarc";
 import { inFrames } from "./backlog.ts";
 import { Client } from "./client.ts";
 import { HEARTBEAT, messagesFrame, statusFrame, toWire } from "./frames.ts";

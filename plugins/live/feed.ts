@@ -1,7 +1,8 @@
 /** One watched session: reads its log when it changes, and gives everybody who follows it what is new. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Adapter, Kernel } from "sessarc";
-import { isGone } from "#internal/adapter";
+import type { Kernel } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import { isGone } from "sessarc/files";
 import { Audience, type AudienceOptions, type StopReason } from "./audience.ts";
 import type { Client } from "./client.ts";
 import { History } from "./history.ts";

@@ -1,7 +1,6 @@
 /** Server-sent frames as bytes, and back. */
 
-import type { SessionEvent } from "sessarc";
-import type { LiveFrame } from "#internal/adapter";
+import type { LiveFrame, SessionEvent } from "sessarc";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,6 +1,7 @@
 /** The messages a feed knows, as far as it must to number them, to place clients, and to fetch what it did not keep. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Adapter, Kernel, SessionEvent, SessionRef } from "sessarc";
+import type { Kernel, SessionEvent, SessionRef } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import { Backlog } from "./backlog.ts";
 import { createReader, type LogReader } from "./log.ts";
 import { chainOf, markOf, NO_MARK, sumOf } from "./position.ts";

@@ -1,6 +1,7 @@
 /** Reading what a log holds behind a cursor. */
-import type { Adapter, AdapterEnv, SessionEvent, SessionRef } from "sessarc";
-import type { Cursor } from "#internal/adapter";
+
+import type { SessionEvent, SessionRef } from "sessarc";
+import type { Adapter, AdapterEnv, Cursor } from "sessarc/adapter";
 
 /** What a read passes on, in order. */
 interface Sink {

@@ -1,7 +1,6 @@
 /** Watching the places that hold logs: those that are there, and those that appear later. */
 import { stat } from "node:fs/promises";
-import { isSessarcError, type Kernel } from "sessarc";
-import type { Polling } from "#internal";
+import { isSessarcError, type Kernel, type Polling } from "sessarc";
 import { watchAbsent } from "./absent.ts";
 
 export interface WatchedRoot {

@@ -1,8 +1,7 @@
 /** GET /sessions/:id/live, GET /live/status, POST /sync/pause and /sync/resume. */
 
-import { defineRoute } from "sessarc";
+import { defineRoute, eventsResponse, toEvents } from "sessarc";
 import * as v from "valibot";
-import { eventsResponse, toEvents } from "#internal";
 import { NO_MARK, type Position, parseId } from "./position.ts";
 import { followTurn, type TurnTimes } from "./turns.ts";
 

@@ -1,7 +1,6 @@
 /** Finds roots without events: watching a share of another machine succeeds, but reports no change. */
 import { stat } from "node:fs/promises";
-import type { Services } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, type Services, yieldNow } from "sessarc";
 
 type Scan = NonNullable<Services["importer"]["lastScan"]>;
 type Found = NonNullable<ReturnType<Scan["found"]["get"]>>;

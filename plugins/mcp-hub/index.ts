@@ -1,7 +1,6 @@
 /** Hub: every tool server behind one endpoint, and the archive as one of them. */
 
-import { definePlugin, type JsonRecord, type RoutesOf } from "sessarc";
-import type { MaybePromise } from "#internal";
+import { definePlugin, type JsonRecord, type MaybePromise, type RoutesOf } from "sessarc";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
 import { config, type HubConfig, type HubSettings } from "./config.ts";

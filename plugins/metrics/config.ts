@@ -1,7 +1,7 @@
 /** `metrics` of the configuration. */
 import type { ConfigKey } from "sessarc";
+import { collectorAt } from "sessarc/serve";
 import * as v from "valibot";
-import { collectorAt } from "#internal";
 
 const address = v.pipe(
   v.string(),

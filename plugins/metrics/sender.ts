@@ -1,6 +1,6 @@
 /** Sends token counts regularly to the collector that the user named. Without one nothing is sent. */
 import { type Kernel, SessarcError } from "sessarc";
-import { collectorAt, sendPoints, tokenPoints } from "#internal";
+import { collectorAt, sendPoints, tokenPoints } from "sessarc/serve";
 import { withoutQuery } from "./config.ts";
 
 interface SenderState {

@@ -1,5 +1,6 @@
 /** Bookmarks, tags and notes on sessions and messages. Service "notes". */
-import { type Kernel, printable, SessarcError, type SessionEvent, type SqlValue, type Statement } from "sessarc";
+import { type Kernel, SessarcError, type SessionEvent, type SqlValue, type Statement } from "sessarc";
+import { printable } from "sessarc/terminal";
 import "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 

@@ -1,6 +1,5 @@
 /** Searches with a name. */
-import type { Database } from "sessarc";
-import { SessarcError } from "sessarc";
+import { type Database, SessarcError } from "sessarc";
 import "./errors.ts";
 
 export interface SavedSearch {

@@ -1,5 +1,5 @@
 /** `sessarc waiting`: who waits, for a person to read. */
-import type { CommandContext } from "sessarc";
+import type { CommandContext } from "sessarc/terminal";
 import type { WaitingEntry } from "./waiting.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,5 +1,7 @@
 /** What a person should know at once: an assistant waits for them, or a provider's limit comes near. */
-import { type Command, definePlugin, defineRoute, type RoutesOf } from "sessarc";
+
+import { definePlugin, defineRoute, type RoutesOf } from "sessarc";
+import type { Command } from "sessarc/terminal";
 import * as v from "valibot";
 import { config, type Switch } from "./config.ts";
 import { createLimits, type LimitNotice, type Limits, migrations } from "./limits.ts";

@@ -1,6 +1,7 @@
 /** Notifications of the system. The only place that runs its program: by an argument list, so that no text is a command. */
-import { isSessarcError, type Kernel, printable } from "sessarc";
-import { exec } from "#internal";
+import { isSessarcError, type Kernel } from "sessarc";
+import { exec } from "sessarc/files";
+import { printable } from "sessarc/terminal";
 
 const TIMEOUT_MS = 5_000;
 const MOST_TEXT = 200;

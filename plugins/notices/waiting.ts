@@ -1,6 +1,5 @@
 /** Sessions whose assistant waits for a person. In memory only: after a restart the assistants' next hooks report again. */
-import type { Kernel } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, type Kernel } from "sessarc";
 import type { Show } from "./system.ts";
 
 /** `permission`: to run something. `answer`: the turn is over. `ended`: the assistant waits no more. */

@@ -1,7 +1,8 @@
 /** What sessarc knows of OpenCode and its family beside their logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
-import { type Adapter, type ToolRole, toRecord, toText } from "sessarc/adapter";
+import { toRecord, toText } from "sessarc";
+import type { Adapter, ToolRole } from "sessarc/adapter";
 import { configFolder, type Member } from "./family.ts";
 
 export const tools: Readonly<Record<string, ToolRole>> = {

@@ -4,15 +4,8 @@
  * `model_usage` are ever read; account, control_account, credential and session_share hold secrets.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  type DatabaseSession,
-  parseRecord,
-  presentColumns,
-  type SqliteFile,
-  type SqlValue,
-  toNumber,
-  toText,
-} from "sessarc/adapter";
+import { parseRecord, type SqlValue, toNumber, toText } from "sessarc";
+import { type DatabaseSession, presentColumns, type SqliteFile } from "sessarc/adapter";
 import type { SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;

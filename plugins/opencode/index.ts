@@ -1,6 +1,7 @@
 /** OpenCode and its family (Kilo Code, MiMo Code, ZCode): sessions of their databases, and of the JSON store that preceded those. */
 import { sep } from "node:path";
-import { type AdapterEnv, defineAdapter, type SessionRef, sqliteSessions, sqliteVersion } from "sessarc/adapter";
+import type { SessionRef } from "sessarc";
+import { type AdapterEnv, defineAdapter, sqliteSessions, sqliteVersion } from "sessarc/adapter";
 import { guard, skills, tools } from "./capabilities.ts";
 import { FAMILY } from "./family.ts";
 import type { Held } from "./open.ts";

@@ -1,18 +1,15 @@
 /** Messages of OpenCode 2 (`session_message`) to events and usage. A message holds its parts; rows change in place. */
+
+import { type JsonRecord, type SessionSummary, type TokenUsage, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   contentText,
   createDraft,
   type EventFields,
-  type JsonRecord,
+  type LooseUsage,
+  msToIso,
   type NewEvent,
-  type SessionSummary,
-  type TokenUsage,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
+  toTokens,
 } from "sessarc/adapter";
-import { type LooseUsage, msToIso, toTokens } from "#internal/adapter";
 import type { Outputs } from "./outputs.ts";
 import { errorText } from "./parse.ts";
 import type { SessionRow } from "./types.ts";

@@ -1,5 +1,7 @@
 /** A database that is open for its sessions, with those beside it that hold copies of them. */
-import { type OpenLog, openSqliteFile, type SessionRef, type SqliteFile } from "sessarc/adapter";
+
+import type { SessionRef } from "sessarc";
+import { type OpenLog, openSqliteFile, type SqliteFile } from "sessarc/adapter";
 import { listSession, withCopy } from "./database.ts";
 import type { Member } from "./family.ts";
 import { createOutputs } from "./outputs.ts";

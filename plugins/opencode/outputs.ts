@@ -1,6 +1,7 @@
 /** Outputs over 50 KB: OpenCode stores them for seven days in `tool-output` of its data folder, and the message has a part. */
 import { dirname, join } from "node:path";
-import { type JsonRecord, type NewEvent, storedOutput, toList, toRecord, toText } from "sessarc/adapter";
+import { type JsonRecord, toList, toRecord, toText } from "sessarc";
+import { type NewEvent, storedOutput } from "sessarc/adapter";
 
 /** A result's text. `state`: of the call, which names the file since 1.1. */
 export type Outputs = (shown: string, state: JsonRecord) => Pick<NewEvent, "text" | "truncated">;

@@ -1,18 +1,15 @@
 /** OpenCode's messages and parts -> events and usage. Pure: rows come in, from wherever they were stored. */
 
+import { type JsonRecord, type SessionSummary, toJson, toNumber, toRecord, toText } from "sessarc";
 import {
   createLedger,
-  type JsonRecord,
+  type LooseUsage,
+  msToIso,
   type NewEvent,
-  type SessionSummary,
   toCount,
-  toJson,
-  toNumber,
-  toRecord,
-  toText,
+  toTokens,
   withoutCache,
 } from "sessarc/adapter";
-import { type LooseUsage, msToIso, toTokens } from "#internal/adapter";
 import type { Outputs } from "./outputs.ts";
 import type { Requests } from "./requests.ts";
 import type { Row, SessionRow } from "./types.ts";

@@ -2,8 +2,7 @@
 
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { AdapterEnv } from "sessarc/adapter";
-import { readFolder } from "#internal/adapter";
+import { type AdapterEnv, readFolder } from "sessarc/adapter";
 import { dataFolder, type FAMILY, type Member } from "./family.ts";
 
 export interface OpenCodeOptions {

@@ -2,21 +2,19 @@
  * One session of the database, or of several: a channel's copy is a database of its own. A session that more than one place holds is
  * read from all of them (`copies.ts`), unless one of them holds all there is.
  */
+
+import { parseRecord, type SessionSummary, type TokenUsage, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   contentText,
   createLedger,
+  earliest,
+  type LooseUsage,
+  latest,
   type NewEvent,
-  parseRecord,
   presentColumns,
-  type SessionSummary,
   type SqliteFile,
-  type TokenUsage,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
+  toTokens,
 } from "sessarc/adapter";
-import { earliest, type LooseUsage, latest, toTokens } from "#internal/adapter";
 import { mergeCopies, type Said } from "./copies.ts";
 import { columnsOf, sessionRows, type Tables, tablesOf, toSession, VERSION_2 } from "./database.ts";
 import type { Member } from "./family.ts";

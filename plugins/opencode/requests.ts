@@ -1,15 +1,6 @@
 /** Requests of ZCode: `model_usage` has a row for each, also for those that no message shows (titles). */
-import {
-  type JsonRecord,
-  type Ledger,
-  presentColumns,
-  type SqliteFile,
-  toCount,
-  toNumber,
-  toText,
-  withoutCache,
-} from "sessarc/adapter";
-import { msToIso } from "#internal/adapter";
+import { type JsonRecord, toNumber, toText } from "sessarc";
+import { type Ledger, msToIso, presentColumns, type SqliteFile, toCount, withoutCache } from "sessarc/adapter";
 
 export interface Requests {
   entries: readonly Parameters<Ledger["add"]>[0][];

@@ -1,14 +1,7 @@
 /** OpenCode's sessions are rows: they are stored as its own `import` reads them, and it is what puts them back. */
 import { dirname } from "node:path";
-import {
-  type AdapterCapabilities,
-  type AdapterEnv,
-  openSqliteFile,
-  parseRecord,
-  presentColumns,
-  toNumber,
-  toText,
-} from "sessarc/adapter";
+import { type AdapterCapabilities, parseRecord, toNumber, toText } from "sessarc";
+import { type AdapterEnv, openSqliteFile, presentColumns } from "sessarc/adapter";
 import type { Member } from "./family.ts";
 
 type RescueContract = AdapterCapabilities["rescue"];

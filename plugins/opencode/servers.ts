@@ -1,6 +1,6 @@
 /** Tool-protocol servers of `opencode.json` and its relatives: under `mcp`, since version 2 under `mcp.servers`. */
 import { join } from "node:path";
-import { type AdapterCapabilities, isRecord, type JsonRecord, toRecord, toText } from "sessarc/adapter";
+import { type AdapterCapabilities, isRecord, type JsonRecord, toRecord, toText } from "sessarc";
 import { configFolder, type Member } from "./family.ts";
 
 type McpContract = AdapterCapabilities["mcp"];

@@ -8,16 +8,17 @@ import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
+  BoundedMap,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
   type SessionRef,
   type SessionSummary,
   toNumber,
   toRecord,
   toText,
-} from "sessarc/adapter";
-import { BoundedMap, isGone, readRegularSync } from "#internal/adapter";
+} from "sessarc";
+import type { NewEvent } from "sessarc/adapter";
+import { isGone, readRegularSync } from "sessarc/files";
 import { createOutputs } from "./outputs.ts";
 import { createParser } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";

@@ -1,5 +1,5 @@
 /** OpenCode's rows as far as they are read, the same for its database and its JSON files. */
-import type { JsonRecord } from "sessarc/adapter";
+import type { JsonRecord } from "sessarc";
 
 /** Times are ms since the epoch. */
 export interface SessionRow {

@@ -1,21 +1,15 @@
 /** A conversation: its state, which has the tokens, and a file for each event. */
 import { dirname, join } from "node:path";
+import { type JsonRecord, type SessionRef, toItems, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   contentText,
   createDraft,
-  type JsonRecord,
   readDocument,
+  readFolderInSlices,
   type SessionDraft,
-  type SessionRef,
   toCount,
-  toItems,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
   withoutCache,
 } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
 
 /** Events that hold nothing to read. */
 const SILENT = new Set([

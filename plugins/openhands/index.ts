@@ -1,7 +1,7 @@
 /** OpenHands: conversations of its command line and of agents made with its kit. */
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, documentSessions, readDocument, toRecord, toText } from "sessarc/adapter";
-import { readFolderInSlices } from "#internal/adapter";
+import { toRecord, toText } from "sessarc";
+import { type AdapterEnv, defineAdapter, documentSessions, readDocument, readFolderInSlices } from "sessarc/adapter";
 
 export interface OpenHandsOptions {
   /** Read only below this folder: a home, or one that holds `conversations`. */

@@ -1,18 +1,16 @@
 /** OpenClaw's database of transcripts: pi's entries as rows. Its tables of tasks, secrets and debugging are never read. */
+
+import { parseRecord, type SessionRef, type SessionSummary, toText } from "sessarc";
 import {
+  lastWritten,
   type NewEvent,
   type OpenLog,
   openSqliteFile,
-  parseRecord,
   presentColumns,
-  type SessionRef,
-  type SessionSummary,
   type SqliteFile,
   sqliteVersion,
-  toText,
   unzstd,
 } from "sessarc/adapter";
-import { lastWritten } from "#internal/adapter";
 import { createParser } from "./parse.ts";
 
 type NewRef = Omit<SessionRef, "tool">;

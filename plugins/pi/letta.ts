@@ -4,18 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import {
-  createSessionLog,
-  findLogs,
-  isRecord,
-  type Json,
-  type LineParser,
-  readRecord,
-  type SessionRef,
-  toRef,
-  toText,
-  withUniqueKeys,
-} from "sessarc/adapter";
+import { isRecord, type Json, type SessionRef, toText } from "sessarc";
+import { createSessionLog, findLogs, type LineParser, readRecord, toRef, withUniqueKeys } from "sessarc/adapter";
 import { createParser as createEntries } from "./parse.ts";
 
 type NewRef = Omit<SessionRef, "tool">;

@@ -1,7 +1,8 @@
 /** Outputs of commands over 50 KB: pi stores them in the folder for temporary files, and names the file beside the text. */
 import { existsSync } from "node:fs";
 import { isAbsolute, win32 } from "node:path";
-import { type NewEvent, storedOutput, toRecord, toText } from "sessarc/adapter";
+import { toRecord, toText } from "sessarc";
+import { type NewEvent, storedOutput } from "sessarc/adapter";
 
 /** Nothing but such a file is read, whatever a log says. */
 const FILE = /^pi-bash-[\w-]{1,100}\.log$/;

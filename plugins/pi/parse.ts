@@ -1,21 +1,17 @@
 /** pi's entries → events, tokens and the session's facts. */
+
+import { isRecord, type Json, type JsonRecord, toIso, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
   type EventFields,
-  isRecord,
-  type Json,
-  type JsonRecord,
   type LineParser,
   type NewEvent,
   partsText,
   peekLog,
+  possible,
   toCount,
-  toIso,
-  toRecord,
-  toText,
 } from "sessarc/adapter";
-import { possible } from "#internal/adapter";
 import { createOutputs } from "./outputs.ts";
 
 /** Entries without anything to show: settings, bookmarks, bookkeeping of omp and Prime. */

@@ -1,7 +1,8 @@
 /** What pi needs to have a session back: its log, in a folder named after the project's path. */
 import { basename, dirname, join } from "node:path";
-import { type AdapterCapabilities, type AdapterEnv, headRows } from "sessarc/adapter";
-import { isInside } from "#internal/adapter";
+import type { AdapterCapabilities } from "sessarc";
+import { type AdapterEnv, headRows } from "sessarc/adapter";
+import { isInside } from "sessarc/files";
 
 type RescueContract = AdapterCapabilities["rescue"];
 

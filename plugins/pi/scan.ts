@@ -1,15 +1,7 @@
 /** Finds sessions: any `.jsonl` below the root but what the assistants keep as copies. */
 import { existsSync } from "node:fs";
-import {
-  type FoundLog,
-  findLogs,
-  headRows,
-  rememberByFile,
-  type SessionRef,
-  toRef,
-  toText,
-  withUniqueKeys,
-} from "sessarc/adapter";
+import { type SessionRef, toText } from "sessarc";
+import { type FoundLog, findLogs, headRows, rememberByFile, toRef, withUniqueKeys } from "sessarc/adapter";
 
 type NewRef = Omit<SessionRef, "tool">;
 

@@ -1,7 +1,8 @@
 /** The assistants that write pi's log, as data. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { AdapterEnv, SessionRef, ToolRole } from "sessarc/adapter";
+import type { SessionRef } from "sessarc";
+import type { AdapterEnv, ToolRole } from "sessarc/adapter";
 
 export interface Variant {
   name: string;

@@ -1,14 +1,7 @@
 /** Qwen Code and iFlow: one JSON-lines file per session below `projects`, Qwen's sub-agents in files of their own. */
 import { join } from "node:path";
-import {
-  type AdapterEnv,
-  defineAdapter,
-  folderIn,
-  type JsonRecord,
-  type ToolRole,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+import { type JsonRecord, toRecord, toText } from "sessarc";
+import { type AdapterEnv, defineAdapter, folderIn, type ToolRole } from "sessarc/adapter";
 
 export interface QwenOptions {
   /** Replaces `~/.qwen` (`~/.iflow`). It may also be a home that holds it, or the folder of projects. */

@@ -1,24 +1,18 @@
 /** Rows of Qwen Code and iFlow → events, tokens and the session's facts. */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isRecord, type Json, type JsonRecord, type SessionRef, toIso, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
   type EventFields,
-  isRecord,
-  type Json,
-  type JsonRecord,
   type LineParser,
   type NewEvent,
   partsText,
   peekLog,
   readRecord,
-  type SessionRef,
   storedOutput,
   toCount,
-  toIso,
-  toRecord,
-  toText,
   withoutCache,
 } from "sessarc/adapter";
 

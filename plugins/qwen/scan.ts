@@ -1,6 +1,7 @@
 /** Finds sessions and sub-agents: `<project>/chats/<id>.jsonl` (iFlow: `<project>/session-<id>.jsonl`), `<project>/subagents/<id>/agent-*.jsonl`. */
 import { dirname, join } from "node:path";
-import { findLogs, type SessionRef, toRef, withUniqueKeys } from "sessarc/adapter";
+import type { SessionRef } from "sessarc";
+import { findLogs, toRef, withUniqueKeys } from "sessarc/adapter";
 
 type NewRef = Omit<SessionRef, "tool">;
 

@@ -1,6 +1,5 @@
 /** How a tool's calls are done again in a sandbox: what replay asks of adapters. */
-import type { ToolAction } from "sessarc";
-import type { RecordedCall, RecordedRead } from "#internal/adapter";
+import type { RecordedCall, RecordedRead, ToolAction } from "sessarc/adapter";
 
 /** What the log says a command came to. */
 export interface RecordedOutcome {

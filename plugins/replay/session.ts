@@ -1,7 +1,6 @@
 /** What replay reads of an archived session: its plan, its folder, the commits around it. */
 import { realpath } from "node:fs/promises";
-import { type Kernel, type Services, SessarcError } from "sessarc";
-import { createCache } from "#internal";
+import { createCache, type Kernel, type Services, SessarcError } from "sessarc";
 import { insideRoot, rootOf } from "./plan/paths.ts";
 import { buildPlan } from "./plan/plan.ts";
 import type { Plan } from "./plan/types.ts";

@@ -1,7 +1,6 @@
 /** SQL of sandboxes and steps, one function per question. */
 
-import type { Database } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Database, marks } from "sessarc";
 
 export interface SandboxRow {
   session_id: string;

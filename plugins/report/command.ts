@@ -1,7 +1,7 @@
 /** `sessarc report`. */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CommandContext, printable, UsageError } from "sessarc";
+import { type CommandContext, printable, UsageError } from "sessarc/terminal";
 import { toHtml, toMarkdown } from "./document.ts";
 import type { Report } from "./report.ts";
 

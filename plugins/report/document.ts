@@ -1,5 +1,5 @@
 /** A report as Markdown and HTML: one structure, two writers. Text of the archive cannot change what is around it. */
-import { formatCount, formatDuration, formatMoney, formatShort } from "#internal/terminal";
+import { formatCount, formatDuration, formatMoney, formatShort } from "sessarc/terminal";
 import type { Report } from "./report.ts";
 
 interface Section {

@@ -1,5 +1,7 @@
 /** Reports of some days as Markdown, HTML and JSON. */
-import { type Command, definePlugin, defineRoute, type RoutesOf, SessarcError } from "sessarc";
+
+import { definePlugin, defineRoute, type RoutesOf, SessarcError } from "sessarc";
+import type { Command } from "sessarc/terminal";
 import * as v from "valibot";
 import { makeReport, type Report } from "./report.ts";
 

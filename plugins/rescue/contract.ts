@@ -1,5 +1,7 @@
 /** What an adapter declares so that its assistant's sessions can be put back: the member `rescue`. */
-import type { AdapterEnv, SessionRef } from "sessarc";
+
+import type { SessionRef } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 /**
  * Why an assistant's own list leaves out a session whose log is there. `headless`: started without its screen (`-p`, `exec`, an SDK).

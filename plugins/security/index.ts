@@ -1,7 +1,6 @@
 /** Security: rules, the check of a session, redacted exports, the tool-call guard. */
 
-import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
-import type { MaybePromise } from "#internal";
+import { defineIndexer, definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
 import { type Block, config } from "./config.ts";

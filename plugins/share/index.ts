@@ -1,7 +1,6 @@
 /** Shares: frozen, redacted copies of sessions behind a token. */
 
-import { definePlugin, type RoutesOf } from "sessarc";
-import type { MaybePromise } from "#internal";
+import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
 import "./errors.ts";
 import { shareRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";

@@ -1,7 +1,6 @@
 /** Making, listing, revoking and opening shares. Service "shares". */
 import { createHash, randomBytes } from "node:crypto";
-import { type Kernel, SessarcError } from "sessarc";
-import { createQueue, mustYield, yieldNow } from "#internal";
+import { createQueue, type Kernel, mustYield, SessarcError, yieldNow } from "sessarc";
 import { createShareStore, type ShareRow } from "./store.ts";
 
 export interface Share {

@@ -1,7 +1,6 @@
 /** SQL of shares, one function per question. */
 
-import type { Database } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Database, marks } from "sessarc";
 
 export interface ShareRow {
   id: string;

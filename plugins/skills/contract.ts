@@ -1,5 +1,7 @@
 /** Where a tool keeps skills, and how its logs say that one was used: what this plugin asks of adapters. */
-import type { AdapterEnv, SessionEvent } from "sessarc";
+
+import type { SessionEvent } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 interface SkillDir {
   path: string;

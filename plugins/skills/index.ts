@@ -1,7 +1,6 @@
 /** Skills: one store, links into every tool, versions, upstream, and what the archive knows of their use. */
 
-import { definePlugin, type RoutesOf } from "sessarc";
-import type { MaybePromise } from "#internal";
+import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
 import { commands } from "./commands/index.ts";
 import "./errors.ts";
 import type { SkillContract } from "./contract.ts";

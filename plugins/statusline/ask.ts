@@ -1,6 +1,6 @@
 /** The figures of the running service, else those it wrote last. Loads nothing but Node's own modules: the whole process has 60 ms. */
 import { readFile } from "node:fs/promises";
-import type { QuickIo } from "sessarc";
+import type { QuickIo } from "sessarc/terminal";
 import { type Figures, STATE_KEY, toFigures } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 

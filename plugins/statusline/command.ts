@@ -1,6 +1,5 @@
 /** The forms of `sessarc statusline` that no assistant runs. */
-import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, printable, send, UsageError } from "sessarc/terminal";
 import type { Figures } from "./figures.ts";
 import { type OtherNames, readInput, readNames } from "./input.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";

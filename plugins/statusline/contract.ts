@@ -1,5 +1,7 @@
 /** How an assistant shows a status line that another program prints. Adapters provide it. */
-import type { AdapterEnv, Json } from "sessarc";
+
+import type { Json } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 export type StatuslineContract =
   | StatuslinePlace

@@ -1,5 +1,7 @@
 /** The status line of assistants: what a session, the day and the running window cost, and the provider's own limits. */
-import { type Command, definePlugin, defineRoute, type Kernel, printable, type RoutesOf } from "sessarc";
+
+import { definePlugin, defineRoute, type Kernel, type RoutesOf } from "sessarc";
+import { type Command, printable } from "sessarc/terminal";
 import * as v from "valibot";
 import type { StatuslineContract } from "./contract.ts";
 import { dayOf, type Figures, STATE_KEY } from "./figures.ts";

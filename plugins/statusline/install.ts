@@ -1,7 +1,6 @@
 /** Puts the status line into an assistant's settings and takes it out again, byte for byte. */
 import { isDeepStrictEqual } from "node:util";
 import { type Json, type Kernel, SessarcError, toJson } from "sessarc";
-import * as v from "valibot";
 import {
   createPlacements,
   editSettings,
@@ -13,7 +12,8 @@ import {
   type SettingsEdit,
   settingAt,
   usable,
-} from "#internal";
+} from "sessarc/files";
+import * as v from "valibot";
 import { commandLine } from "./command-line.ts";
 import { type NamedPlace, placeOf, placesOf } from "./places.ts";
 

@@ -1,6 +1,5 @@
 /** The line: parts of a template, each left out when one of its figures is missing. */
-import { printable, type Style } from "sessarc/terminal";
-import { formatDuration, formatMoney, formatShort } from "#internal/terminal";
+import { formatDuration, formatMoney, formatShort, printable, type Style } from "sessarc/terminal";
 import { dayOf, type Figures, type NearLimit } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 

@@ -1,6 +1,5 @@
 /** `sessarc statusline` as an assistant runs it: JSON in, one line out. */
-import type { QuickIo } from "sessarc";
-import { createStyle } from "sessarc/terminal";
+import { createStyle, type QuickIo } from "sessarc/terminal";
 import { findFigures } from "./ask.ts";
 import { type OtherNames, readInput, readNames } from "./input.ts";
 import { DEFAULT_TEMPLATE, lineOf, unknownFields } from "./line.ts";

@@ -1,5 +1,5 @@
 /** `sessarc team` and `sessarc push`. The code of each word is loaded when it is used. */
-import { type Command, type CommandContext, UsageError } from "sessarc";
+import { type Command, type CommandContext, UsageError } from "sessarc/terminal";
 
 type Run = (ctx: CommandContext) => Promise<number> | number;
 

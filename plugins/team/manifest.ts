@@ -1,6 +1,6 @@
 /** The name of a manifest: equal digests mean equal content, on the machine that pushes and on the server. */
 import { createHash } from "node:crypto";
-import { canonicalJson } from "#internal";
+import { canonicalJson } from "sessarc";
 
 /** SHA-256 of the manifest, in hex. */
 export const digestOf = (manifest: unknown): string =>

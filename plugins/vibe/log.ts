@@ -1,25 +1,27 @@
 /** Vibe's sessions and their messages: what lies below the folder, and rows → events, tokens, facts. */
 import { dirname, join } from "node:path";
 import {
-  createSessionLog,
-  type FoundLog,
-  findLogs,
   isRecord,
   type Json,
   type JsonRecord,
+  type SessionRef,
+  toIso,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
+import {
+  createSessionLog,
+  type FoundLog,
+  findLogs,
   type LineParser,
   type NewEvent,
   partsText,
   peekLog,
   readRecord,
   rememberByFile,
-  type SessionRef,
-  toIso,
-  toList,
-  toNumber,
-  toRecord,
   toRef,
-  toText,
   withUniqueKeys,
 } from "sessarc/adapter";
 

@@ -1,22 +1,25 @@
 /** Threads of `threads.db`: a document in each row, since 2025 compressed. */
+
 import {
-  contentText,
-  createDraft,
-  type DatabaseSession,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
-  presentColumns,
-  type SessionDraft,
   type SessionRef,
   type SessionSummary,
-  type SqliteFile,
-  toCount,
   toIso,
   toItems,
   toList,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  contentText,
+  createDraft,
+  type DatabaseSession,
+  type NewEvent,
+  presentColumns,
+  type SessionDraft,
+  type SqliteFile,
+  toCount,
   unzstd,
 } from "sessarc/adapter";
 

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { cp, lstat, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import type { Adapter, AdapterEnv, Plugin, SessionEvent, SessionRef, SessionSummary } from "sessarc";
-import type { EventBatches, TailEnd } from "#internal/adapter";
+import type { Plugin, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import type { Adapter, AdapterEnv, EventBatches, TailEnd } from "sessarc/adapter";
 
 export interface Bench {
   /** The copy: what `plugin` was given. */

@@ -2,8 +2,8 @@
 import { cp, link, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { EventKind, SessionUsage } from "sessarc";
+import { withFolders } from "sessarc/adapter";
 import { expect, type TestContext } from "vitest";
-import { withFolders } from "#internal/adapter";
 import { type Bench, drain, drainTail, essence, hashTree, plain, scanAll } from "./bench.ts";
 
 const KINDS: readonly EventKind[] = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"];

@@ -1,8 +1,8 @@
 /** Checks of live reading: whatever the moments at which it looks, a tail adds up to what a full read gives. */
 import { appendFile, readFile, truncate, writeFile } from "node:fs/promises";
 import type { SessionEvent, SessionRef } from "sessarc";
+import type { Cursor } from "sessarc/adapter";
 import { expect, type TestContext } from "vitest";
-import type { Cursor } from "#internal/adapter";
 import { type Bench, drainTail, essence, plain, type Tail } from "./bench.ts";
 
 /** Longer logs are cut at this many places. */

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Adapter, AdapterEnv, SessionEvent } from "sessarc";
+import type { SessionEvent } from "sessarc";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import { afterEach, beforeEach } from "vitest";
 import { drain, drainTail, scanAll } from "../adapter/bench.ts";
 

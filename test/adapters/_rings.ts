@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterPlugin, SessionUsage, TokenUsage } from "sessarc";
+import type { SessionUsage, TokenUsage } from "sessarc";
+import type { AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import { readAll } from "./_home.ts";
 

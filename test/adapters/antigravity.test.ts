@@ -1,9 +1,9 @@
 import { appendFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readProto } from "sessarc";
 import { testAdapter } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import antigravity from "../../plugins/antigravity/index.ts";
+import { readProto } from "../../plugins/antigravity/protobuf.ts";
 import { drainTail, env, home, readAll, scan, shape, useHome } from "./_home.ts";
 import { testRing } from "./_rings.ts";
 import { fixtureFolder, tokens, writeDocument, writeTables } from "./_store.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readList } from "sessarc";
+import { readList } from "sessarc/adapter";
 import { testAdapter } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import chatExport from "../../plugins/chat-export/index.ts";

@@ -1,7 +1,7 @@
 /** Claude Code: calls that a reply's own sums leave out, in `usage.iterations`. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import { describe, expect, it } from "vitest";
 import { env, home, readAll, useHome } from "./_home.ts";

@@ -1,7 +1,7 @@
 /** Claude Code: prompts that a person typed while the assistant worked. */
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import { describe, expect, it, vi } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";

@@ -1,7 +1,7 @@
 /** Codex: which turns of a fork or a sub-agent are copies of its parent's, whatever their ids look like and however quick the replies are. */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import codex from "sessarc/plugins/codex";
 import { describe, expect, it } from "vitest";
 import { drain, drainTail, env, home, readAll, useHome } from "./_home.ts";

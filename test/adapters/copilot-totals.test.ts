@@ -2,8 +2,8 @@
 import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionUsage } from "sessarc";
+import type { Cursor } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
-import type { Cursor } from "#internal/adapter";
 import { cli, create, find, put, read, tokens } from "./_copilot.ts";
 import { drainTail, env, home, useHome } from "./_home.ts";
 import { type Rows, writeTables } from "./_store.ts";

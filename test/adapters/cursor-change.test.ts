@@ -1,7 +1,7 @@
 import { appendFile, readFile, utimes, writeFile } from "node:fs/promises";
 import type { SessionRef } from "sessarc";
+import type { Cursor } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
-import type { Cursor } from "#internal/adapter";
 import { ask, composer, say, T0, TRANSCRIPT, writeGlobal, writeTranscript } from "../fixtures/cursor/build.ts";
 import { create, dot, globalDb, useCursor, user } from "./_cursor.ts";
 import { drain, drainTail, env, scan, shape } from "./_home.ts";

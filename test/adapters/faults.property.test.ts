@@ -2,7 +2,8 @@
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import type { Adapter, Plugin, SessionSummary } from "sessarc";
+import type { Plugin, SessionSummary } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
 import qwen from "sessarc/plugins/qwen";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseDocument } from "sessarc";
+import { parseDocument } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
 import { create, header, kinds, one, own, said, scan } from "./_gemini.ts";

@@ -4,9 +4,9 @@ import { appendFile, cp, mkdir, readFile, rename, writeFile } from "node:fs/prom
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SessionRef } from "sessarc";
+import type { Cursor } from "sessarc/adapter";
 import { testAdapter } from "sessarc/test";
 import { describe, expect, it } from "vitest";
-import type { Cursor } from "#internal/adapter";
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import { parts } from "../../plugins/mcp-hub/configs/parts.ts";

@@ -1,7 +1,7 @@
 /** A count that cannot be costs no other count of its record, however the record's tokens are put together; and it is named. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
 import commandCode from "sessarc/plugins/command-code";

@@ -1,7 +1,8 @@
 /** Rows that share a line: what a kill, a full disk or a power loss leaves in the log of any assistant. */
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Adapter, SessionRef } from "sessarc";
+import type { SessionRef } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
 import qwen from "sessarc/plugins/qwen";

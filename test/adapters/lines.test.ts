@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LineParser, readLines } from "sessarc";
+import { type LineParser, readLines } from "sessarc/adapter";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readLog } from "../../core/adapter/read-log.ts";
 import { tailLog } from "../../core/adapter/tail-log.ts";

@@ -1,8 +1,8 @@
 import { readFile, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openSqliteFile, type SessionRef } from "sessarc";
+import type { SessionRef } from "sessarc";
+import { type Cursor, openSqliteFile } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
-import type { Cursor } from "#internal/adapter";
 import { listSession, listSessions } from "../../plugins/opencode/database.ts";
 import {
   type Extra,

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { AdapterPlugin, SessionRef } from "sessarc";
+import type { SessionRef } from "sessarc";
+import type { AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

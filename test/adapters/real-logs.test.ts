@@ -2,13 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterPlugin, SessionEvent } from "sessarc";
+import type { SessionEvent } from "sessarc";
+import { type AdapterPlugin, pathsIn } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
 import copilot from "sessarc/plugins/copilot";
 import gemini from "sessarc/plugins/gemini-cli";
 import { describe, expect, it } from "vitest";
-import { pathsIn } from "#internal/adapter";
 import { makeTempDir } from "../_setup.ts";
 import { drain } from "../adapter/bench.ts";
 

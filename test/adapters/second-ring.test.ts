@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
+import type { SessionEvent, SessionSummary, SessionUsage } from "sessarc";
+import { type AdapterPlugin, addUsage } from "sessarc/adapter";
 import aider from "sessarc/plugins/aider";
 import droid from "sessarc/plugins/droid";
 import dsh from "sessarc/plugins/dsh";

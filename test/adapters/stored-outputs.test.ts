@@ -1,7 +1,8 @@
 /** Outputs of calls that an assistant stores in files of their own belong to the message. */
 import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter, Plugin, SessionEvent } from "sessarc";
+import type { Plugin, SessionEvent } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import gemini from "sessarc/plugins/gemini-cli";
 import qwen from "sessarc/plugins/qwen";

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterPlugin, SessionUsage } from "sessarc";
+import type { SessionUsage } from "sessarc";
+import type { AdapterPlugin } from "sessarc/adapter";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
 import gemini from "sessarc/plugins/gemini-cli";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { addUsage, createLedger, emptyUsage, type SessionUsage, toIso } from "sessarc";
+import { type SessionUsage, toIso } from "sessarc";
+import { addUsage, createLedger, emptyUsage, mergeUsage, slotOf, widen } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
-import { type LedgerEntry, mergeUsage, slotOf, widen } from "#internal/adapter";
+import type { LedgerEntry } from "../../core/session/usage.ts";
 import { rounds } from "../rounds.ts";
 
 const entry = (key: string | undefined, output: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({

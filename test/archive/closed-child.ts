@@ -1,6 +1,6 @@
 /** Scans a home as a user who may not read all of it, and says what the scan and the doctor tell. */
 
-import { createKernel, loadConfig } from "../../core/index.ts";
+import { createKernel, loadConfig } from "../../core/entries/serve.ts";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 

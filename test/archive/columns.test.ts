@@ -2,9 +2,9 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { tempName } from "sessarc/files";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { tempName } from "#internal";
 import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
 import { Shelf } from "../../plugins/archive/search/shelf.ts";
 import { gramsOf, mayHold } from "../../plugins/archive/search/signature.ts";

@@ -1,9 +1,8 @@
 /** What the tools delete is known to be missing; what the user deletes goes with all it started, and comes back with it. */
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { SessarcError, type SqlValue, type Statement } from "sessarc";
+import { SessarcError, type SqlValue, type Statement, yieldNow } from "sessarc";
 import { expect, it } from "vitest";
-import { yieldNow } from "#internal";
 import archive, { type Project, type Session } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";

@@ -1,5 +1,7 @@
 /** Figures of a session are rows, and nowhere else: what is read back is what was written, whatever the log's names and times are. */
-import { addUsage, type SessionUsage } from "sessarc";
+
+import type { SessionUsage } from "sessarc";
+import { addUsage } from "sessarc/adapter";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { createKernel, type Kernel, resolveConfig } from "sessarc";
+import type { Kernel } from "sessarc";
+import { createKernel, resolveConfig } from "sessarc/serve";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

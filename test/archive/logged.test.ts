@@ -1,7 +1,8 @@
 /** What a log states beside its messages: links, tags, a cost of its own; and figures that cannot be true. */
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { defineAdapter, type SessionSummary, toRecord, toText } from "sessarc";
+import { type SessionSummary, toRecord, toText } from "sessarc";
+import { defineAdapter } from "sessarc/adapter";
 import type { Session } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";

@@ -1,5 +1,5 @@
 /** Opens an archive it may not write, asks what can be asked, and says the answers. */
-import { createKernel, loadConfig } from "../../core/index.ts";
+import { createKernel, loadConfig } from "../../core/entries/serve.ts";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";

@@ -1,7 +1,7 @@
 /** The command that goes on with a session: in the tool's own words, and never anything a log put into it. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter, AdapterPlugin } from "sessarc";
+import type { Adapter, AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

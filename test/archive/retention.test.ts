@@ -1,7 +1,7 @@
 /** Logs that their tools are about to delete: how many, and whether they are archived. */
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Adapter, AdapterPlugin } from "sessarc";
+import type { Adapter, AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

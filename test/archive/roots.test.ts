@@ -1,7 +1,7 @@
 /** Adapters are asked for their places when these may be others, not for each line. */
 import { appendFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineAdapter } from "sessarc";
+import { defineAdapter } from "sessarc/adapter";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import { createTestKernel } from "../kernel.ts";

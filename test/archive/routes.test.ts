@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createKernel, type Kernel, resolveConfig } from "sessarc";
+import type { Kernel } from "sessarc";
+import { createKernel, resolveConfig } from "sessarc/serve";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { defineAdapter } from "sessarc";
+import { defineAdapter } from "sessarc/adapter";
 import { expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import copilot from "../../plugins/copilot/index.ts";

@@ -9,10 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createJiti } from "jiti";
+import { alias } from "./sources.mjs";
 
 const count = Number(process.argv[2] ?? 100);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const jiti = createJiti(import.meta.url, { alias: { sessarc: here("../../core/index.ts") } });
+const jiti = createJiti(import.meta.url, { alias });
 const { createGit } = await jiti.import(here("../../plugins/git/git.ts"));
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "sessarc-bench-")));

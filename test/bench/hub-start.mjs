@@ -4,8 +4,8 @@
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { closeOnSignals, loadConfig, serve } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import { closeOnSignals, loadConfig, serve } from "sessarc/serve";
 import { environment, percentile, printTable, report, scratch, usageOf } from "./_service.mjs";
 
 const HUB = "sessarc/plugins/mcp-hub";

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createJiti } from "jiti";
+import { alias } from "./sources.mjs";
 
 const home = process.argv[2];
 if (!home) {
@@ -12,8 +13,8 @@ if (!home) {
   process.exit(2);
 }
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const jiti = createJiti(import.meta.url, { alias: { sessarc: here("../../core/index.ts") } });
-const { mergeUsage } = await jiti.import("sessarc");
+const jiti = createJiti(import.meta.url, { alias });
+const { mergeUsage } = await jiti.import("sessarc/adapter");
 const manifest = JSON.parse(readFileSync(join(home, "manifest.json"), "utf8"));
 const env = { home, platform: process.platform, env: {} };
 

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SessionEvent, ToolRole } from "sessarc";
+import type { SessionEvent } from "sessarc";
+import type { ToolRole } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import { readShell } from "../../core/adapter/shell-input.ts";
 import { commandOf } from "../../core/adapter/tool-call.ts";

@@ -130,7 +130,7 @@ describe("serve", () => {
     await writeFile(
       join(home, ".config/sessarc/sessarc.config.mjs"),
       `import { writeFileSync } from "node:fs";
-      import { defineAdapter } from "sessarc";
+      import { defineAdapter } from "sessarc/adapter";
       const peeked = defineAdapter(() => ({
         name: "peeked", label: "Peeked", roots: ({ home }) => [home],
         async *scan(root) { yield { key: "one", path: root + "/one.log", size: 1, mtime: 1 }; },

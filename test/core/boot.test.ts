@@ -1,7 +1,8 @@
 /** A service's start: the catalogue's thread opens the catalogue while the plugins load. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, loadConfig, type PluginEntry } from "sessarc";
+import { definePlugin } from "sessarc";
+import { loadConfig, type PluginEntry } from "sessarc/serve";
 import { expect, it, vi } from "vitest";
 import { bootKernel } from "../../core/kernel/kernel.ts";
 import { acquireLock } from "../../core/storage/lock.ts";

@@ -1,8 +1,9 @@
 /** Child processes of sessarc, and what they start; failures that belong to their caller. */
 import { join } from "node:path";
-import { createClient, definePlugin, defineRoute, loadConfig, serve } from "sessarc";
+import { definePlugin, defineRoute } from "sessarc";
+import { exec } from "sessarc/files";
+import { createClient, loadConfig, serve } from "sessarc/serve";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { exec } from "#internal";
 import { makeTempDir } from "../_setup.ts";
 import { testEnv } from "../kernel.ts";
 

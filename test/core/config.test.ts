@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type AdapterEnv, createKernel, loadConfig, SessarcError } from "sessarc";
+import { SessarcError } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultDataDir } from "../../core/utils/path.ts";
 import feedback from "../../plugins/feedback/index.ts";

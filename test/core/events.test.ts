@@ -1,5 +1,5 @@
+import { toEvents } from "sessarc";
 import { expect, it } from "vitest";
-import { toEvents } from "#internal";
 
 it("a reader that does not read is cut off, and its writer hears so, before it holds much memory", async () => {
   const text = "x".repeat(1 << 20);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { definePlugin } from "sessarc";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { readDiscovery } from "#internal";
+import { readDiscovery } from "../../core/http/access.ts";
 import { deferred, makeTempDir, sendRaw, serveTest } from "../_setup.ts";
 import { childScript } from "../scripts.ts";
 

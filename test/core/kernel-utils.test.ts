@@ -1,10 +1,12 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
+import { BoundedMap, toEvents } from "sessarc";
+import { exec, isInside, resolveInside } from "sessarc/files";
 import { describe, expect, it, vi } from "vitest";
-import { createRing, exec, isInside, resolveInside, toEvents } from "#internal";
-import { BoundedMap, nearest } from "#internal/adapter";
+import { nearest } from "../../core/utils/text.ts";
 import { isoOf } from "../../core/utils/time.ts";
+import { createRing } from "../../plugins/mcp-hub/hub/ring.ts";
 import { makeTempDir } from "../_setup.ts";
 
 describe("isInside", () => {

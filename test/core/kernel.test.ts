@@ -2,16 +2,9 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  createKernel,
-  defineAdapter,
-  definePlugin,
-  defineRoute,
-  loadConfig,
-  type Plugin,
-  SessarcError,
-  VERSION,
-} from "sessarc";
+import { definePlugin, defineRoute, type Plugin, SessarcError, VERSION } from "sessarc";
+import { defineAdapter } from "sessarc/adapter";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { describe, expect, it } from "vitest";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel, testEnv } from "../kernel.ts";

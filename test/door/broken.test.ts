@@ -1,8 +1,10 @@
 /** Plugins that are not what they should be: named with file, member and remedy, left out, and everything else works. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AdapterDefinition, createKernel, defineAdapter, loadConfig, type Plugin } from "sessarc";
+import type { Plugin } from "sessarc";
+import { type AdapterDefinition, defineAdapter } from "sessarc/adapter";
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { createTestKernel } from "sessarc/test";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { deferred, makeTempDir } from "../_setup.ts";

@@ -2,10 +2,11 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadConfig, type Plugin } from "sessarc";
+import type { Plugin } from "sessarc";
 import type { DashboardHost, DashboardModule, TableColumn } from "sessarc/dashboard";
 import archive from "sessarc/plugins/archive";
 import claude from "sessarc/plugins/claude-code";
+import { loadConfig } from "sessarc/serve";
 import { createTestKernel } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
 import { documented } from "./_packed.ts";

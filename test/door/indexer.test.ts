@@ -41,7 +41,7 @@ it("fills its table when sessions are imported and go on, and its route answers 
   const entry = pathToFileURL(join(plugin, "index.ts")).href;
   await writeFile(
     script,
-    `import { createKernel, loadConfig } from "sessarc";
+    `import { createKernel, loadConfig } from "sessarc/serve";
      import { defaultPlugins } from "sessarc/plugins";
      const env = { home: process.env.HOME, platform: process.platform, env: { HOME: process.env.HOME } };
      const plugins = [...defaultPlugins(), { specifier: ${JSON.stringify(entry)} }];

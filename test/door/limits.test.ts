@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createKernel, loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";

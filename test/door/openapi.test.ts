@@ -20,7 +20,7 @@ interface Document {
 }
 
 const SCRIPT = `
-import { createKernel } from "sessarc";
+import { createKernel } from "sessarc/serve";
 import { defaultPlugins } from "sessarc/plugins";
 const kernel = await createKernel({ plugins: defaultPlugins(), config: undefined });
 process.stdout.write(await (await kernel.fetch("/api/openapi.json")).text());

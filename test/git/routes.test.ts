@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { defineAdapter } from "sessarc";
-import { documentSessions } from "sessarc/adapter";
+import { defineAdapter, documentSessions } from "sessarc/adapter";
 import { createTestKernel, readError, type TestKernel, testPlugin } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import { rawParam } from "../../core/http/raw-param.ts";

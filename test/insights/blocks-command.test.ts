@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { createStyle } from "sessarc";
+import { createStyle } from "sessarc/terminal";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { widthOf } from "../../core/terminal/style.ts";
 import { type BlocksAnswer, liveFrame } from "../../plugins/archive/commands/usage-blocks.ts";

@@ -1,5 +1,7 @@
 /** Windows of plans: equal to a count that follows the definition use by use, over generated histories in zones of every kind. */
-import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
+
+import type { SessionUsage, TokenUsage } from "sessarc";
+import { emptyUsage } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";

@@ -1,5 +1,7 @@
 /** Reports of the archive are what every quarter-hour of every session adds up to, whatever came, changed, moved and went. */
-import { emptyUsage, type SessionUsage } from "sessarc";
+
+import type { SessionUsage } from "sessarc";
+import { emptyUsage } from "sessarc/adapter";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readSettings } from "sessarc/serve";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readSettings } from "#internal";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";

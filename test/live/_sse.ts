@@ -1,8 +1,7 @@
 /** A client of the live route over a real socket, and logs it can follow. */
 import { type IncomingMessage, request } from "node:http";
-import type { SessionEvent } from "sessarc";
+import type { LiveFrame, SessionEvent } from "sessarc";
 import { onTestFinished } from "vitest";
-import type { LiveFrame } from "#internal/adapter";
 
 export interface Follower {
   frames: (LiveFrame & { id: string })[];

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Served } from "sessarc";
+import type { Served } from "sessarc/serve";
 import { beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Adapter, SessionEvent } from "sessarc";
+import type { SessionEvent } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import live from "../../plugins/live/index.ts";

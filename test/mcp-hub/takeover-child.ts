@@ -2,8 +2,9 @@
  * Takes all of a home's configurations over, connects an assistant that has none, or puts all of it back; kills itself before the nth call
  * that changes something on the disk.
  */
-import { createKernel, loadConfig } from "sessarc";
+
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig } from "sessarc/serve";
 import type { WireBackup, WireMatrix, WireScan } from "../../plugins/mcp-hub/index.ts";
 import { killBefore } from "../kill-at.ts";
 

@@ -1,7 +1,7 @@
 /** Edits of every tool, replayed, against a model that applies them on its own. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { AdapterPlugin } from "sessarc";
+import type { AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";

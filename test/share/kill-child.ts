@@ -1,7 +1,7 @@
 /** Shares a session twice, takes the first back, and kills itself, without a word, before the nth call that changes something on the disk. */
 import { writeSync } from "node:fs";
-import { createKernel, loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { killBefore } from "../kill-at.ts";
 
 const { home, killAt, driver, session } = JSON.parse(process.argv[2] ?? "") as {

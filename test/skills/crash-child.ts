@@ -1,6 +1,7 @@
 /** Does actions on skills and kills itself, without a word, before the nth call that changes something on the disk. */
-import { createKernel, loadConfig } from "sessarc";
+
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { killBefore } from "../kill-at.ts";
 import { type Action, act } from "./actions.ts";
 

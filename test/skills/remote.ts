@@ -1,7 +1,7 @@
 /** A real bare repository to import from: files as they are, or trees put together by hand. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { exec } from "#internal";
+import { exec } from "sessarc/files";
 
 export interface RemoteFile {
   text: string;

@@ -1,8 +1,9 @@
 /** A home with skills in it, a kernel over it, and a picture of a folder to compare with. */
 import { chmod, lstat, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Kernel, PluginEntry } from "sessarc";
+import type { Kernel } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import type { PluginEntry } from "sessarc/serve";
 import type { Skill } from "../../plugins/index.ts";
 import { createTestKernel, type TestKernel, type TestKernelOptions } from "../kernel.ts";
 

@@ -1,6 +1,7 @@
 /** Installs, changes or removes the status line and kills itself before the nth call that changes something on the disk. */
-import { createKernel, loadConfig } from "sessarc";
+
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig } from "sessarc/serve";
 import { killBefore } from "../kill-at.ts";
 
 const { home, killAt, action, tool } = JSON.parse(process.argv[2] ?? "") as {

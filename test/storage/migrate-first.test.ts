@@ -2,8 +2,9 @@
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definePlugin, type PluginEntry } from "sessarc";
+import { definePlugin } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import type { PluginEntry } from "sessarc/serve";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrate, migrateFirst } from "../../core/storage/migrate.ts";

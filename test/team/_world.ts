@@ -2,8 +2,9 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createKernel, type Database, type Kernel, loadConfig, type PluginEntry, type Storage } from "sessarc";
+import type { Database, Kernel, Storage } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import { createKernel, loadConfig, type PluginEntry } from "sessarc/serve";
 import { createBlobs } from "../../core/storage/blobs.ts";
 import { createDerived } from "../../core/storage/derived.ts";
 import { durableFs } from "../../core/storage/durable-fs.ts";

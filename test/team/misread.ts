@@ -1,5 +1,8 @@
 /** Adapters of another version that read a log another way. */
-import type { Adapter, AdapterPlugin, PluginEntry, SessionEvent, SessionSummary, UsageEntry } from "sessarc";
+
+import type { SessionEvent, SessionSummary, UsageEntry } from "sessarc";
+import type { Adapter, AdapterPlugin } from "sessarc/adapter";
+import type { PluginEntry } from "sessarc/serve";
 import { defaultPlugins } from "../../plugins/index.ts";
 
 export interface Reading {

@@ -2,8 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import { loadConfig } from "sessarc/serve";
 import { createNode } from "../../plugins/team/server/node.ts";
 import { killBefore } from "../kill-at.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterPlugin } from "sessarc";
+import type { AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";

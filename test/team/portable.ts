@@ -1,6 +1,7 @@
 /** Sessions of one archive, written as they leave a machine and imported by another archive. */
 import { join } from "node:path";
-import type { Adapter, AdapterPlugin, Services, SessionRef } from "sessarc";
+import type { Services, SessionRef } from "sessarc";
+import type { Adapter, AdapterPlugin } from "sessarc/adapter";
 import type { SessionFacts } from "../../plugins/archive/index.ts";
 import { readText, textsToImport } from "../../plugins/team/portable/read.ts";
 import { toPortable, writeSession } from "../../plugins/team/portable/write.ts";

@@ -1,7 +1,7 @@
 /** A machine that imports and pushes as a separate process, which a test may kill. */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { createKernel, loadConfig } from "sessarc";
+import { createKernel, loadConfig } from "sessarc/serve";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import security from "../../plugins/security/index.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import type { AdapterPlugin } from "sessarc";
+import type { AdapterPlugin } from "sessarc/adapter";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { validate } from "../../core/contract/schema.ts";
 import { canonicalJson } from "../../core/utils/canonical.ts";

@@ -3,7 +3,7 @@ import { cp, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadConfig, serve } from "sessarc";
+import { loadConfig, serve } from "sessarc/serve";
 import { expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import dashboard from "../../plugins/dashboard/index.ts";

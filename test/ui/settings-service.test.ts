@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { definePlugin } from "sessarc";
 import { expect, it, onTestFinished } from "vitest";
-import type { SettingsAnswer } from "#internal";
+import type { SettingsAnswer } from "../../core/kernel/settings.ts";
 import type { PriceList } from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";

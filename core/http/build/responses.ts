@@ -12,7 +12,8 @@ export function describeResponses(folder: string, plugins: readonly string[]): R
   const tree = resolve(folder);
   const entry = join(tree, "routes.ts");
   const text = [
-    'import type { ApiRoutes, KernelRoutes } from "sessarc";',
+    'import type { ApiRoutes } from "sessarc";',
+    'import type { KernelRoutes } from "sessarc/serve";',
     ...plugins.map((name) => `import type {} from "sessarc/plugins/${name}";`),
     "export type All = ApiRoutes & KernelRoutes;",
   ].join("\n");

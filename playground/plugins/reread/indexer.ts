@@ -1,5 +1,6 @@
 /** Counts how often a session reads each file. */
-import { type IndexerModule, isRecord, toolCall } from "sessarc";
+import { type IndexerModule, isRecord } from "sessarc";
+import { toolCall } from "sessarc/adapter";
 
 export default {
   create(_session, state) {

@@ -1,20 +1,17 @@
 /** Rows of `warp.sqlite` → prompts and facts. Times are UTC without a zone. */
+
 import {
-  createDraft,
-  type DatabaseSession,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
-  presentColumns,
   type SessionRef,
   type SessionSummary,
-  type SqliteFile,
   toIso,
   toList,
   toNumber,
   toRecord,
   toText,
-} from "sessarc/adapter";
+} from "sessarc";
+import { createDraft, type DatabaseSession, type NewEvent, presentColumns, type SqliteFile } from "sessarc/adapter";
 
 const QUERY = ["exchange_id", "start_ts", "input", "working_directory"];
 const NEEDED = ["conversation_id", "start_ts", "input"];

@@ -1,8 +1,8 @@
 /** Everything the archive keeps as one tar, as it was at one moment, while others go on writing. */
 import { lstat, readdir } from "node:fs/promises";
 import type { Kernel, Storage } from "sessarc";
-import { copyCatalogue, isTempName } from "#internal";
-import { isGone, openRegular } from "#internal/adapter";
+import { isGone, isTempName, openRegular } from "sessarc/files";
+import { copyCatalogue } from "sessarc/storage";
 import { TAR_END, tarHeader, tarPadding } from "./tar.ts";
 
 /** Left out: who has the archive open, tokens of this run, and what can be rebuilt or fetched again. */

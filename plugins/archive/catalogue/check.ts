@@ -1,7 +1,6 @@
 /** What the doctor says about transcripts: each part is there and is as it was written. */
 
-import type { DoctorCheck, Kernel } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { type DoctorCheck, type Kernel, mustYield, yieldNow } from "sessarc";
 import { isDamage } from "./damage.ts";
 import { partsOf } from "./types.ts";
 

@@ -1,7 +1,6 @@
 /** Sessions ordered by cost. Prices change, so no column can hold it: costs are cached per session and recomputed for changed sessions only. */
 
-import type { Database } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, pages } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
 import { byCost, type PagePlace } from "./pages.ts";

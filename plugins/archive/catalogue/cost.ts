@@ -1,8 +1,7 @@
 /** What sessions cost at the prices of when they ran: where a price changed meanwhile, by their quarter-hours. */
 
-import { addUsage, type Database, type SessionUsage, type TokenUsage } from "sessarc";
-import { plainModel } from "#internal";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, pages, type SessionUsage, type TokenUsage } from "sessarc";
+import { addUsage, plainModel } from "sessarc/adapter";
 import type { Cost, SessionRow } from "./types.ts";
 
 /** Service "pricing", as far as it is needed here. */

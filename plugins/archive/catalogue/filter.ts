@@ -1,7 +1,6 @@
 /** Which sessions a question is about, as a condition. */
 
-import type { SqlValue } from "sessarc";
-import { marks } from "#internal/adapter";
+import { marks, type SqlValue } from "sessarc";
 import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;

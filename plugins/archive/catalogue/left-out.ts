@@ -1,6 +1,6 @@
 /** Sessions with replies that are in no figure: a row of their log has a time or a count that cannot be. */
-import type { Database, DoctorCheck, SessionSummary } from "sessarc";
-import { describeLeftOut, marks } from "#internal/adapter";
+import { type Database, type DoctorCheck, marks, type SessionSummary } from "sessarc";
+import { describeLeftOut } from "sessarc/adapter";
 import type { LoggedFacts, SessionRow } from "./types.ts";
 
 /** A session of which something does not count, and why. */

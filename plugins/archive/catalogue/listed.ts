@@ -1,6 +1,6 @@
 /** Sessions as lists answer them: their columns, and the resource made of a row. */
 import type { SessionLink, SessionUsage } from "sessarc";
-import { plainUsage } from "#internal";
+import { plainUsage } from "sessarc/adapter";
 import type { Cost, LinkedFact, LoggedFacts, Session, SessionRow } from "./types.ts";
 
 /** Written less than this ago, a log counts as live. */

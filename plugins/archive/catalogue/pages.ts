@@ -1,7 +1,6 @@
 /** Pages of sessions: a cursor says behind which session to go on, so that what comes or goes meanwhile moves nothing. */
 
-import type { SqlValue } from "sessarc";
-import { invalidCursor } from "#internal";
+import { invalidCursor, type SqlValue } from "sessarc";
 
 const SORTS = {
   recent: { column: "sort_at", descending: true },

@@ -2,7 +2,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kernel, Services } from "sessarc";
-import { spaceOf } from "#internal";
+import { spaceOf } from "sessarc/files";
 
 export interface Room {
   /** Of the catalogue. */

@@ -1,8 +1,7 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
 
-import type { Database, Statement } from "sessarc";
-import type { TranscriptPart } from "#internal";
-import { createCache } from "#internal";
+import { createCache, type Database, type Statement } from "sessarc";
+import type { TranscriptPart } from "sessarc/storage";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";

@@ -1,8 +1,7 @@
 /** Shapes of the archive: rows of the catalogue and the wire resources made of them. */
 
-import type { SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
-import type { TranscriptPart } from "#internal";
-import type { LeftOut } from "#internal/adapter";
+import type { LeftOut, SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import type { TranscriptPart } from "sessarc/storage";
 
 /** What happened in one UTC quarter-hour of a session. */
 export interface SlotFacts {

@@ -1,6 +1,5 @@
 /** Assistants that wrote sessions with a version newer than the one that was tried. */
-import type { DoctorCheck, Kernel } from "sessarc";
-import { ISSUES, isNewerVersion, versionNumbers } from "#internal";
+import { type DoctorCheck, ISSUES, isNewerVersion, type Kernel, versionNumbers } from "sessarc";
 
 export interface Versions {
   /** A session of this version was stored. */

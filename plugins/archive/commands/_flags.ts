@@ -1,5 +1,5 @@
 /** Values of flags that several commands take. */
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc/terminal";
 import { readDay } from "../search/day.ts";
 
 export function textFlag(ctx: CommandContext, name: string): string | undefined {

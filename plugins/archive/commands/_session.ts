@@ -1,7 +1,5 @@
 /** Sessions as commands name and show them. */
-import type { CommandContext } from "sessarc";
-import { printable } from "sessarc";
-import { formatMoney } from "#internal/terminal";
+import { type CommandContext, formatMoney, printable } from "sessarc/terminal";
 import type { Cost, Session } from "../catalogue/types.ts";
 
 /** The session that a text names: `last`, an id, or the beginning of one. Throws ApiError. */

@@ -1,9 +1,8 @@
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { codeOf } from "#internal/adapter";
-import { accepted, formatBytes } from "#internal/terminal";
+import { codeOf } from "sessarc/files";
+import { accepted, type CommandContext, formatBytes, printable, UsageError } from "sessarc/terminal";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;

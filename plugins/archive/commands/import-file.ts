@@ -1,8 +1,9 @@
 /** A chat product's export, imported once: its folder is read for as long as that takes. */
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ApiError, type CommandContext, readList, toRecord, UsageError } from "sessarc";
-import { accepted } from "#internal/terminal";
+import { toRecord } from "sessarc";
+import { readList } from "sessarc/adapter";
+import { ApiError, accepted, type CommandContext, UsageError } from "sessarc/terminal";
 
 /** Runs `work` with the tool that reads the export `file`. Throws UsageError for what is not one. */
 export async function withExport<T>(ctx: CommandContext, file: string, work: (tool: string) => Promise<T>): Promise<T> {

@@ -1,5 +1,17 @@
-import { type CommandContext, createProgress, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { accepted, formatBytes, formatCount, formatDuration, type ProgressState, readFrames } from "#internal/terminal";
+import {
+  accepted,
+  type CommandContext,
+  createProgress,
+  createStyle,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatTable,
+  type ProgressState,
+  printable,
+  readFrames,
+  UsageError,
+} from "sessarc/terminal";
 
 import { withExport } from "./import-file.ts";
 

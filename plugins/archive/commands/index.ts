@@ -1,7 +1,6 @@
 /** The archive's sub commands: descriptions here, code behind `load`. */
 
-import type { Command, CommandContext } from "sessarc";
-import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
+import { type Command, type CommandContext, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal";
 
 const importCommand: Command = {
   name: "import",

@@ -1,5 +1,4 @@
-import { type Column, type CommandContext, createStyle, formatTable, printable } from "sessarc";
-import { formatCount } from "#internal/terminal";
+import { type Column, type CommandContext, createStyle, formatCount, formatTable, printable } from "sessarc/terminal";
 import type { Project } from "../catalogue/types.ts";
 import { textFlag } from "./_flags.ts";
 import { localTime } from "./_session.ts";

@@ -1,5 +1,12 @@
-import { type CommandContext, createStyle, printable, type Style, UsageError } from "sessarc";
-import { formatCount, isRedacted } from "#internal/terminal";
+import {
+  type CommandContext,
+  createStyle,
+  formatCount,
+  isRedacted,
+  printable,
+  type Style,
+  UsageError,
+} from "sessarc/terminal";
 import type { Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
 import { titleOf } from "./_session.ts";

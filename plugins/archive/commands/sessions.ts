@@ -1,5 +1,4 @@
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { formatCount } from "#internal/terminal";
+import { type CommandContext, createStyle, formatCount, formatTable, printable, UsageError } from "sessarc/terminal";
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";

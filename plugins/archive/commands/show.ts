@@ -1,14 +1,15 @@
+import { EVENT_KINDS, type SessionEvent } from "sessarc";
+import { describeLeftOut } from "sessarc/adapter";
 import {
   type CommandContext,
   createStyle,
-  EVENT_KINDS,
+  formatCount,
+  formatMoney,
+  isRedacted,
   printable,
-  type SessionEvent,
   type Style,
   UsageError,
-} from "sessarc";
-import { describeLeftOut } from "#internal/adapter";
-import { formatCount, formatMoney, isRedacted } from "#internal/terminal";
+} from "sessarc/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
 import { costOf, findSession, titleOf } from "./_session.ts";

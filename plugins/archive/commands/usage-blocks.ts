@@ -1,7 +1,18 @@
 /** `sessarc usage blocks`: usage by window of a plan, with burn rate and projection. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Column, type CommandContext, createStyle, formatTable, printable, type Style, UsageError } from "sessarc";
-import { formatCount, formatDuration, formatShort, widthOf } from "#internal/terminal";
+import {
+  type Column,
+  type CommandContext,
+  createStyle,
+  formatCount,
+  formatDuration,
+  formatShort,
+  formatTable,
+  printable,
+  type Style,
+  UsageError,
+  widthOf,
+} from "sessarc/terminal";
 import type { Cost } from "../catalogue/types.ts";
 import { numberFlag, textFlag } from "./_flags.ts";
 import { estimateOf, moneyOf } from "./_session.ts";

@@ -1,7 +1,8 @@
 /** `sessarc usage --otlp`: sends token counts once to a collector of OpenTelemetry. No content is sent. */
-import { type CommandContext, SessarcError, UsageError } from "sessarc";
-import { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "#internal";
-import { formatCount } from "#internal/terminal";
+
+import { SessarcError } from "sessarc";
+import { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "sessarc/serve";
+import { type CommandContext, formatCount, UsageError } from "sessarc/terminal";
 import "../errors.ts";
 
 /** Flags of `sessarc usage` that change what is printed, or where it is counted. */

@@ -1,17 +1,19 @@
+import type { SessionUsage, TokenUsage } from "sessarc";
+import { emptyUsage } from "sessarc/adapter";
+import { hasArchive } from "sessarc/storage";
 import {
   type Column,
   type CommandContext,
   createProgress,
   createStyle,
-  emptyUsage,
+  formatCount,
+  formatMoney,
+  formatShort,
   formatTable,
   printable,
-  type SessionUsage,
-  type TokenUsage,
   UsageError,
-} from "sessarc";
-import { hasArchive } from "#internal";
-import { formatCount, formatMoney, formatShort, widthOf } from "#internal/terminal";
+  widthOf,
+} from "sessarc/terminal";
 import type { LeftOutNote, LeftOutReport } from "../catalogue/left-out.ts";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";

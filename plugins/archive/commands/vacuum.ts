@@ -1,5 +1,4 @@
-import { type CommandContext, UsageError } from "sessarc";
-import { accepted, formatBytes, send } from "#internal/terminal";
+import { accepted, type CommandContext, formatBytes, send, UsageError } from "sessarc/terminal";
 import type { Room } from "../catalogue/room.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

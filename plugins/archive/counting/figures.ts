@@ -1,5 +1,7 @@
 /** The token figures of a session, and single replies put into and taken out of them. */
-import { addUsage, type SessionUsage, type TokenUsage, type UsageEvidence } from "sessarc";
+
+import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import { addUsage } from "sessarc/adapter";
 import type { SlotFacts } from "../catalogue/types.ts";
 import type { Entry } from "./book.ts";
 import { type Reply, slotName, weightOf } from "./replies.ts";

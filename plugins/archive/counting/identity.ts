@@ -1,7 +1,7 @@
 /** Which messages of two texts of one session are the same. */
 
 import type { SessionEvent } from "sessarc";
-import { hash53 } from "#internal/adapter";
+import { hash53 } from "sessarc/adapter";
 
 /** What `createNumbering` gives a message, and how much of it there is. */
 export interface KnownMessage {

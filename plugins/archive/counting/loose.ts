@@ -1,5 +1,7 @@
 /** Tokens that a log sums up without saying of which reply: nothing tells two such sums apart, so of two texts the larger one counts. */
-import { addUsage, emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
+
+import type { SessionUsage, TokenUsage } from "sessarc";
+import { addUsage, emptyUsage } from "sessarc/adapter";
 import type { SlotFacts } from "../catalogue/types.ts";
 import { type Reply, slotName } from "./replies.ts";
 

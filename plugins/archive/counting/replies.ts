@@ -1,8 +1,7 @@
 /** Replies of a session by an identity that is the same in every log that repeats them, packed into numbers. */
 
 import type { TokenUsage, UsageEntry } from "sessarc";
-import { classed } from "#internal";
-import { replyHash } from "#internal/adapter";
+import { classed, replyHash } from "sessarc/adapter";
 
 /** As they cross a thread. All arrays go by reply. */
 export interface PackedReplies {

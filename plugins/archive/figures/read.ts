@@ -1,5 +1,7 @@
 /** Reads a session's figures back: what its counting goes on from, and what views show of one session. */
-import { addUsage, type Database, type SessionUsage } from "sessarc";
+
+import type { Database, SessionUsage } from "sessarc";
+import { addUsage } from "sessarc/adapter";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { surplus } from "../counting/loose.ts";
 import { slotName } from "../counting/replies.ts";

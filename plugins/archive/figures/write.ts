@@ -1,6 +1,7 @@
 /** Writes a session's figures: in the batch that stores the session, so that a question never sees one without the other. */
-import { addUsage, emptyUsage, type SessionUsage, type SqlValue, type Statement, type TokenUsage } from "sessarc";
-import { marks } from "#internal/adapter";
+
+import { marks, type SessionUsage, type SqlValue, type Statement, type TokenUsage } from "sessarc";
+import { addUsage, emptyUsage } from "sessarc/adapter";
 import type { SessionFacts, SessionFigures } from "../catalogue/types.ts";
 import type { CountState, Untimed } from "./read.ts";
 

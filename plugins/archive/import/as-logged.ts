@@ -1,6 +1,8 @@
 /** A session as a log says it: the figures before any of its replies was attributed to another session. */
-import { addUsage, type Database, emptyUsage, type SessionSummary, type SessionUsage, type TokenUsage } from "sessarc";
-import { classed, plainModel, plainUsage, type TranscriptPart } from "#internal";
+
+import type { Database, SessionSummary, SessionUsage, TokenUsage } from "sessarc";
+import { addUsage, classed, emptyUsage, plainModel, plainUsage } from "sessarc/adapter";
+import type { TranscriptPart } from "sessarc/storage";
 import {
   type EarlierRow,
   type LoggedFacts,

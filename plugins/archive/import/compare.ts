@@ -1,8 +1,6 @@
 /** What the archive has of logs that were found, and of which it has that are gone. */
 
-import type { Database, Statement } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, mustYield, pages, type Statement, yieldNow } from "sessarc";
 import type { SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, type Scan, versionOf } from "../places/scan.ts";
 import { COUNTED } from "./rows.ts";

@@ -1,7 +1,8 @@
 /** What a fork copied from the session it came from counts there: its messages, calls and files, as its tokens do. */
 
-import type { Adapter, Kernel, SessionEvent } from "sessarc";
-import type { TranscriptPart } from "#internal";
+import type { Kernel, SessionEvent } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import type { TranscriptPart } from "sessarc/storage";
 import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { isOlder } from "../counting/claims.ts";
 import { giveFacts, takeFacts } from "../counting/merge.ts";

@@ -1,7 +1,7 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. A call that failed changed no file. */
 
-import type { Adapter, SessionEvent, SessionUsage, ToolRole, UsageEntry } from "sessarc";
-import { BoundedMap, commandOf, pathsIn, readShell, slotOf } from "#internal/adapter";
+import { BoundedMap, type SessionEvent, type SessionUsage, type UsageEntry } from "sessarc";
+import { type Adapter, commandOf, pathsIn, readShell, slotOf, type ToolRole } from "sessarc/adapter";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { countSkills } from "./skills.ts";
 

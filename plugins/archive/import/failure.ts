@@ -1,8 +1,7 @@
 /** Why a session was not imported, as its result says it. */
 
-import { isSessarcError } from "sessarc";
-import { debugError, messageOf } from "#internal";
-import { codeOf, isGone } from "#internal/adapter";
+import { debugError, isSessarcError, messageOf } from "sessarc";
+import { codeOf, isGone } from "sessarc/files";
 import type { JobResult } from "./types.ts";
 
 /** Code of what was given up because the import was cancelled: not a failure. */

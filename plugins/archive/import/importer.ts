@@ -1,6 +1,5 @@
-import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
-import { createQueue, mustYield, yieldNow } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, createQueue, type Kernel, mustYield, SessarcError, type SessionSummary, yieldNow } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import { isDue } from "../catalogue/left-out.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import type { Away } from "../places/away.ts";

@@ -3,13 +3,13 @@ import {
   type DoctorCheck,
   isSessarcError,
   type Kernel,
+  marks,
+  messageOf,
   type PoolTask,
   type Registry,
   SessarcError,
   type Statement,
 } from "sessarc";
-import { messageOf } from "#internal";
-import { marks } from "#internal/adapter";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { indexSessions, indexStored } from "./job.ts";
 import { IN_USE_MS, type Indexed, type IndexJob, type JobIndexer } from "./types.ts";

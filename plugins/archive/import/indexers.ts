@@ -1,6 +1,14 @@
 /** Runs the indexers over one session, in the worker that reads it. One that throws fails alone. */
-import type { IndexedSession, IndexerModule, IndexRows, Json, SessionEvent, SessionIndexer } from "sessarc";
-import { importModule, messageOf } from "#internal";
+import {
+  type IndexedSession,
+  type IndexerModule,
+  type IndexRows,
+  importModule,
+  type Json,
+  messageOf,
+  type SessionEvent,
+  type SessionIndexer,
+} from "sessarc";
 import type { Indexed, JobIndexer, JobSession } from "./types.ts";
 
 /** An indexer and its module, or why that could not be loaded; undefined: no session of the job needs it. */

@@ -1,8 +1,7 @@
 /** The part of an import that runs in the pool: reads sessions and writes their transcripts. */
 
-import type { Adapter } from "sessarc";
-import { createTranscripts, loadAdapter as makeAdapter, type TranscriptOptions, type Transcripts } from "#internal";
-import { withFolders } from "#internal/adapter";
+import { type Adapter, loadAdapter as makeAdapter, withFolders } from "sessarc/adapter";
+import { createTranscripts, type TranscriptOptions, type Transcripts } from "sessarc/storage";
 import { checkStop, failure } from "./failure.ts";
 import { type LoadedIndexer, loadIndexers, startIndexers } from "./indexers.ts";
 import { importOne, importSession } from "./read.ts";

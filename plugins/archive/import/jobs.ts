@@ -1,5 +1,5 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
-import type { TranscriptPart } from "#internal";
+import type { TranscriptPart } from "sessarc/storage";
 import { type EarlierRow, lengthOf, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import type { FoundLog } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";

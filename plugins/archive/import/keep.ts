@@ -1,7 +1,8 @@
 /** What a session's log no longer says stays: texts stored before, of which something is missing in the one just read. */
 
-import type { Adapter, SessionEvent } from "sessarc";
-import type { TranscriptPart } from "#internal";
+import type { SessionEvent } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import type { TranscriptPart } from "sessarc/storage";
 import { isDamage } from "../catalogue/damage.ts";
 import { createNumbering, type KnownMessage, type Seen } from "../counting/identity.ts";
 import { collectFacts } from "./facts.ts";

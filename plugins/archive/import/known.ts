@@ -1,7 +1,6 @@
 /** Reads from the catalogue what it has of the logs of a run, and of no others. */
 
-import type { Database, SessionRef } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, pages, type SessionRef } from "sessarc";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import { COUNTED } from "./rows.ts";
 import type { StoredText } from "./types.ts";

@@ -1,7 +1,6 @@
 /** Where sessions came from whose logs do not say it. */
 
-import type { Kernel, SqlValue } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import { type Kernel, marks, pages, type SqlValue } from "sessarc";
 import type { SessionRow } from "../catalogue/types.ts";
 import { COMPARE, LINK, LINKED } from "./origin.ts";
 import type { Settler } from "./settle.ts";

@@ -1,7 +1,6 @@
 /** What is known of where a session came from, and what is still to be settled of it: flags of the column `lineage`. */
 
-import type { Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { marks, type Statement } from "sessarc";
 
 /** `copied` of a session that was not compared with its origin yet: the origin is absent, or this run imported one of the two. */
 export const UNKNOWN = -1;

@@ -1,7 +1,6 @@
 /** Transcript files without a row. */
 import { readdir } from "node:fs/promises";
-import type { Kernel } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { type Kernel, mustYield, yieldNow } from "sessarc";
 import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 
 /**

@@ -1,8 +1,15 @@
 /** Reads one session: its events are counted, written to a transcript part, and the rest of its facts is returned. */
 import { statSync } from "node:fs";
-import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, SessionUsage, UsageEntry } from "sessarc";
-import { classedUsage, type TranscriptPart, type Transcripts } from "#internal";
-import { type EventBatches, latestTime, type TailEnd } from "#internal/adapter";
+import type { SessionEvent, SessionRef, SessionSummary, SessionUsage, UsageEntry } from "sessarc";
+import {
+  type Adapter,
+  type AdapterEnv,
+  classedUsage,
+  type EventBatches,
+  latestTime,
+  type TailEnd,
+} from "sessarc/adapter";
+import type { TranscriptPart, Transcripts } from "sessarc/storage";
 import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
 import { nameOf, Seen } from "../counting/identity.ts";
 import { packReplies } from "../counting/replies.ts";

@@ -1,7 +1,7 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
-import type { SqlValue, Statement } from "sessarc";
-import { type TranscriptPart, versionNumbers } from "#internal";
-import { countsAt } from "#internal/adapter";
+import { type SqlValue, type Statement, versionNumbers } from "sessarc";
+import { countsAt } from "sessarc/adapter";
+import type { TranscriptPart } from "sessarc/storage";
 import { NEVER, packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 import { loggedOf } from "./logged.ts";

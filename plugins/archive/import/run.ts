@@ -1,9 +1,18 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
 
-import { isSessarcError, type PoolTask, SessarcError, type Statement } from "sessarc";
-import { createQueue, mustYield, spaceOf, yieldNow } from "#internal";
-import { marks, pages } from "#internal/adapter";
-import { formatCount } from "#internal/terminal";
+import {
+  createQueue,
+  isSessarcError,
+  marks,
+  mustYield,
+  type PoolTask,
+  pages,
+  SessarcError,
+  type Statement,
+  yieldNow,
+} from "sessarc";
+import { spaceOf } from "sessarc/files";
+import { formatCount } from "sessarc/terminal";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { readFacts } from "../figures/read.ts";

@@ -1,7 +1,8 @@
 /** Files that a stored session touched, from its transcript. */
 
-import type { Adapter, Kernel } from "sessarc";
-import type { TranscriptPart } from "#internal";
+import type { Kernel } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import type { TranscriptPart } from "sessarc/storage";
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts } from "../counting/merge.ts";
 import { collectFacts } from "./facts.ts";

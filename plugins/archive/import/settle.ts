@@ -1,7 +1,14 @@
 /** Counts each reply once: which of an imported session's replies are its own, and which other sessions lose theirs to it. */
 
-import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import {
+  type Database,
+  marks,
+  pages,
+  type SessionRef,
+  type SessionUsage,
+  type Statement,
+  type UsageEvidence,
+} from "sessarc";
 import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, type Entry, encodeBook, heldBy, toBook } from "../counting/book.ts";
 import { type Audience, type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";

@@ -1,7 +1,7 @@
 /** Which skill an event uses: named as its tool names it, or by the file that is read. */
 
-import { type Adapter, type SessionEvent, toRecord } from "sessarc";
-import { BoundedMap, pathsIn } from "#internal/adapter";
+import { BoundedMap, type SessionEvent, toRecord } from "sessarc";
+import { type Adapter, pathsIn } from "sessarc/adapter";
 import type { SessionFacts } from "../catalogue/types.ts";
 
 /** The name of the skill, undefined for the many events that use none. With a leading slash when it may be a plain command. */

@@ -1,7 +1,8 @@
 /** What the run and the workers hand each other: plain data, since it crosses threads. */
 
-import type { AdapterEnv, IndexRows, SessionRef, SessionSummary, ToolRole } from "sessarc";
-import type { AdapterFolders, TranscriptOptions, TranscriptPart } from "#internal";
+import type { IndexRows, SessionRef, SessionSummary } from "sessarc";
+import type { AdapterEnv, AdapterFolders, ToolRole } from "sessarc/adapter";
+import type { TranscriptOptions, TranscriptPart } from "sessarc/storage";
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
 

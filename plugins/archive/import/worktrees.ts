@@ -1,6 +1,5 @@
 /** Work trees that are gone, whose repository became known after them. */
-import type { Kernel } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Kernel, marks } from "sessarc";
 import type { ProjectResolver } from "../places/projects.ts";
 import type { OnCommit } from "./types.ts";
 

@@ -1,6 +1,5 @@
 /** What is stored of a session beside its row, by the archive and by other plugins, in the batch that stores or deletes it. */
-import type { Kernel, Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Kernel, marks, type Statement } from "sessarc";
 import type { SessionFigures, SessionRow } from "../catalogue/types.ts";
 import { eraseFigures, writeFigures } from "../figures/write.ts";
 

@@ -1,7 +1,8 @@
 /** Assistants whose conversations cannot be read: where they are found, and why nothing is imported. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { AdapterEnv, DoctorCheck } from "sessarc";
+import type { DoctorCheck } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 /** `encrypted`: on this machine, sealed. `server`: on the maker's server. */
 type ClosedReason = "encrypted" | "server";

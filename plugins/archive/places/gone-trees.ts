@@ -1,7 +1,8 @@
 /** Work trees that are gone, by the records that git keeps of them in their repository until it is pruned. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { readFolder, readRegularSync } from "#internal/adapter";
+import { readFolder } from "sessarc/adapter";
+import { readRegularSync } from "sessarc/files";
 
 /** Folders beside a work tree that are read. */
 const MOST = 500;

@@ -1,7 +1,7 @@
 /** The logs below a root, each under the key it is archived under. */
 
-import type { Adapter, AdapterEnv, Database, SessionRef } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, pages, type SessionRef } from "sessarc";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
 
 /** Ids per look-up. */
 const PAGE = 500;

@@ -1,6 +1,7 @@
 /** The logs of a scan, by their ids, kept for as long as the service runs: some 400 bytes each. */
 import { sep } from "node:path";
-import type { Adapter, SessionRef } from "sessarc";
+import type { SessionRef } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 
 export interface FoundLog {
   id: string;

@@ -1,8 +1,8 @@
 /** Homes on the other side of a Windows machine: those of running WSL distributions on Windows, the Windows homes inside WSL. */
 import { access, lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Adapter, AdapterEnv } from "sessarc";
-import { exec, isInside } from "#internal";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
+import { exec, isInside } from "sessarc/files";
 
 export interface OfferedHome {
   /** `wsl`: of a Linux distribution, seen from Windows. `windows`: of Windows, seen from WSL. */

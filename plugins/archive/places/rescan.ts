@@ -1,7 +1,8 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
-import type { Adapter, AdapterEnv, Database } from "sessarc";
-import { isGone, isInside, pages } from "#internal/adapter";
+import { type Database, pages } from "sessarc";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
+import { isGone, isInside } from "sessarc/files";
 import { listLogs } from "./listing.ts";
 import { type FoundLog, isBetterCopy, type Scan, versionOf } from "./scan.ts";
 

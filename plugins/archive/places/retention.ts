@@ -1,7 +1,7 @@
 /** What tools are about to delete of their own logs, and how much of it is archived. */
 
 import type { Kernel } from "sessarc";
-import { isInside } from "#internal";
+import { isInside } from "sessarc/files";
 import { type Scan, versionOf } from "./scan.ts";
 
 /** One tool's part of `retention` in GET /status. */

@@ -1,8 +1,8 @@
 /** What there is to import: every adapter's roots, listed from directory entries and stat. */
 import { access } from "node:fs/promises";
-import { type Adapter, type AdapterEnv, type Database, isSessarcError, type Registry, type SessionRef } from "sessarc";
-import { isInside, messageOf } from "#internal";
-import { isGone, takeClosed } from "#internal/adapter";
+import { type Database, isSessarcError, messageOf, type Registry, type SessionRef } from "sessarc";
+import { type Adapter, type AdapterEnv, takeClosed } from "sessarc/adapter";
+import { isGone, isInside } from "sessarc/files";
 import { listLogs } from "./listing.ts";
 import { type FoundLog, Logs } from "./logs.ts";
 

@@ -1,8 +1,7 @@
 /** DELETE /sessions/:id/source-file: the one place where a tool's log is removed, with every reason not to. */
 import { access, lstat, realpath, rm } from "node:fs/promises";
 import { sep } from "node:path";
-import { type Kernel, SessarcError } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import { type Kernel, marks, pages, SessarcError } from "sessarc";
 
 /** A log written less than this ago may still be in use. */
 const QUIET_MS = 300_000;

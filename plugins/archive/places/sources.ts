@@ -1,8 +1,10 @@
 /** Folders of logs that the user added: a backup, another home, a mounted disk. */
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { type Adapter, type Kernel, SessarcError } from "sessarc";
-import { createQueue, isInside, readSettings, writeSettings } from "#internal";
+import { createQueue, type Kernel, SessarcError } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import { isInside } from "sessarc/files";
+import { readSettings, writeSettings } from "sessarc/serve";
 import type { Away } from "./away.ts";
 import type { Scan } from "./scan.ts";
 

@@ -5,8 +5,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type AdapterEnv, type Kernel, VERSION } from "sessarc";
-import { isInside, mustYield, yieldNow } from "#internal";
+import { type Kernel, mustYield, VERSION, yieldNow } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
+import { isInside } from "sessarc/files";
 import type { Scan } from "./scan.ts";
 
 /** Of a path that did not exist. */

@@ -1,8 +1,7 @@
 /** POST /import, GET /import/status, POST /import/cancel, GET and POST /sync. */
 
-import { type Database, defineRoute } from "sessarc";
+import { type Database, defineRoute, toEvents } from "sessarc";
 import * as v from "valibot";
-import { toEvents } from "#internal";
 import type { Freshness, Importer } from "../import/importer.ts";
 import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
 import type { Scan } from "../places/scan.ts";

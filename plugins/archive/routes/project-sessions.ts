@@ -3,9 +3,8 @@
  * block other requests. Repeating the request finishes what an error, a close or a kill left undone.
  */
 
-import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { marks } from "#internal/adapter";
-import { formatCount } from "#internal/terminal";
+import { isSessarcError, type Kernel, marks, SessarcError } from "sessarc";
+import { formatCount } from "sessarc/terminal";
 import { erasedWith } from "../import/write.ts";
 
 /** Sessions in a batch: about 8 ms, and one fsync. */

@@ -1,10 +1,8 @@
 /** Projects: list, rename, delete, associate, unlink, sync. GET /projects/:id is the insights plugin's. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, mustYield, pages, SessarcError, toEvents, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { mustYield, toEvents, yieldNow } from "#internal";
-import { pages } from "#internal/adapter";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
 import { inTurn, moveSessions, removeSessions, sessionsOf } from "./project-sessions.ts";

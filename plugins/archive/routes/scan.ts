@@ -1,8 +1,7 @@
 /** GET /scan: what can be imported, by project; told as it is found out where that takes long. */
 
-import { defineRoute } from "sessarc";
+import { defineRoute, eventsResponse, mustYield, streamJson, textStream, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { eventsResponse, mustYield, streamJson, textStream, yieldNow } from "#internal";
 import type { Logs } from "../places/logs.ts";
 import type { FoundLog, ToolScan } from "../places/scan.ts";
 import {

@@ -1,8 +1,6 @@
 /** Logs that a scan found, with what the archive or a look at their heads says of them. */
 
-import type { Database, Kernel, SessionRef } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
-import { marks } from "#internal/adapter";
+import { type Database, type Kernel, marks, mustYield, type SessionRef, yieldNow } from "sessarc";
 import type { Logs } from "../places/logs.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 

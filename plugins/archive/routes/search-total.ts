@@ -1,8 +1,7 @@
 /** GET /search/total: what the first page of a search does not wait for. */
 
-import { defineRoute, type Kernel } from "sessarc";
+import { defineRoute, type Kernel, toEvents } from "sessarc";
 import * as v from "valibot";
-import { toEvents } from "#internal";
 import { isEmpty } from "../search/query.ts";
 import type { Count, TotalAnswer, TotalProgress } from "../search/total.ts";
 import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";

@@ -1,5 +1,5 @@
 /** Decoded chunks kept between searches. */
-import { type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "#internal";
+import { type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "sessarc/storage";
 import { type Searched, toSearched } from "./searched.ts";
 
 /** UTF-16 units of decoded text kept between searches. */

@@ -1,5 +1,5 @@
 /** A chunk that may hold a query. */
-import type { ChunkEntry, PartIndex, TranscriptPart } from "#internal";
+import type { ChunkEntry, PartIndex, TranscriptPart } from "sessarc/storage";
 import { type CompiledQuery, mayHoldAll } from "./match.ts";
 import type { Query } from "./query.ts";
 

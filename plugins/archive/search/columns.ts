@@ -7,7 +7,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, yieldNow } from "sessarc";
 import { fivesOf } from "./signature.ts";
 
 const MAGIC = Buffer.from("SESSARCX", "latin1");

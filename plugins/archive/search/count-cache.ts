@@ -1,7 +1,6 @@
 /** Counts of the last totals: in memory, and on disk so that a start does not count them again. */
 import { createHash } from "node:crypto";
-import type { Kernel } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, type Kernel } from "sessarc";
 import type { Entry } from "./entry.ts";
 
 /** Messages that match, by key of a session. A session that changed has another key. */

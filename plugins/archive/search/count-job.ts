@@ -1,5 +1,7 @@
 /** Counts what matches in sessions, in a worker: it reads their signatures and inflates the chunks that may hold the query. */
-import { createTranscripts, decodeChunk, mustYield, type Transcripts, yieldNow } from "#internal";
+
+import { mustYield, yieldNow } from "sessarc";
+import { createTranscripts, decodeChunk, type Transcripts } from "sessarc/storage";
 import { isDamage } from "../catalogue/damage.ts";
 import { candidatesIn, counts, type TextOf } from "./candidate.ts";
 import { type CompiledQuery, compile, matchesIn } from "./match.ts";

@@ -1,8 +1,7 @@
 /** The sessions a search goes through, with their directories and signatures as far as they are cached. */
 
-import type { Database } from "sessarc";
-import { mustYield, type Transcripts, yieldNow } from "#internal";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, mustYield, pages, yieldNow } from "sessarc";
+import type { Transcripts } from "sessarc/storage";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import { COPY } from "../catalogue/filter.ts";

@@ -1,5 +1,5 @@
 /** One question over the archive: which sessions and chunks may hold it, and what of them does. */
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, yieldNow } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
 import { type Candidate, candidatesIn, counts } from "./candidate.ts";

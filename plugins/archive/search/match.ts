@@ -1,7 +1,7 @@
 /** Looks for a query's words in one chunk. A hit counts when all words are in one message. */
 
 import type { EventKind, SessionEvent } from "sessarc";
-import { mainArgument, pathsIn } from "#internal/adapter";
+import { mainArgument, pathsIn } from "sessarc/adapter";
 import { composingAfter, lettersOf } from "./canonical.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import type { Searched } from "./searched.ts";

@@ -1,7 +1,7 @@
 /** Search over the archive: signatures rule chunks out, the others are inflated and matched, newest sessions first. */
 
 import type { Database } from "sessarc";
-import type { Transcripts } from "#internal";
+import type { Transcripts } from "sessarc/storage";
 import type { Changes } from "../catalogue/changes.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";

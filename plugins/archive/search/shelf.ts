@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { mustYield, writeFileAtomic, yieldNow } from "#internal";
+import { mustYield, yieldNow } from "sessarc";
+import { writeFileAtomic } from "sessarc/files";
 import { ColumnFile, type Columns, type Signed, turnAround } from "./columns.ts";
 
 const NAME = /^[0-9a-f]{16}\.columns$/;

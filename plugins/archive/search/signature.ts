@@ -15,7 +15,7 @@
  *
  * Groups are those of one field: none reaches from a message into the next. No signature at all says nothing, so its chunk may hold all.
  */
-import type { Bounds } from "#internal";
+import type { Bounds } from "sessarc/storage";
 import { lettersOf, plainPieces } from "./canonical.ts";
 import { foldTable } from "./fold.ts";
 

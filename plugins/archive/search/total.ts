@@ -1,6 +1,6 @@
 /** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
-import type { Kernel, PoolTask } from "sessarc";
-import { mustYield, type Transcripts, yieldNow } from "#internal";
+import { type Kernel, mustYield, type PoolTask, yieldNow } from "sessarc";
+import type { Transcripts } from "sessarc/storage";
 import type { KnownCounts } from "./count-cache.ts";
 import type { Counted, CountJob, CountWork } from "./count-job.ts";
 import type { Entry } from "./entry.ts";

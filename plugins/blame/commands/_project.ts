@@ -1,7 +1,7 @@
 /** Which project a command is about. */
 import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
-import type { CommandContext } from "sessarc";
+import type { CommandContext } from "sessarc/terminal";
 
 /** The project of this id or name, else the one around this folder. */
 export async function projectOf(ctx: CommandContext, wanted: unknown): Promise<string> {

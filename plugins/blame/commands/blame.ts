@@ -1,7 +1,6 @@
 /** `sessarc blame <file>[:line|:from-to]`. */
 import { resolve } from "node:path";
-import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
-import { formatMoney, isRedacted } from "#internal/terminal";
+import { type CommandContext, createStyle, formatMoney, isRedacted, printable, UsageError } from "sessarc/terminal";
 import type { LineOrigins, WriterDetail } from "../reasons.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

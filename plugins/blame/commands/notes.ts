@@ -1,6 +1,5 @@
 /** `sessarc notes write [range]`. */
-import { type CommandContext, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, send, UsageError } from "sessarc/terminal";
 import type { NotesWritten } from "../receipt/routes.ts";
 import { projectOf } from "./_project.ts";
 

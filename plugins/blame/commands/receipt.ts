@@ -1,6 +1,13 @@
 /** `sessarc receipt <commit|branch|base..head|last>`. */
-import { type CommandContext, formatTable, printable, UsageError } from "sessarc";
-import { formatCount, formatMoney, isRedacted } from "#internal/terminal";
+import {
+  type CommandContext,
+  formatCount,
+  formatMoney,
+  formatTable,
+  isRedacted,
+  printable,
+  UsageError,
+} from "sessarc/terminal";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
 import { projectOf } from "./_project.ts";
 

@@ -1,6 +1,6 @@
 /** What one call wrote: whole lines by file, and pieces put inside of lines. */
-import type { Json, ToolAction, ToolRole } from "sessarc";
-import { toolActions } from "#internal/adapter";
+import type { Json } from "sessarc";
+import { type ToolAction, type ToolRole, toolActions } from "sessarc/adapter";
 import { formless, keyOf, linesOf, weightOf } from "./keys.ts";
 
 interface Added {

@@ -1,6 +1,5 @@
 /** Notes what each call of a session wrote into which file, and what the assistant did for each prompt. */
-import { type IndexerModule, type Json, type SessionEvent, toList, toNumber, toRecord, toText } from "sessarc";
-import { isJson } from "#internal/adapter";
+import { type IndexerModule, isJson, type Json, type SessionEvent, toList, toNumber, toRecord, toText } from "sessarc";
 import { addedBy } from "./added.ts";
 import { type PromptWork, packCalls, packPrompts, packState, readState, type WrittenCall } from "./rows.ts";
 

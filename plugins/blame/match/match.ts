@@ -3,7 +3,7 @@
  * and formatting change nothing. What was written between the last commit of the file and the line's own needs no more evidence;
  * anything else needs a run of lines that says enough, because short lines are the same everywhere.
  */
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, yieldNow } from "sessarc";
 import { formless, keyOf, weightOf } from "../indexer/keys.ts";
 import type { Write } from "../writes.ts";
 

@@ -1,6 +1,5 @@
 /** A project's sessions and commits joined, computed once until one of them changes. */
-import type { Kernel, Services } from "sessarc";
-import { type Cache, createCache, mustYield, yieldNow } from "#internal";
+import { type Cache, createCache, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { readPrompts } from "../indexer/rows.ts";
 import { groupBy } from "./group.ts";
 import { type Landed, type LandedCommit, type Landing, landingOf } from "./landing.ts";

@@ -1,6 +1,5 @@
 /** What became of each edit of a session: the answer of GET /sessions/:id/edits. */
-import { type Kernel, SessarcError } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { type Kernel, mustYield, SessarcError, yieldNow } from "sessarc";
 import { landingFor } from "./accounts.ts";
 import type { Landed, Landing } from "./landing.ts";
 import type { FateRow } from "./receipt.ts";

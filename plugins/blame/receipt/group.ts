@@ -1,4 +1,4 @@
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, yieldNow } from "sessarc";
 
 /** Values by a key, in the order in which keys first come. Requests come in between. */
 export async function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Promise<Map<K, V[]>> {

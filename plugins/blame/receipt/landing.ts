@@ -1,6 +1,5 @@
 /** Which lines of which calls got into which commits, and what became of them. */
-import type { Kernel, Services } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { keyOf } from "../indexer/keys.ts";
 import { formsOf, isReformed } from "../match/forms.ts";
 import { type CommittedLine, matchLines, type Window } from "../match/match.ts";

@@ -1,6 +1,5 @@
 /** What a range of commits cost, and what became of the lines. */
-import { type Kernel, toList, toNumber, toRecord, toText } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { type Kernel, mustYield, toList, toNumber, toRecord, toText, yieldNow } from "sessarc";
 import type { Accounts } from "./accounts.ts";
 import { groupBy } from "./group.ts";
 import type { Fate, Landed } from "./landing.ts";

@@ -1,7 +1,6 @@
 /** GET /projects/:id/commits and /projects/:id/receipt. */
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, mustYield, SessarcError, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { mustYield, yieldNow } from "#internal";
 import { type Accounts, accountsOf } from "./accounts.ts";
 import { editsOf, type SessionEdits } from "./edits.ts";
 import { leftoversOf, type Receipt, type ReceiptSession, type ReceiptSum, receiptOf } from "./receipt.ts";

@@ -1,6 +1,5 @@
 /** Divides what sessions cost among the commits that took their lines. All shares of a session add up to its cost. */
-import type { Services } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, type Services, yieldNow } from "sessarc";
 import type { PromptWork } from "../indexer/rows.ts";
 import type { Landed } from "./landing.ts";
 

@@ -1,7 +1,7 @@
 /** Records of a CLI log that become a note, and those that say nothing to a reader. */
 
-import { type JsonRecord, toRecord, toText } from "sessarc/adapter";
-import { toJsonText } from "#internal/adapter";
+import { type JsonRecord, toRecord, toText } from "sessarc";
+import { toJsonText } from "sessarc/adapter";
 
 type Note = (data: JsonRecord) => string | undefined;
 

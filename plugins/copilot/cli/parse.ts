@@ -1,12 +1,9 @@
 /** `events.jsonl` of Copilot CLI, row by row. Append-only, so it can be tailed. */
 
 import {
-  countUnknown,
   isRecord,
   type Json,
   type JsonRecord,
-  type LineParser,
-  type NewEvent,
   type SessionRef,
   type SessionSummary,
   toIso,
@@ -14,9 +11,8 @@ import {
   toJson,
   toRecord,
   toText,
-  toTitle,
-} from "sessarc/adapter";
-import { earliest, isBefore } from "#internal/adapter";
+} from "sessarc";
+import { countUnknown, earliest, isBefore, type LineParser, type NewEvent, toTitle } from "sessarc/adapter";
 import { isKnown, noteOf, resultText } from "./notes.ts";
 import type { Outputs } from "./outputs.ts";
 import type { PaidRequests } from "./store.ts";

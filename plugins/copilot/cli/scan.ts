@@ -2,8 +2,8 @@
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { SessionRef } from "sessarc/adapter";
-import { listFolder } from "#internal/adapter";
+import type { SessionRef } from "sessarc";
+import { listFolder } from "sessarc/adapter";
 import type { PaidRequests } from "./store.ts";
 
 /** Directory entries, and one or two stats for each session. `requests`: of the database, which may be written after the log. */

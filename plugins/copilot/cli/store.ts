@@ -3,7 +3,8 @@
  * sub-agents and compactions and of runs that were killed included. Its other tables hold what the logs say and are not read.
  */
 import { lstat } from "node:fs/promises";
-import { openSqliteFile, presentColumns, sqliteVersion, toCount, toIso, toText, withoutCache } from "sessarc/adapter";
+import { toIso, toText } from "sessarc";
+import { openSqliteFile, presentColumns, sqliteVersion, toCount, withoutCache } from "sessarc/adapter";
 
 const TABLE = "assistant_usage_events";
 const COLUMNS = [

@@ -3,18 +3,17 @@
  * single records say.
  */
 
+import { isRecord, type Json, type JsonRecord, toRecord, toText } from "sessarc";
 import {
   createLedger,
-  isRecord,
-  type Json,
-  type JsonRecord,
+  isBefore,
   type LedgerSummary,
+  type LooseUsage,
+  mergeUsage,
+  possible,
   toCount,
-  toRecord,
-  toText,
   withoutCache,
 } from "sessarc/adapter";
-import { isBefore, type LooseUsage, mergeUsage, possible } from "#internal/adapter";
 import type { PaidRequest } from "./store.ts";
 import { addTotal, compacted, newTotals, type Total, type TotalsState } from "./totals.ts";
 

@@ -1,5 +1,5 @@
 /** `workspace.yaml` of a session folder: flat `key: value` lines. */
-import { openRegular } from "#internal/adapter";
+import { openRegular } from "sessarc/files";
 
 const BOUND = 64 * 1024;
 

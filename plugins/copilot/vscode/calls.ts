@@ -1,5 +1,5 @@
 /** Tool calls of a chat request. Their arguments and results stand apart from the place where the view shows them. */
-import { isRecord, type Json, type JsonRecord, toItems, toJson, toRecord, toText } from "sessarc/adapter";
+import { isRecord, type Json, type JsonRecord, toItems, toJson, toRecord, toText } from "sessarc";
 import { contentText, detailsText, markdownOf } from "./text.ts";
 
 /** Calls of one request among which heads of ids are looked for; real requests have some dozens. */

@@ -1,23 +1,26 @@
 /** A chat document as events and summary. */
 
 import {
-  countUnknown,
-  createLedger,
   type EventKind,
   isRecord,
   type JsonRecord,
-  type LedgerSummary,
-  type NewEvent,
   type SessionRef,
   type SessionSummary,
-  toCount,
   toIso,
   toItems,
   toRecord,
   toText,
+} from "sessarc";
+import {
+  countUnknown,
+  createLedger,
+  earliest,
+  type LedgerSummary,
+  latest,
+  type NewEvent,
+  toCount,
   toTitle,
 } from "sessarc/adapter";
-import { earliest, latest } from "#internal/adapter";
 import { type Call, hiddenCall, matchCalls, roundsOf, toCall } from "./calls.ts";
 import { markdownOf, referenceName } from "./text.ts";
 

@@ -1,5 +1,5 @@
 /** VS Code's object log: an initial value and operations on it, one per line. */
-import { isRecord } from "sessarc/adapter";
+import { isRecord } from "sessarc";
 
 interface ObjectLog {
   /** Applies one row; false when it cannot be: not an operation, or its path leads nowhere. Never throws. */

@@ -1,19 +1,9 @@
 /** One chat file, whole: operations reach back to any earlier part. */
 
 import { stat } from "node:fs/promises";
-import {
-  type NewEvent,
-  parseDocument,
-  readRegular,
-  readRows,
-  SessarcError,
-  type SessionRef,
-  type SessionSummary,
-  toIso,
-  toRecord,
-  toText,
-  toTitle,
-} from "sessarc/adapter";
+import { SessarcError, type SessionRef, type SessionSummary, toIso, toRecord, toText } from "sessarc";
+import { type NewEvent, parseDocument, readRows, toTitle } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 import { toEvents, toSummary, virtualProjectOf } from "./events.ts";
 import { createObjectLog } from "./oplog.ts";
 

@@ -3,8 +3,9 @@
 import type { Dirent } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { readRegular, type SessionRef, toRecord, toText } from "sessarc/adapter";
-import { listFolder } from "#internal/adapter";
+import { type SessionRef, toRecord, toText } from "sessarc";
+import { listFolder } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 import { folderOf } from "./places.ts";
 
 /** Directory entries, one stat for each chat, and the `workspace.json` of folders that have chats. */

@@ -1,7 +1,7 @@
 /** Texts of VS Code chats: markdown objects, references, and the rendered trees of tool results. */
 
-import { isRecord, type JsonRecord, toItems, toRecord, toText } from "sessarc/adapter";
-import { toJsonText } from "#internal/adapter";
+import { isRecord, type JsonRecord, toItems, toRecord, toText } from "sessarc";
+import { toJsonText } from "sessarc/adapter";
 
 const DEPTH = 200;
 

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type JsonRecord, parseRecord, readRegular, toRecord } from "sessarc/adapter";
-import { isGone } from "#internal/adapter";
+import { type JsonRecord, parseRecord, toRecord } from "sessarc";
+import { isGone, readRegular } from "sessarc/files";
 import { folderOfResource, pathOfUri } from "../stores/uri.ts";
 
 /** Folders of the windows this machine knows, by workspace id. `workspace.json` is written once per workspace. */

@@ -1,8 +1,8 @@
 /** Which conversations each root holds. One that is in several places is listed once: databases before transcripts. */
 
 import { join } from "node:path";
-import type { SessionRef } from "sessarc/adapter";
-import { lastWritten } from "#internal/adapter";
+import type { SessionRef } from "sessarc";
+import { lastWritten } from "sessarc/adapter";
 import { composerVersion, type GlobalIndex, hasContent } from "../stores/global.ts";
 import { folderOfMd5, folderOfSlug, namesIn } from "./folders.ts";
 import type { Places } from "./places.ts";

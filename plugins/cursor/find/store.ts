@@ -2,8 +2,8 @@
 
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { openSqliteFile, readRegular, type SqliteFile, sqliteVersion } from "sessarc/adapter";
-import { isGone } from "#internal/adapter";
+import { openSqliteFile, type SqliteFile, sqliteVersion } from "sessarc/adapter";
+import { isGone, readRegular } from "sessarc/files";
 import { type Chat, findChat, sidecarFolder } from "../stores/chat.ts";
 import { type GlobalIndex, indexGlobal } from "../stores/global.ts";
 import { indexWorkspace, type WorkspaceIndex } from "../stores/workspace.ts";

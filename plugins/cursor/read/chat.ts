@@ -1,15 +1,6 @@
 /** A chat of the command line: the tree of its messages, walked in order. */
-import {
-  isRecord,
-  type JsonRecord,
-  type NewEvent,
-  parseRecord,
-  type SessionSummary,
-  type SqliteFile,
-  toJson,
-  toList,
-  toText,
-} from "sessarc/adapter";
+import { isRecord, type JsonRecord, parseRecord, type SessionSummary, toJson, toList, toText } from "sessarc";
+import type { NewEvent, SqliteFile } from "sessarc/adapter";
 import { blob, type Chat, decodeNode } from "../stores/chat.ts";
 import { type Builder, createBuilder } from "./conversation.ts";
 import { toPrompt, workspaceIn } from "./text.ts";

@@ -1,15 +1,6 @@
 /** A composer: its bubbles in order, from its own row or the global database. */
-import {
-  isRecord,
-  type JsonRecord,
-  type NewEvent,
-  parseRecord,
-  type SessionSummary,
-  type SqliteFile,
-  toList,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+import { isRecord, type JsonRecord, parseRecord, type SessionSummary, toList, toRecord, toText } from "sessarc";
+import type { NewEvent, SqliteFile } from "sessarc/adapter";
 import { bubbleTexts, findComposer, folderNamed, folderOfContext, hasKeys } from "../stores/global.ts";
 import type { Conversation } from "../stores/types.ts";
 import { type Builder, createBuilder } from "./conversation.ts";

@@ -1,11 +1,9 @@
 /** Cursor's bubbles -> events and usage: one builder for tabs, old composers and new ones. Pure. */
 
 import {
-  createLedger,
   isRecord,
   type Json,
   type JsonRecord,
-  type NewEvent,
   parseRecord,
   type SessionSummary,
   toJson,
@@ -13,8 +11,8 @@ import {
   toNumber,
   toRecord,
   toText,
-} from "sessarc/adapter";
-import { msToIso, pathsIn } from "#internal/adapter";
+} from "sessarc";
+import { createLedger, msToIso, type NewEvent, pathsIn } from "sessarc/adapter";
 import { type Conversation, parseJson, toMs } from "../stores/types.ts";
 
 export interface Builder {

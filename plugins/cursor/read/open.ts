@@ -2,15 +2,8 @@
 
 import { lstat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import {
-  type NewEvent,
-  openSqliteFile,
-  SessarcError,
-  type SessionRef,
-  type SessionSummary,
-  type SqliteFile,
-  sqliteVersion,
-} from "sessarc/adapter";
+import { SessarcError, type SessionRef, type SessionSummary } from "sessarc";
+import { type NewEvent, openSqliteFile, type SqliteFile, sqliteVersion } from "sessarc/adapter";
 import { folderOfMd5, folderOfPaths } from "../find/folders.ts";
 import { globalBeside } from "../find/places.ts";
 import { isFile } from "../find/store.ts";

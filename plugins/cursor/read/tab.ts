@@ -1,5 +1,6 @@
 /** A legacy tab: its bubbles are in the window's own database. */
-import { type JsonRecord, type NewEvent, type SessionSummary, toList } from "sessarc/adapter";
+import { type JsonRecord, type SessionSummary, toList } from "sessarc";
+import type { NewEvent } from "sessarc/adapter";
 import { toConversation } from "../stores/workspace.ts";
 import { type Builder, createBuilder } from "./conversation.ts";
 

@@ -1,18 +1,8 @@
 /** Agent transcripts: append-only `.jsonl` and the older `.txt`. No times but in prompts, no tool ids, no results, no tokens. */
 
-import {
-  isRecord,
-  type Json,
-  type LineParser,
-  type NewEvent,
-  type SessionSummary,
-  toJson,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
-import { openRegular, pathsIn } from "#internal/adapter";
+import { isRecord, type Json, type SessionSummary, toJson, toList, toNumber, toRecord, toText } from "sessarc";
+import { type LineParser, type NewEvent, pathsIn } from "sessarc/adapter";
+import { openRegular } from "sessarc/files";
 import type { Conversation } from "../stores/types.ts";
 import { toPrompt } from "./text.ts";
 

@@ -1,5 +1,6 @@
 /** The command line's chats (`~/.cursor/chats/<md5 of the folder>/<agent>/store.db`): a tree of content-addressed blobs per chat. */
-import { type JsonRecord, parseRecord, type SqliteFile, toText } from "sessarc/adapter";
+import { type JsonRecord, parseRecord, toText } from "sessarc";
+import type { SqliteFile } from "sessarc/adapter";
 import { type Conversation, toMs } from "./types.ts";
 import { pathOfUri } from "./uri.ts";
 

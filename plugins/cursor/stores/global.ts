@@ -3,17 +3,8 @@
  * one by one or by key range; the bulk (checkpoints, diffs, blobs) and ItemTable, which holds the account's tokens, are never touched.
  */
 
-import {
-  isRecord,
-  type JsonRecord,
-  parseRecord,
-  type SqliteFile,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
-import { marks } from "#internal/adapter";
+import { isRecord, type JsonRecord, marks, parseRecord, toList, toNumber, toRecord, toText } from "sessarc";
+import type { SqliteFile } from "sessarc/adapter";
 import { type Conversation, toMs } from "./types.ts";
 import { folderOfIdentifier, folderOfResource, pathOfUri } from "./uri.ts";
 

@@ -1,5 +1,5 @@
 /** What Cursor stores, as far as it is read. */
-import { toNumber } from "sessarc/adapter";
+import { toNumber } from "sessarc";
 
 /** One conversation's own data, from whichever place holds it. Times are ms since the epoch. */
 export interface Conversation {

@@ -1,6 +1,6 @@
 /** Folders as Cursor writes them: URIs, and the identifiers of workspaces. */
 import { dirname } from "node:path";
-import { isRecord, toText } from "sessarc/adapter";
+import { isRecord, toText } from "sessarc";
 
 /** Path of a `file:` URI, decoded; undefined for folders on other machines (`vscode-remote:` …). A plain path is kept. */
 export function pathOfUri(value: unknown): string | undefined {

@@ -1,7 +1,8 @@
 /** One window's database (`workspaceStorage/<id>/state.vscdb`): legacy tabs, old composers, and which conversations belong to it. */
 
 import { createHash } from "node:crypto";
-import { isRecord, type JsonRecord, parseRecord, type SqliteFile, toList, toText } from "sessarc/adapter";
+import { isRecord, type JsonRecord, parseRecord, toList, toText } from "sessarc";
+import type { SqliteFile } from "sessarc/adapter";
 import { type Composer, toComposer } from "./global.ts";
 import { type Conversation, toMs } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /** Cursor: conversations in the editor's database where the project is a repository, else agent transcripts. */
 import { createHash } from "node:crypto";
-import { buildSqlite } from "#internal";
+import { buildSqlite } from "sessarc/storage";
 import type { Call, Played, Turn } from "../play.ts";
 import { createRandom } from "../random.ts";
 import { iso, jsonl, type LogFile } from "./log.ts";

@@ -1,6 +1,6 @@
 /** What a commit holds and what it changed, as `git ls-tree`, `git diff-tree -M` and `git rev-list` say. Paths are latin1 bytes. */
 
-import { createCache } from "#internal";
+import { createCache } from "sessarc";
 import { at, type GitExec, type GitResult, toGitError } from "../process/exec.ts";
 import type { Repository } from "../repository/repository.ts";
 

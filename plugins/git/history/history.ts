@@ -1,6 +1,6 @@
 /** Finds HEAD's commit at a time, among the commits of HEAD by committer time. */
 
-import { createCache } from "#internal";
+import { createCache } from "sessarc";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import { type Repository, shallowStamp } from "../repository/repository.ts";
 

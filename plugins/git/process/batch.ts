@@ -1,7 +1,7 @@
 /** One long-lived `git cat-file` per repository: objects in about 0.1 ms instead of a process each. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { SessarcError } from "sessarc";
-import { endProcess } from "#internal";
+import { endProcess } from "sessarc/files";
 import { at, type GitExec, type GitPlace, toSpawnError } from "./exec.ts";
 
 interface ObjectInfo {

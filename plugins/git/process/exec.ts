@@ -2,8 +2,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { parse } from "node:path";
 import { isSessarcError, SessarcError } from "sessarc";
-import { endProcess, exec, GIT_OPTIONS, gitEnvironment as safeEnvironment, startProcess } from "#internal";
-import { codeOf } from "#internal/adapter";
+import { codeOf, endProcess, exec, GIT_OPTIONS, gitEnvironment as safeEnvironment, startProcess } from "sessarc/files";
 import "../errors.ts";
 
 export interface GitResult {

@@ -1,6 +1,6 @@
 /** The one value of the user's own configuration that changes what `git status` lists. */
 import { parse } from "node:path";
-import { exec } from "#internal";
+import { exec } from "sessarc/files";
 import { gitEnvironment } from "./exec.ts";
 
 /**

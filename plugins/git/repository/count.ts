@@ -1,5 +1,5 @@
 /** How many commits a HEAD has. */
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap } from "sessarc";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import type { CountFile } from "./kept-counts.ts";
 import { type Repository, shallowStamp } from "./repository.ts";

@@ -3,8 +3,8 @@
  * they are asked for and each is switched off on the command line.
  */
 
-import { GIT_LIST_KEYS, gitFiltersOff } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap } from "sessarc";
+import { GIT_LIST_KEYS, gitFiltersOff } from "sessarc/files";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import type { Repository } from "./repository.ts";
 

@@ -1,7 +1,6 @@
 /** Which project a folder belongs to, answered from files alone. */
 import { availableParallelism } from "node:os";
-import { isSessarcError } from "sessarc";
-import { createCache, createLimit } from "#internal";
+import { createCache, createLimit, isSessarcError } from "sessarc";
 import { at, type GitExec } from "../process/exec.ts";
 import { remoteOf } from "./config.ts";
 import { findRepository, type Repository, readHead, readShallow } from "./repository.ts";

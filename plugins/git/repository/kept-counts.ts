@@ -1,7 +1,5 @@
 /** How many commits HEADs had: after a start nothing is counted again that did not move. */
-import { isRecord, toList } from "sessarc";
-import type { Derived } from "#internal";
-import { createQueue } from "#internal";
+import { createQueue, type Derived, isRecord, toList } from "sessarc";
 
 interface KeptCount {
   head: string;

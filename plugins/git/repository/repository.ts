@@ -1,7 +1,7 @@
 /** Finds the repository of a folder by reading, as git would, without starting it. */
 import { promises as fs, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap } from "sessarc";
 import { type ConfigEntry, configValue, parseConfig } from "./config.ts";
 
 export interface Repository {

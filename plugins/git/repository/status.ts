@@ -1,7 +1,6 @@
 /** The live state of a repository: one `git status` per call, everything else read or kept. */
 import { availableParallelism } from "node:os";
-import { SessarcError } from "sessarc";
-import { createLimit } from "#internal";
+import { createLimit, SessarcError } from "sessarc";
 import { at, type GitExec } from "../process/exec.ts";
 import { configValue, remoteOf } from "./config.ts";
 import { createCounter } from "./count.ts";

@@ -1,7 +1,7 @@
 /** Files as the messages of a session show them: read whole, written, edited. */
 
-import type { Adapter, SessionEvent, ToolAction } from "sessarc";
-import { BoundedMap, pathsIn, toolActions, wholeRead } from "#internal/adapter";
+import { BoundedMap, type SessionEvent } from "sessarc";
+import { type Adapter, pathsIn, type ToolAction, toolActions, wholeRead } from "sessarc/adapter";
 import type { SeenFile } from "../history/choose.ts";
 
 interface Sight {

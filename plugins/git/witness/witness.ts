@@ -1,9 +1,8 @@
 /** What the log of an archived session shows of its repository: the commits it made, the files it read and wrote. */
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import type { Adapter, Services, SessionEvent } from "sessarc";
-import { createCache } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, createCache, type Services, type SessionEvent } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import type { Witness } from "../history/choose.ts";
 import { createSight } from "./sight.ts";
 

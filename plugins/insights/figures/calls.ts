@@ -1,8 +1,8 @@
 /** Calls of one session that failed or took long: one pass over its transcript. */
 
 import { isRecord, type Json, type SessionEvent } from "sessarc";
-import { answeredCalls } from "#internal";
-import { mainArgument } from "#internal/adapter";
+import { mainArgument } from "sessarc/adapter";
+import { answeredCalls } from "./answered-calls.ts";
 
 export interface TroubledCall {
   seq: number;

@@ -1,7 +1,6 @@
 /** Questions to the figures, one function each. Cost: what a pass over the rows of the range takes, about 1 µs a row. */
-import type { Database, TokenUsage, UsageEvidence } from "sessarc";
-import { plainModel } from "#internal";
-import { marks } from "#internal/adapter";
+import { type Database, marks, type TokenUsage, type UsageEvidence } from "sessarc";
+import { plainModel } from "sessarc/adapter";
 import type { Prices } from "../prices/pricing.ts";
 import { edgesOf, QUARTER_MS } from "./buckets.ts";
 import {

@@ -1,7 +1,7 @@
 /** Replies of one log with their tokens, read again when they are asked for. */
 
-import { type Adapter, isSessarcError, type Kernel, type SessionRef, type UsageEntry } from "sessarc";
-import { isUnreadable } from "#internal/adapter";
+import { isSessarcError, type Kernel, type SessionRef, type UsageEntry } from "sessarc";
+import { type Adapter, isUnreadable } from "sessarc/adapter";
 
 /** One pass over the log, of the lines with tokens alone where the adapter can. Undefined when the log cannot be read. */
 export async function repliesOf(

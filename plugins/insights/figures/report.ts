@@ -1,6 +1,6 @@
 /** The table of usage: tokens and cost by time, model, project, tool or kind of session. */
-import type { Database, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
-import { mustYield, plainModel, yieldNow } from "#internal";
+import { type Database, mustYield, type SessionUsage, type TokenUsage, type UsageEvidence, yieldNow } from "sessarc";
+import { plainModel } from "sessarc/adapter";
 import { modelName } from "../prices/names.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";

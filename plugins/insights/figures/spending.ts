@@ -1,6 +1,7 @@
 /** What the sessions of a project cost, by session and quarter-hour: for shares that add up to each session's cost. */
-import { addUsage, type Database, type SessionUsage, type TokenUsage } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+
+import { type Database, mustYield, type SessionUsage, type TokenUsage, yieldNow } from "sessarc";
+import { addUsage } from "sessarc/adapter";
 import type { Prices } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
 import { totalOf } from "./tally.ts";

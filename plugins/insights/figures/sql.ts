@@ -1,6 +1,5 @@
 /** Pieces of SQL that every question is made of: which sessions, which quarter-hours, on which local day, at which price. */
-import type { SqlValue } from "sessarc";
-import { marks } from "#internal/adapter";
+import { marks, type SqlValue } from "sessarc";
 import { keyIn, type Prices } from "../prices/pricing.ts";
 import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
 

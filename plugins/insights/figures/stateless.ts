@@ -1,8 +1,15 @@
 /** The usage report straight from the logs, without an archive. The same figures: each reply once over all logs of its tool. */
 import { statSync } from "node:fs";
-import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
-import { classed, classedUsage, messageOf, plainModel } from "#internal";
-import { describeLeftOut } from "#internal/adapter";
+import {
+  type Kernel,
+  messageOf,
+  type SessionRef,
+  type SessionSummary,
+  type SessionUsage,
+  type UsageEntry,
+  type UsageEvidence,
+} from "sessarc";
+import { type Adapter, classed, classedUsage, describeLeftOut, plainModel } from "sessarc/adapter";
 import { modelName } from "../prices/names.ts";
 import type { Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";

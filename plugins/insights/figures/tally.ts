@@ -1,6 +1,7 @@
 /** Sums of one row: sessions, messages, time and tokens. */
-import { addUsage, emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
-import { plainModel } from "#internal";
+
+import type { SessionUsage, TokenUsage } from "sessarc";
+import { addUsage, emptyUsage, plainModel } from "sessarc/adapter";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
 

@@ -1,7 +1,7 @@
 /** The key `priceTable` of the configuration: from where the published price table is fetched, and whether the service does so once a week. */
 import type { ConfigKey } from "sessarc";
+import { isLoopback } from "sessarc/serve";
 import * as v from "valibot";
-import { isLoopback } from "#internal";
 
 export type PriceUpdate = "weekly" | "never";
 

@@ -1,5 +1,7 @@
 /** One request for the published price table. Nothing is sent but the address and the tag of the table that is stored. */
-import { isLoopback, messageOf } from "#internal";
+
+import { messageOf } from "sessarc";
+import { isLoopback } from "sessarc/serve";
 import { isLocalHttp } from "./config.ts";
 
 const MOST_BYTES = 5 * 2 ** 20;

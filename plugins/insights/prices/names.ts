@@ -1,6 +1,6 @@
 /** One name for the spellings of a model: tools add providers, regions, dates, dots and settings of their own to it. */
 
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap } from "sessarc";
 
 /** Characters of a name that is looked into: what is longer is no model's. */
 export const LONGEST = 200;

@@ -1,6 +1,5 @@
 /** The published price table: fetched on request or once a week, and only after the user agreed to its address. */
-import { isRecord, type Kernel, SessarcError } from "sessarc";
-import { createQueue, messageOf } from "#internal";
+import { createQueue, isRecord, type Kernel, messageOf, SessarcError } from "sessarc";
 import type { PriceUpdate } from "./config.ts";
 import { fetchTable } from "./fetch.ts";
 import { replaceTable } from "./replace.ts";

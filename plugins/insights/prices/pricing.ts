@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import type * as Table from "@pydantic/genai-prices";
 import { isRecord, SessarcError, type SessionUsage, type TokenUsage } from "sessarc";
-import { classed, classOfKey, plainModel } from "#internal";
+import { classed, classOfKey, plainModel } from "sessarc/adapter";
 import { type FindProvider, findModel } from "./match.ts";
 import { modelName } from "./names.ts";
 import { findCorrected, findNewer, NEWER_ID } from "./newer.ts";

@@ -1,8 +1,7 @@
 /** A price table that the user loaded from a file: checked, reduced to what pricing needs, stored in the data directory. */
 import { createHash } from "node:crypto";
 import type { ConditionalPrice, MatchLogic, ModelInfo, ModelPrice } from "@pydantic/genai-prices";
-import { isRecord, SessarcError, type Storage } from "sessarc";
-import { mustYield, yieldNow } from "#internal";
+import { isRecord, mustYield, SessarcError, type Storage, yieldNow } from "sessarc";
 import type { FindProvider, TableProvider } from "./match.ts";
 import { holds } from "./match.ts";
 import { LONGEST } from "./names.ts";

@@ -1,9 +1,7 @@
 /** GET /projects/:id: what happened in a project, day by day. */
 
-import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
+import { defineRoute, type Kernel, marks, pages, type Services, type SessionUsage, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { yieldNow } from "#internal";
-import { marks, pages } from "#internal/adapter";
 import { dayName, zoneOf } from "../figures/buckets.ts";
 import { placedIn } from "../figures/paths.ts";
 import { type Asked, callsOf, hoursOf, kindsOf, tokensOf, workOf } from "../figures/questions.ts";

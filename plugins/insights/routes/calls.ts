@@ -1,8 +1,7 @@
 /** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
 
-import { defineRoute, isSessarcError, type Kernel } from "sessarc";
+import { defineRoute, invalidCursor, isSessarcError, type Kernel } from "sessarc";
 import * as v from "valibot";
-import { invalidCursor } from "#internal";
 import { inRange, zoneOf } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
 import { calling, callsOf, type Ended } from "../figures/questions.ts";

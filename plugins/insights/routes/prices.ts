@@ -1,8 +1,8 @@
 /** GET, POST and DELETE /prices: what models cost, and prices of the user's own. */
 
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { type Settings, writeSettings } from "sessarc/serve";
 import * as v from "valibot";
-import { type Settings, writeSettings } from "#internal";
 import "../errors.ts";
 import { modelsSeen } from "../figures/questions.ts";
 import type { OnlineState } from "../prices/online.ts";

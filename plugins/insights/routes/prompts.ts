@@ -1,6 +1,7 @@
 /** GET /sessions/:id/prompts: what each prompt led to in tokens and cost, exact to the session's own total. */
-import { addUsage, defineRoute, type SessionUsage, type TokenUsage, type UsageEntry } from "sessarc";
-import { classed } from "#internal";
+
+import { defineRoute, type SessionUsage, type TokenUsage, type UsageEntry } from "sessarc";
+import { addUsage, classed } from "sessarc/adapter";
 import { repliesOf } from "../figures/replies.ts";
 import { sumOf } from "../figures/tally.ts";
 import type { Cost, Pricing } from "../prices/pricing.ts";

@@ -1,6 +1,6 @@
 /** GET /sessions/:id/figures and /sessions/:id/context: what one session touched and cost, and how full its context was. */
 import { defineRoute, type SessionUsage, type TokenUsage } from "sessarc";
-import { plainUsage } from "#internal";
+import { plainUsage } from "sessarc/adapter";
 import type { SessionContext } from "../figures/context.ts";
 import { placedIn } from "../figures/paths.ts";
 import type { Cost } from "../prices/pricing.ts";

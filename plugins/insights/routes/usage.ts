@@ -1,8 +1,7 @@
 /** GET /usage: tokens and cost by time, session, model, project, tool or kind of session. */
 
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, SessarcError, streamJson } from "sessarc";
 import * as v from "valibot";
-import { streamJson } from "#internal";
 import { type BlockReport, blocks, blocksAt } from "../figures/blocks.ts";
 import { zoneOf } from "../figures/buckets.ts";
 import type { Asked } from "../figures/questions.ts";

@@ -1,6 +1,7 @@
 /** stdio to the hub's endpoint: one JSON-RPC message a line, for clients without HTTP. */
 import { createInterface } from "node:readline";
-import { type CommandContext, isRecord, type JsonRecord, parseRecord, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, parseRecord, toRecord, toText } from "sessarc";
+import type { CommandContext } from "sessarc/terminal";
 import { readEvents } from "./events.ts";
 
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";

@@ -1,6 +1,5 @@
 /** `sessarc mcp scan|takeover|restore`: the tools' configuration files. */
-import { ApiError, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { ApiError, type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import type { WireBackup, WireDiff, WireScan, WireScanEntry } from "../routes/config-wire.ts";
 
 interface TakeoverAnswer {

@@ -1,5 +1,5 @@
 /** `sessarc mcp`: descriptions here, code behind `load`. */
-import type { Command } from "sessarc";
+import type { Command } from "sessarc/terminal";
 
 const mcp: Command = {
   name: "mcp",

@@ -1,5 +1,4 @@
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import type { Credential } from "../entry.ts";
 import type { LogEntry } from "../hub/log.ts";
 import type { WireHeld, WireService } from "../routes/wire.ts";

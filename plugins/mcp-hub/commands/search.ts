@@ -1,5 +1,5 @@
 /** `sessarc mcp search` and `sessarc mcp add --from`: servers of a list that the user names. */
-import { type CommandContext, formatTable, printable, UsageError } from "sessarc";
+import { type CommandContext, formatTable, printable, UsageError } from "sessarc/terminal";
 import { type ListedServer, type ListedWay, searchServers } from "../directory/directory.ts";
 import { type ServiceInput, toSlug } from "../entry.ts";
 

@@ -14,7 +14,7 @@ import {
   removeOutside,
   replaceOutside,
   tempBeside,
-} from "#internal";
+} from "sessarc/files";
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
 import { mergeScopes } from "../policy/policy.ts";
 import { hasLink, merged, toBytes } from "./merge.ts";

@@ -1,7 +1,7 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
 
-import { isRecord, type Kernel, SessarcError } from "sessarc";
-import { createQueue, outsideText, readOutside } from "#internal";
+import { createQueue, isRecord, type Kernel, SessarcError } from "sessarc";
+import { outsideText, readOutside } from "sessarc/files";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
 import { hubLinkOf } from "./link.ts";
 import { parts } from "./parts.ts";

@@ -1,5 +1,7 @@
 /** How a tool keeps tool-protocol servers in its configuration: for reading them, and for leading the tool to the hub instead. */
-import type { AdapterEnv, Json, JsonRecord } from "sessarc";
+
+import type { Json, JsonRecord } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 /** A server as a tool's configuration names it. */
 export interface McpServerEntry {

@@ -1,6 +1,6 @@
 /** What reads and edits whole files, off the main thread where they are large. Everything that crosses is plain data. */
 import { isRecord, type JsonRecord } from "sessarc";
-import { editSettings, parseSettings, type SettingsEdit, SettingsProblem, type SettingsSyntax } from "#internal";
+import { editSettings, parseSettings, type SettingsEdit, SettingsProblem, type SettingsSyntax } from "sessarc/files";
 import type { McpServerEntry } from "./contract.ts";
 import { createHider, showEdit } from "./shown.ts";
 

@@ -1,7 +1,7 @@
 /** What a takeover did to a file, taken back in the file as it is now. */
 
 import { isRecord, type Json, SessarcError } from "sessarc";
-import { type OutsideFile, outsideText, settingAt } from "#internal";
+import { type OutsideFile, outsideText, settingAt } from "sessarc/files";
 import { HUB_NAME } from "./link.ts";
 import type { RunFile } from "./runs.ts";
 import type { ConfigEdit, Texts } from "./texts.ts";

@@ -1,6 +1,6 @@
 /** An entry of an assistant's file as a service of the hub, and the normal form in which both are compared. */
 import { isAbsolute, join, resolve } from "node:path";
-import type { AdapterEnv } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import * as v from "valibot";
 import { DEFAULT_TIMEOUT_MS, emptyEntry, type ServiceEntry, serviceInput } from "../entry.ts";
 import { problemOf } from "../registry/problem.ts";

@@ -2,7 +2,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonRecord, Kernel } from "sessarc";
-import type { OutsideFile } from "#internal";
+import type { OutsideFile } from "sessarc/files";
 import type { Registry } from "../registry/registry.ts";
 import type { Vault } from "../vault/seal.ts";
 import type { McpContract, McpFile, McpServerEntry } from "./contract.ts";

@@ -1,7 +1,7 @@
 /** The plan of a takeover for one file: what is removed, what leads here instead, and the text afterwards. Nothing is done here. */
 
 import { isRecord, type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
-import { HARD_LINKED, settingAt } from "#internal";
+import { HARD_LINKED, settingAt } from "sessarc/files";
 import { HUB_NAME, hubLinkOf, linkFor, relinkUrl } from "./link.ts";
 import type { ConfigFile } from "./places.ts";
 import type { FoundEntry, ManagedEntry } from "./scan.ts";

@@ -1,7 +1,7 @@
 /** Configurations as they were before a takeover: byte for byte, or, where they were changed since, entry by entry. */
 
 import { SessarcError } from "sessarc";
-import { digestOf, makeFolderOf, type OutsideFile, readOutside, removeOutside, replaceOutside } from "#internal";
+import { digestOf, makeFolderOf, type OutsideFile, readOutside, removeOutside, replaceOutside } from "sessarc/files";
 import { isAfter, putBack, removeMadeFolders, removeTemp, toChanged } from "./apply.ts";
 import { merged } from "./merge.ts";
 import type { ConfigParts } from "./places.ts";

@@ -2,11 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Storage } from "sessarc";
-import { SessarcError } from "sessarc";
+import { SessarcError, type Storage } from "sessarc";
+import { digestOf, isGone, isTempName, writeFileAtomic } from "sessarc/files";
 import * as v from "valibot";
-import { digestOf, isTempName, writeFileAtomic } from "#internal";
-import { isGone } from "#internal/adapter";
 import { takeoversIn } from "./folder.ts";
 
 const path = v.array(v.string());

@@ -1,7 +1,7 @@
 /** What the tools' files name, and what each entry is to the hub. Reads, and starts nothing. */
 
 import { isSessarcError, type JsonRecord, type Kernel } from "sessarc";
-import { digestOf, outsideText, readOutside } from "#internal";
+import { digestOf, outsideText, readOutside } from "sessarc/files";
 import { type Scope, type ServiceEntry, toSlug } from "../entry.ts";
 import { classify, type SeenService, type Verdict } from "./classify.ts";
 import type { McpReader, McpServerEntry } from "./contract.ts";

@@ -1,6 +1,6 @@
 /** What of configurations may be shown: entries and differences without any of their secrets. */
 import * as jsonc from "jsonc-parser";
-import { type SettingsSyntax, tomlStrings, tomlText } from "#internal";
+import { type SettingsSyntax, tomlStrings, tomlText } from "sessarc/files";
 import { hideValues, maskArgs, maskOf, maskUrl, maskValues, secretsOf } from "../vault/mask.ts";
 import type { McpServerEntry } from "./contract.ts";
 

@@ -1,6 +1,6 @@
 /** Reading, editing and showing files' texts: small ones here, large ones in a worker. */
 import { type JsonRecord, type Pool, type PoolTask, SessarcError } from "sessarc";
-import type { SettingsEdit, SettingsSyntax } from "#internal";
+import type { SettingsEdit, SettingsSyntax } from "sessarc/files";
 import type { McpServerEntry } from "./contract.ts";
 import type { ConfigJob, ConfigResult } from "./job.ts";
 

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSessarcError, type Kernel } from "sessarc";
-import { digestOf, outsideText, readOutside } from "#internal";
+import { digestOf, outsideText, readOutside } from "sessarc/files";
 import type { McpContract } from "./contract.ts";
 import { type ConfigFile, contracts, isOwnFile } from "./places.ts";
 import type { Texts } from "./texts.ts";

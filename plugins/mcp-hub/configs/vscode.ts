@@ -1,7 +1,7 @@
 /** VS Code's own files. The sessions of its chats are Copilot's to read; these are the editor's. */
 import { readdir } from "node:fs/promises";
 import { posix, win32 } from "node:path";
-import type { AdapterEnv } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import type { McpContract, McpFile } from "./contract.ts";
 
 const EDITIONS = ["Code", "Code - Insiders", "VSCodium"];

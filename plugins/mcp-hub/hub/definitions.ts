@@ -2,8 +2,7 @@
  * Definitions that services list, checked by the schemas of both SDKs. Clients check a list as a whole: one malformed item would cost
  * them every tool of every service. An item is repaired where that takes nothing from it that works, else left out; both are reported.
  */
-import { isRecord, type JsonRecord, toText } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, isRecord, type JsonRecord, toText } from "sessarc";
 
 export type Kind = "tools" | "prompts" | "resources" | "resourceTemplates";
 export const KINDS: readonly Kind[] = ["tools", "prompts", "resources", "resourceTemplates"];

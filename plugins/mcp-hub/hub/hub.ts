@@ -1,7 +1,6 @@
 /** The hub: services on one side, clients on the other, and everything that has to be known between them. */
 
-import { type JsonRecord, type Kernel, SessarcError, toRecord, toText } from "sessarc";
-import { messageOf } from "#internal";
+import { type JsonRecord, type Kernel, messageOf, SessarcError, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";

@@ -4,8 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, type JsonRecord, parseRecord, type Storage, toList, toRecord, toText } from "sessarc";
-import { createQueue } from "#internal";
+import { createQueue, isRecord, type JsonRecord, parseRecord, type Storage, toList, toRecord, toText } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import type { Vault } from "../vault/seal.ts";
 import { KINDS, type Kind } from "./definitions.ts";

@@ -1,8 +1,7 @@
 /** The last thousand messages that went through the hub. Payloads are cut when they are taken in, and cleared of secrets when shown. */
 
-import { isRecord } from "sessarc";
-import { createRing } from "#internal";
-import { alone } from "#internal/adapter";
+import { alone, isRecord } from "sessarc";
+import { createRing } from "./ring.ts";
 
 export interface LogEntry {
   seq: number;

@@ -2,8 +2,7 @@
  * What a view shows: the lists of every service in it, in one order, each name once. A service that is slow or hangs does not hold up the
  * others: its last known lists are answered, and clients are notified when it is up.
  */
-import type { JsonRecord } from "sessarc";
-import { isSessarcError } from "sessarc";
+import { isSessarcError, type JsonRecord } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { decideService, decideTool } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -3,8 +3,7 @@
  * is held until a person accepts it (its digest as `pin` in the service's policy).
  */
 import { createHash } from "node:crypto";
-import { isRecord, type JsonRecord, parseRecord } from "sessarc";
-import { canonicalJson } from "#internal";
+import { canonicalJson, isRecord, type JsonRecord, parseRecord } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import type { AcceptedTool, RegistryStore } from "../registry/store.ts";
 

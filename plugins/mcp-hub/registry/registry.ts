@@ -1,6 +1,5 @@
 /** The services: stored sealed, in clear in memory once they are read. Storing one starts nothing. */
-import { SessarcError } from "sessarc";
-import { createQueue } from "#internal";
+import { createQueue, SessarcError } from "sessarc";
 import {
   BUILTIN_ID,
   emptyEntry,

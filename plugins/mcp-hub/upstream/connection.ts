@@ -1,6 +1,7 @@
 /** One connection to a service: the SDK's client as a relay, without a schema between the two sides. */
 import type { Client, ClientCapabilities, InputRequiredResult, Result, Tool } from "@modelcontextprotocol/client";
-import { type AdapterEnv, type JsonRecord, type Pool, toRecord, VERSION } from "sessarc";
+import { type JsonRecord, type Pool, toRecord, VERSION } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
 import type { AuthFor } from "./auth.ts";

@@ -2,7 +2,9 @@
  * Connections to services: opened when first needed, shared where nothing of a client shows in them, one per client where the service
  * may ask that client something. A service that fails is left alone for a growing while; one that is idle is ended.
  */
-import type { AdapterEnv, JsonRecord, Pool } from "sessarc";
+
+import type { JsonRecord, Pool } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
 import type { AuthFor } from "./auth.ts";

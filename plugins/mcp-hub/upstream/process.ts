@@ -1,6 +1,6 @@
 /** A tool server as a child process in a group of its own: started, limited, and ended with everything it started. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { startProcess as startChild } from "#internal";
+import { startProcess as startChild } from "sessarc/files";
 import type { Watchdog } from "./watchdog.ts";
 
 interface ProcessOptions {

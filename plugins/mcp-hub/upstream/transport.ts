@@ -1,6 +1,6 @@
 /** The way to a service as the SDK's client wants it: a child process, streamable HTTP, or the older event stream. */
 import type { Transport } from "@modelcontextprotocol/client";
-import type { AdapterEnv } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry } from "../entry.ts";
 import type { AuthFor } from "./auth.ts";
 import { limitedFetch, MAX_ANSWER } from "./fetch.ts";

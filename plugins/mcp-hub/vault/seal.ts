@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError, type Storage } from "sessarc";
-import { storageFailed, tempName, writeFileAtomic } from "#internal";
+import { SessarcError, type Storage, storageFailed } from "sessarc";
+import { tempName, writeFileAtomic } from "sessarc/files";
 import "../errors.ts";
 
 export interface Vault {

@@ -1,5 +1,5 @@
 /** What the commands take. */
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc/terminal";
 
 /** The id of the session that a text names. Throws ApiError. */
 export async function sessionId(ctx: CommandContext, name: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** Commands of notes: descriptions here, code behind `load`. */
-import type { Command } from "sessarc";
+import type { Command } from "sessarc/terminal";
 
 const MESSAGE = { message: { type: "string", short: "m" } } as const;
 const MESSAGE_HELP = { message: "A message of the session, by its number, instead of the session" };

@@ -1,6 +1,13 @@
 /** `sessarc note`, `sessarc tag`, `sessarc bookmark`. */
-import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import {
+  type Column,
+  type CommandContext,
+  createStyle,
+  formatTable,
+  printable,
+  send,
+  UsageError,
+} from "sessarc/terminal";
 import type { ListedMark, Mark, MarkChange } from "../notes.ts";
 import { messageFlag, sessionId } from "./_arguments.ts";
 

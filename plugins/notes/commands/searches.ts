@@ -1,6 +1,5 @@
 /** `sessarc searches`. */
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import type { SavedSearch } from "../searches.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
 /** Questions to the user. */
 import { createInterface } from "node:readline/promises";
-import { type CommandContext, printable } from "sessarc";
+import { type CommandContext, printable } from "sessarc/terminal";
 
 /** Shows `text` and waits for a yes. */
 export async function isConfirmed(ctx: CommandContext, text: string): Promise<boolean> {

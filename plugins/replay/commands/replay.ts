@@ -1,6 +1,5 @@
 /** `sessarc replay <session>`: on the terminal what the routes do. */
-import { type CommandContext, createStyle, printable, type Style, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, printable, type Style, send, UsageError } from "sessarc/terminal";
 import type { EndState } from "../end-state.ts";
 import type { PlanReport, StepView } from "../replay.ts";
 import type { StepReport } from "../report.ts";

@@ -1,8 +1,7 @@
 /** `sessarc replay <session> --with "<command>"`: the session's prompts given to another assistant, beside the recording. */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import type { RerunPlan, RerunResult } from "../with/rerun.ts";
 import { isConfirmed } from "./ask.ts";
 

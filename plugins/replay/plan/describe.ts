@@ -1,5 +1,5 @@
 /** What a step is called. */
-import type { ToolAction } from "sessarc";
+import type { ToolAction } from "sessarc/adapter";
 import type { PlannedStep, StepKind } from "./types.ts";
 
 const KINDS: Readonly<Record<ToolAction["do"], StepKind>> = {

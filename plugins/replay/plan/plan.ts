@@ -1,7 +1,7 @@
 /** The plan of a replay: every call of a session and its sub-agents that changed files or ran a command, in the order of time. */
 import { createHash } from "node:crypto";
-import type { Adapter, SessionEvent, ToolAction } from "sessarc";
-import { toolActions, wholeRead } from "#internal/adapter";
+import type { SessionEvent } from "sessarc";
+import { type Adapter, type ToolAction, toolActions, wholeRead } from "sessarc/adapter";
 import { describe } from "./describe.ts";
 import { outcomeOf } from "./outcome.ts";
 import { insideRoot, refused } from "./paths.ts";

@@ -1,5 +1,5 @@
 /** What a session can be gone through again as. */
-import type { ToolAction } from "sessarc";
+import type { ToolAction } from "sessarc/adapter";
 
 export type StepKind = "write" | "edit" | "command" | "delete" | "move";
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { release } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { endProcess, startProcess } from "#internal";
+import { endProcess, startProcess } from "sessarc/files";
 import { createGroup, type Group, needsGroup } from "./group.ts";
 import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
 import { type Load, loadOf } from "./load.ts";

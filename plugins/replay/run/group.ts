@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { access, mkdir, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isGone } from "#internal/adapter";
+import { isGone } from "sessarc/files";
 
 export interface Group {
   /** Words to put before a command: it enters the group, then becomes the command. */

@@ -1,7 +1,8 @@
 /** How commands are kept away from everything but the sandbox: found out once, by trying. */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { exec, messageOf } from "#internal";
+import { messageOf } from "sessarc";
+import { exec } from "sessarc/files";
 import { createGroup, needsGroup } from "./group.ts";
 
 export type Isolation = { kind: "bubblewrap" | "sandbox-exec"; program: string } | { kind: "none"; reason: string };

@@ -1,7 +1,7 @@
 /** The branch that was checked out when a session began. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isGone } from "#internal/adapter";
+import { isGone } from "sessarc/files";
 
 /** Bytes; a longer reflog is not read. */
 const LIMIT = 16 * 1024 * 1024;

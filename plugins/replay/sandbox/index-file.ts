@@ -4,9 +4,8 @@
  */
 import { chmod, lstat, opendir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Blobs } from "#internal";
-import { writeFileAtomic } from "#internal";
-import { codeOf, isGone } from "#internal/adapter";
+import type { Blobs } from "sessarc";
+import { codeOf, isGone, writeFileAtomic } from "sessarc/files";
 import { FILE_LIMIT } from "./tree.ts";
 
 /** Where a content is: a blob of the sandbox, an object of the repository, a link's target; `lost`: too large to keep. */

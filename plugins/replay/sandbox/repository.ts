@@ -6,8 +6,7 @@ import { appendFile, copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promi
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
-import { exec, GIT_OPTIONS, GIT_VARIABLES } from "#internal";
-import { isGone } from "#internal/adapter";
+import { exec, GIT_OPTIONS, GIT_VARIABLES, isGone } from "sessarc/files";
 import type { SandboxRow } from "../store.ts";
 import type { Sandbox } from "./sandbox.ts";
 

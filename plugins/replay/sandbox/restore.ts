@@ -1,6 +1,5 @@
 /** Puts files back as they were before a step. */
-import { SessarcError } from "sessarc";
-import type { Blobs } from "#internal";
+import { type Blobs, SessarcError } from "sessarc";
 import type { Delta, Source } from "./index-file.ts";
 import type { Tree } from "./tree.ts";
 

@@ -2,9 +2,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Services, SessarcError } from "sessarc";
-import { type Blobs, createBlobs } from "#internal";
-import { isGone } from "#internal/adapter";
+import { type Blobs, type Services, SessarcError } from "sessarc";
+import { isGone } from "sessarc/files";
+import { createBlobs } from "sessarc/storage";
 import { type Index, readIndex, refresh, writeIndex } from "./index-file.ts";
 import { restore } from "./restore.ts";
 import { createTree, FILE_LIMIT, type Tree } from "./tree.ts";

@@ -1,7 +1,7 @@
 /** Old sandboxes go: those used longest ago first, until the rest are few and small enough. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createQueue } from "#internal";
+import { createQueue } from "sessarc";
 import type { ReplayOptions } from "../options.ts";
 import type { ReplayStore } from "../store.ts";
 import { ASIDE, removeAll, STAGE, sizeOf } from "./sandbox.ts";

@@ -7,7 +7,7 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SessarcError } from "sessarc";
-import { codeOf, isGone } from "#internal/adapter";
+import { codeOf, isGone } from "sessarc/files";
 import { refused } from "../plan/paths.ts";
 
 /** Larger files are not edited. */

@@ -1,5 +1,6 @@
 /** What a step would do to the sandbox as it is now. One function serves preview and step, so that what is shown is what is done. */
-import { SessarcError, type ToolAction } from "sessarc";
+import { SessarcError } from "sessarc";
+import type { ToolAction } from "sessarc/adapter";
 import type { Tree } from "../sandbox/tree.ts";
 import { applyEdits, insertAfter } from "./literal.ts";
 import { applyHunks, parsePatch } from "./patch.ts";

@@ -1,5 +1,5 @@
 /** Replacements of literal text, as the assistants' edit tools make them. */
-import type { TextEdit } from "#internal/adapter";
+import type { TextEdit } from "sessarc/adapter";
 import { type Coding, codingOf } from "../sandbox/encoding.ts";
 import { nearestTo } from "./nearest.ts";
 

@@ -1,6 +1,6 @@
 /** What an assistant's run cost: from the logs it left in the sandbox's home, and from what it printed. */
 import type { Kernel, SessionUsage } from "sessarc";
-import { mergeUsage } from "#internal/adapter";
+import { mergeUsage } from "sessarc/adapter";
 
 /** Sums up the sessions of all assistants' logs below `home`. */
 export async function loggedUsage(kernel: Kernel, home: string): Promise<SessionUsage | null> {

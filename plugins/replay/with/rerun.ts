@@ -5,8 +5,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
 import { type Kernel, type Services, SessarcError, type SessionUsage } from "sessarc";
-import { writeFileAtomic } from "#internal";
-import { isGone } from "#internal/adapter";
+import { isGone, writeFileAtomic } from "sessarc/files";
 import { compareTrees, type EndState } from "../end-state.ts";
 import { isolationOptions, type ReplayOptions } from "../options.ts";
 import { DEFAULT_LIMITS, runCommand } from "../run/command.ts";

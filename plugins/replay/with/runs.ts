@@ -1,6 +1,5 @@
 /** Runs under way: one for a session. A run may take an hour, so no request waits for its end. */
-import { type Kernel, SessarcError } from "sessarc";
-import { messageOf } from "#internal";
+import { type Kernel, messageOf, SessarcError } from "sessarc";
 
 export interface Progress {
   signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import { type CommandContext, UsageError } from "sessarc";
-import { attend, formatCount } from "#internal/terminal";
+import { attend } from "sessarc/files";
+import { type CommandContext, formatCount, UsageError } from "sessarc/terminal";
 import type { Brief } from "../handoff/brief.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,5 +1,5 @@
 /** The rescue's sub commands: descriptions here, code behind `load`. */
-import type { Command } from "sessarc";
+import type { Command } from "sessarc/terminal";
 
 const rescueCommand: Command = {
   name: "rescue",

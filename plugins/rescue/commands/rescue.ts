@@ -1,6 +1,14 @@
 import { resolve } from "node:path";
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { formatBytes, formatCount, send } from "#internal/terminal";
+import {
+  type CommandContext,
+  createStyle,
+  formatBytes,
+  formatCount,
+  formatTable,
+  printable,
+  send,
+  UsageError,
+} from "sessarc/terminal";
 import type { RescueOverview } from "../overview.ts";
 import type { RescuePlan, RescueStep } from "../restore/plan.ts";
 import type { Rescued, Undone } from "../restore/rescue.ts";

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { attend, send } from "#internal/terminal";
+import { attend } from "sessarc/files";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { RescuePlan } from "../restore/plan.ts";
 import type { Rescued } from "../restore/rescue.ts";
 

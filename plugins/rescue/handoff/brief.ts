@@ -1,6 +1,6 @@
 /** A brief of a session for another assistant. Made of what the session says: no model is asked, so the same session gives the same text. */
 import { isRecord, type Kernel, type SessionEvent, toList, toText } from "sessarc";
-import { commandOf } from "#internal/adapter";
+import { commandOf } from "sessarc/adapter";
 import { createCollector, DECISION } from "./collect.ts";
 import { stateOfFiles } from "./files.ts";
 import { clipTokens, fitSections, type Section, tokensIn } from "./fit.ts";

@@ -1,6 +1,6 @@
 /** What a brief needs of a session, from one pass over its messages. */
-import { isRecord, type SessionEvent, type ToolRole, toList, toText } from "sessarc";
-import { commandOf } from "#internal/adapter";
+import { isRecord, type SessionEvent, toList, toText } from "sessarc";
+import { commandOf, type ToolRole } from "sessarc/adapter";
 
 interface Collected {
   first: SessionEvent | undefined;

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { isSessarcError, type Kernel } from "sessarc";
-import { isInside } from "#internal";
+import { isInside } from "sessarc/files";
 import type { FileState } from "./words.ts";
 
 interface ChangedFile {

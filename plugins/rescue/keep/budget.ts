@@ -1,6 +1,6 @@
 /** How much room stored logs may take. */
 import type { Kernel } from "sessarc";
-import { spaceOf } from "#internal";
+import { spaceOf } from "sessarc/files";
 
 export interface Budget {
   /** Stored bytes of all logs at most. Infinity where nothing is known of the disk. */

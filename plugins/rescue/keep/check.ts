@@ -1,6 +1,6 @@
 /** The budget of stored logs in `sessarc doctor`. */
 import type { DoctorCheck } from "sessarc";
-import { formatBytes, formatCount } from "#internal/terminal";
+import { formatBytes, formatCount } from "sessarc/terminal";
 import type { StoredLogs } from "./keeper.ts";
 
 const NAME = "stored logs";

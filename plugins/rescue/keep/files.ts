@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, isGone, openRegular } from "#internal/adapter";
+import { codeOf, isGone, openRegular } from "sessarc/files";
 import { type Codec, pack, unpack } from "./pack.ts";
 
 /** Bytes [from, to) of a log. */

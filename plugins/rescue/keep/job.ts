@@ -1,7 +1,7 @@
 /** The part of storing logs that runs in the pool. */
-import type { Adapter, AdapterEnv, SessionRef } from "sessarc";
-import { type AdapterFolders, loadAdapter, messageOf } from "#internal";
-import { withFolders } from "#internal/adapter";
+
+import { messageOf, type SessionRef } from "sessarc";
+import { type Adapter, type AdapterEnv, type AdapterFolders, loadAdapter, withFolders } from "sessarc/adapter";
 import type { Hidden, RescueDatabase } from "../contract.ts";
 import { type KeptFile, keepFiles, keepRows, LogFolder } from "./files.ts";
 

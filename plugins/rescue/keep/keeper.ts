@@ -1,7 +1,5 @@
 /** Stores the log of every session after its import, in the pool, and works out whether its assistant lists it. */
-import type { Kernel, PoolTask, SessionRef } from "sessarc";
-import { createQueue, eachInLanes } from "#internal";
-import { pages } from "#internal/adapter";
+import { createQueue, eachInLanes, type Kernel, type PoolTask, pages, type SessionRef } from "sessarc";
 import type { LogsSetting } from "../config.ts";
 import type { States } from "../state/states.ts";
 import { budgetOf } from "./budget.ts";

@@ -2,8 +2,7 @@
 import { lstat } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { SessarcError } from "sessarc";
-import { isInside } from "#internal";
-import { codeOf } from "#internal/adapter";
+import { codeOf, isInside } from "sessarc/files";
 
 /**
  * Throws RESCUE_OUTSIDE unless `path` is below one of `folders` and every folder between them that exists is a real one that belongs to

@@ -1,8 +1,8 @@
 /** What has to be written so that an assistant has a session again. Nothing is written here. */
 import { createHash } from "node:crypto";
 import { basename, dirname, extname, join } from "node:path";
-import { type Adapter, isRecord, type Kernel, SessarcError } from "sessarc";
-import { messageOf } from "#internal";
+import { isRecord, type Kernel, messageOf, SessarcError } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import type { IndexEntry, RescueContract, RescuedSession, SessionCopy } from "../contract.ts";
 import type { KeptFile } from "../keep/files.ts";
 import type { Keeper } from "../keep/keeper.ts";

@@ -1,9 +1,8 @@
 /** Puts sessions back, and takes back what was put back. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { createQueue, exec } from "#internal";
-import { codeOf } from "#internal/adapter";
+import { createQueue, isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { codeOf, exec } from "sessarc/files";
 import type { Keeper } from "../keep/keeper.ts";
 import { checkPlace, exists } from "./place.ts";
 import { type OpenPlan, planRescue, type RescuePlan } from "./plan.ts";

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError } from "sessarc";
+import { messageOf, SessarcError } from "sessarc";
 import {
+  codeOf,
   editSettings,
   makeFolderOf,
-  messageOf,
   outsideText,
   parseSettings,
   readOutside,
@@ -17,8 +17,7 @@ import {
   type SettingsEdit,
   settingAt,
   tempName,
-} from "#internal";
-import { codeOf } from "#internal/adapter";
+} from "sessarc/files";
 import { exists } from "./place.ts";
 
 /** A value in a JSON file of an assistant. */

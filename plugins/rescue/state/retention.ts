@@ -1,16 +1,17 @@
 /** Changes how long an assistant retains its logs: a backup of its settings file, the smallest edit, nothing else. */
-import { type Adapter, type Kernel, SessarcError } from "sessarc";
+
+import { type Kernel, messageOf, SessarcError } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import {
   editSettings,
   makeFolderOf,
-  messageOf,
   outsideText,
   parseSettings,
   readOutside,
   replaceOutside,
   type SettingsEdit,
   settingAt,
-} from "#internal";
+} from "sessarc/files";
 
 export interface RetentionChange {
   tool: string;

@@ -1,9 +1,8 @@
 /** What each session is at its assistant: listed, hidden, about to be deleted, gone; and whether its folder is there. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import type { Kernel, SqlValue } from "sessarc";
-import { eachInLanes } from "#internal";
-import { isGone } from "#internal/adapter";
+import { eachInLanes, type Kernel, type SqlValue } from "sessarc";
+import { isGone } from "sessarc/files";
 import { HIDDEN, type Hidden } from "../contract.ts";
 
 /**

@@ -1,16 +1,17 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { ErrorBody, SessionEvent } from "sessarc";
+import { writeFileAtomic } from "sessarc/files";
 import {
   ApiError,
+  accepted,
   type CommandContext,
   createProgress,
-  type ErrorBody,
+  isRedacted,
   printable,
-  type SessionEvent,
+  readFrames,
   UsageError,
-} from "sessarc";
-import { writeFileAtomic } from "#internal";
-import { accepted, isRedacted, readFrames } from "#internal/terminal";
+} from "sessarc/terminal";
 import { type Format, renderSession } from "../export/job.ts";
 import { type DocumentProject, type DocumentSession, headOf } from "../export/sessions.ts";
 import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";

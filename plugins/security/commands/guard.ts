@@ -1,5 +1,4 @@
-import { ApiError, type CommandContext, createStyle, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { ApiError, type CommandContext, createStyle, printable, send, UsageError } from "sessarc/terminal";
 import type { GuardStatus, InstallAnswer } from "../guard/install/install.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,7 +1,6 @@
 /** The sub commands of security: descriptions here, code behind `load`. */
 
-import type { Command } from "sessarc";
-import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
+import { type Command, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal";
 
 const guard: Command = {
   name: "guard",

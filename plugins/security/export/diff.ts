@@ -1,5 +1,6 @@
 /** What an edit changed, as lines of a diff, from the arguments that editing tools share. Linear; no file is read. */
-import { type Json, toolCall } from "sessarc";
+import type { Json } from "sessarc";
+import { toolCall } from "sessarc/adapter";
 
 export interface ChangedFile {
   /** Empty where the call does not name it. */

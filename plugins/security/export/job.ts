@@ -1,7 +1,7 @@
 /** What scans and renders whole sessions, off the main thread where there is a pool. Everything that crosses is plain data. */
 
 import type { EventKind, Json, SessionEvent } from "sessarc";
-import { createTranscripts, type TranscriptPart } from "#internal";
+import { createTranscripts, type TranscriptPart } from "sessarc/storage";
 import { createRedactor, type Rule } from "../secrets/engine.ts";
 import { scannerFor } from "../secrets/job.ts";
 import { cleanEvent, cleanTree } from "./clean.ts";

@@ -1,5 +1,5 @@
 /** A session as Markdown: headings for who speaks, calls folded, and nothing in a message that can change what stands around it. */
-import { mainArgument } from "#internal/adapter";
+import { mainArgument } from "sessarc/adapter";
 import { showBidi } from "./clean.ts";
 import {
   argumentText,

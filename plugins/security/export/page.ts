@@ -1,5 +1,5 @@
 /** A session as one static HTML page: no script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
-import { mainArgument } from "#internal/adapter";
+import { mainArgument } from "sessarc/adapter";
 import { showBidi } from "./clean.ts";
 import { type ChangedFile, changesOf } from "./diff.ts";
 import {

@@ -1,5 +1,5 @@
 /** Pages of findings: a cursor says behind which one to go on, so that what comes or goes meanwhile moves nothing. */
-import { invalidCursor } from "#internal";
+import { invalidCursor } from "sessarc";
 import type { CheckFinding } from "./job.ts";
 
 type Place = Pick<CheckFinding, "seq" | "field" | "start" | "end" | "ruleId">;

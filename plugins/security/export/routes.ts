@@ -1,8 +1,7 @@
 /** The security check of a session, its redacted export, and rules tried on the archive. */
 
-import { defineRoute } from "sessarc";
+import { defineRoute, toErrorBody, toEvents } from "sessarc";
 import * as v from "valibot";
-import { toErrorBody, toEvents } from "#internal";
 import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
 import { ruleInput } from "../secrets/rule-set.ts";
 import { countDryRun } from "./dry-run.ts";

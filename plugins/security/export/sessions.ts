@@ -2,8 +2,18 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
-import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
-import { createLimit, type Limit, mustYield, type TranscriptPart, yieldNow } from "#internal";
+import {
+  createLimit,
+  type Kernel,
+  type Limit,
+  mustYield,
+  type PoolTask,
+  type Services,
+  SessarcError,
+  type SessionEvent,
+  yieldNow,
+} from "sessarc";
+import type { TranscriptPart } from "sessarc/storage";
 import { withoutCutEnd } from "../secrets/hide.ts";
 import type { RuleSet } from "../secrets/rule-set.ts";
 import type { DocumentHead } from "./document.ts";

@@ -1,5 +1,5 @@
 /** How an assistant lets another program check a tool call before it runs. Adapters provide it. */
-import type { AdapterEnv } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 export interface GuardContract {
   /** The settings file for the hook. */

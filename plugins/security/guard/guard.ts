@@ -1,7 +1,8 @@
 /** The tool-call guard checks a call before it runs. Service "guard". */
 import { createHmac, randomBytes } from "node:crypto";
 import { basename } from "node:path";
-import { type Json, type Kernel, type PoolTask, SessarcError, type SessionEvent, type ToolRole } from "sessarc";
+import { type Json, type Kernel, type PoolTask, SessarcError, type SessionEvent } from "sessarc";
+import type { ToolRole } from "sessarc/adapter";
 import type { Rule, Scanner } from "../secrets/engine.ts";
 import { hideIn } from "../secrets/hide.ts";
 import type { ScanJob, ScanJobResult } from "../secrets/job.ts";

@@ -1,8 +1,7 @@
 /** Calls that show the archive of all projects or remove the guard. Only the user may make them. */
 import { join, relative, resolve } from "node:path";
-import { type ToolRole, toolCall } from "sessarc";
-import { isInside } from "#internal";
-import { pathsIn } from "#internal/adapter";
+import { pathsIn, type ToolRole, toolCall } from "sessarc/adapter";
+import { isInside } from "sessarc/files";
 import type { ToolCall } from "./payload.ts";
 
 /** Folder and port of the archive. */

@@ -1,7 +1,6 @@
 /** Interception records: the checked calls and the decisions, never the secrets. */
 import { randomBytes } from "node:crypto";
-import type { Kernel, SqlValue, Statement } from "sessarc";
-import { createQueue } from "#internal";
+import { createQueue, type Kernel, type SqlValue, type Statement } from "sessarc";
 
 export interface Interception {
   id: string;

@@ -2,9 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
-import { type Kernel, SessarcError } from "sessarc";
+import { createQueue, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { createQueue } from "#internal";
 import type { Rule, Scanner } from "./engine.ts";
 import { excerptOf, hideIn } from "./hide.ts";
 

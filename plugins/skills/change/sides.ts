@@ -1,6 +1,6 @@
 /** Versions of a skill with their texts at hand, and what changes from one to the next. */
 
-import type { Blobs } from "#internal";
+import type { Blobs } from "sessarc";
 import { type Frontmatter, loadFrontmatter } from "../content/frontmatter.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { changesOf, type FileChange } from "../link/copies.ts";

@@ -1,5 +1,5 @@
 /** The sub command of skills: description here, code behind `load`. */
-import type { Command } from "sessarc";
+import type { Command } from "sessarc/terminal";
 
 const skills: Command = {
   name: "skills",

@@ -1,7 +1,7 @@
 /** `sessarc skills init <folder>`: the beginning of a skill. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { type CommandContext, printable, UsageError } from "sessarc";
+import { type CommandContext, printable, UsageError } from "sessarc/terminal";
 import { toId } from "../content/names.ts";
 
 const template = (name: string) => `---

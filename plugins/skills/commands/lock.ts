@@ -1,10 +1,9 @@
 /** `skills.lock`: where each skill comes from and what it holds, so that another machine installs the same. */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import { ApiError, type CommandContext, printable, UsageError } from "sessarc";
+import { isInside, writeFileAtomic } from "sessarc/files";
+import { ApiError, type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import * as v from "valibot";
-import { isInside, writeFileAtomic } from "#internal";
-import { send } from "#internal/terminal";
 import type { Drift } from "../ops/drift.ts";
 import type { GitImport } from "../ops/import.ts";
 import type { Skill } from "../types.ts";

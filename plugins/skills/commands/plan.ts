@@ -1,5 +1,5 @@
 /** An update on a terminal: the risks first, then the diff. */
-import { type CommandContext, createStyle, printable } from "sessarc";
+import { type CommandContext, createStyle, printable } from "sessarc/terminal";
 import type { UpdatePlan } from "../ops/update.ts";
 
 /** `out` gets what was done or would be, `err` what to know about it. */

@@ -1,8 +1,7 @@
 /** `sessarc skills …`: each action is a call of the API and its answer in words. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, printable, send, UsageError } from "sessarc/terminal";
 import type { FoundSkill, GitImport } from "../ops/import.ts";
 import type { Deleted } from "../ops/linking.ts";
 import type { UpdatePlan } from "../ops/update.ts";

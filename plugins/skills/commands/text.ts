@@ -1,7 +1,6 @@
 /** Skills as text for a terminal. */
 
-import { type CommandContext, createStyle, formatTable, printable } from "sessarc";
-import { formatBytes } from "#internal/terminal";
+import { type CommandContext, createStyle, formatBytes, formatTable, printable } from "sessarc/terminal";
 import type { Scan, ScanEntry, Skill, SkillDetail, SkillLink, Snapshot } from "../types.ts";
 
 type Terminal = Pick<CommandContext, "colour" | "columns">;

@@ -1,5 +1,5 @@
 /** Long synchronous work on the main thread, interrupted so that others get their turn. */
-import { mustYield, yieldNow } from "#internal";
+import { mustYield, yieldNow } from "sessarc";
 
 /** Runs `work` to its end. A step of the generator is at most a few ms long. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {

@@ -13,8 +13,7 @@ import {
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
-import { isInside } from "#internal";
-import { codeOf } from "#internal/adapter";
+import { codeOf, isInside } from "sessarc/files";
 
 export interface FileEntry {
   path: string;

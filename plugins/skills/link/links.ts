@@ -2,9 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { SessarcError } from "sessarc";
-import { type Blobs, missingFolderOf } from "#internal";
-import { codeOf } from "#internal/adapter";
+import { type Blobs, SessarcError } from "sessarc";
+import { codeOf, missingFolderOf } from "sessarc/files";
 import { type Catalog, entriesOf, type LinkRow, type MadeFolder, type SnapshotRow } from "../store/catalog.ts";
 import { materialise, removeOwn } from "../store/materialise.ts";
 import type { Scope } from "../types.ts";

@@ -1,7 +1,7 @@
 /** Whether what is at a path is what sessarc put there. Checked in the same event-loop turn as the action. */
 import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { isGone } from "#internal/adapter";
+import { isGone } from "sessarc/files";
 import type { LinkRow } from "../store/catalog.ts";
 
 type Standing = { is: "nothing" } | { is: "ours" } | { is: "other"; what: string; kind: "link" | "folder" | "file" };

@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Adapter, AdapterEnv } from "sessarc";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import { linkRoot } from "../scan/roots.ts";
 import type { LinkRow } from "../store/catalog.ts";
 import type { SkillLink } from "../types.ts";

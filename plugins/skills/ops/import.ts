@@ -2,8 +2,8 @@
 import { createRequire } from "node:module";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Kernel, SessarcError } from "sessarc";
-import { eachInLanes, isInside } from "#internal";
+import { eachInLanes, type Kernel, SessarcError } from "sessarc";
+import { isInside } from "sessarc/files";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { isNamedAs, normalName, toId } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";

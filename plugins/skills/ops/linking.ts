@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessarcError, SessarcError, type Statement } from "sessarc";
-import { isInside } from "#internal";
+import { isInside } from "sessarc/files";
 import { linkRoot } from "../scan/roots.ts";
 import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
 import type { Scope, Skill } from "../types.ts";

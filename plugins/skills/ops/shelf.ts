@@ -1,8 +1,8 @@
 /** What every operation on skills uses: catalogue, folders, links, and one change at a time. */
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { type Adapter, type Kernel, SessarcError } from "sessarc";
-import { createQueue } from "#internal";
+import { createQueue, type Kernel, SessarcError } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import { inSlices } from "../content/slices.ts";
 import type { Tree } from "../content/tree.ts";
 import { createLinks, type Links } from "../link/links.ts";

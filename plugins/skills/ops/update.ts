@@ -1,6 +1,5 @@
 /** A skill and where it came from: has it changed there, what would change here, and the change itself. */
-import { SessarcError } from "sessarc";
-import { eachInLanes } from "#internal";
+import { eachInLanes, SessarcError } from "sessarc";
 import { compareThree, merge, type Preference } from "../change/merge.ts";
 import type { Risk } from "../change/risks.ts";
 import { describeChange, type FileDiff } from "../change/sides.ts";

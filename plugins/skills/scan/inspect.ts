@@ -1,8 +1,8 @@
 /** Inspects one folder: is it a skill, and which. Results are cached until the folder changes. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isInside } from "#internal";
-import { BoundedMap, codeOf, isGone } from "#internal/adapter";
+import { BoundedMap } from "sessarc";
+import { codeOf, isGone, isInside } from "sessarc/files";
 import { type Frontmatter, loadFrontmatter, type ReadFrontmatter } from "../content/frontmatter.ts";
 import { newStamp, readTree, type Stamp, stampTree, type Tree, TreeError } from "../content/tree.ts";
 import type { BrokenReason } from "../types.ts";

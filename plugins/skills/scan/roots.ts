@@ -1,6 +1,6 @@
 /** Where skills are looked for: what the adapters say, each place once, in an order that does not change. */
 import { join } from "node:path";
-import type { Adapter, AdapterEnv } from "sessarc";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import type { Scope } from "../types.ts";
 
 export interface SkillRoot {

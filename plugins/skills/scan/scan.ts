@@ -2,8 +2,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isInside } from "#internal";
-import { codeOf, isGone } from "#internal/adapter";
+import { codeOf, isGone, isInside } from "sessarc/files";
 import { isNamedAs, normalName } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";
 import type { ScanEntry, ScanPlace } from "../types.ts";

@@ -1,7 +1,6 @@
 /** SQL of skills, one function per question. */
 import { randomBytes } from "node:crypto";
-import type { Database, Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Database, marks, type Statement } from "sessarc";
 import type { Tree, TreeEntry } from "../content/tree.ts";
 import type { Origin, Scope, Snapshot } from "../types.ts";
 

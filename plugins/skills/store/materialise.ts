@@ -1,9 +1,7 @@
 /** From a list of entries back to files: exact bytes, exact modes. And the removal of what we made. */
 import { chmod, lstat, mkdir, open, readdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError } from "sessarc";
-import type { Blobs } from "#internal";
-import { eachInLanes } from "#internal";
+import { type Blobs, eachInLanes, SessarcError } from "sessarc";
 import type { FileEntry, TreeEntry } from "../content/tree.ts";
 
 /**

@@ -5,9 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { Statement, Storage } from "sessarc";
-import type { Blobs } from "#internal";
-import { eachInLanes } from "#internal";
+import { type Blobs, eachInLanes, type Statement, type Storage } from "sessarc";
 import { inSlices } from "../content/slices.ts";
 import { readTree, type Tree, type TreeEntry, TreeError } from "../content/tree.ts";
 import type { Origin, Snapshot } from "../types.ts";

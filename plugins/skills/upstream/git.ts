@@ -2,7 +2,7 @@
 import { lstat, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { type ExecResult, exec, GIT_OPTIONS, GIT_VARIABLES } from "#internal";
+import { type ExecResult, exec, GIT_OPTIONS, GIT_VARIABLES } from "sessarc/files";
 
 export interface Git {
   /** Runs to the end; the exit code is an answer. Throws SKILL_UPSTREAM_LATE, SKILL_UPSTREAM_FAILED (too large), SKILL_GIT_MISSING. */

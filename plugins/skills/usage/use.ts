@@ -1,8 +1,7 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
 
-import type { Database, Kernel, SessionUsage } from "sessarc";
-import { mustYield, plainUsage, yieldNow } from "#internal";
-import { mergeUsage } from "#internal/adapter";
+import { type Database, type Kernel, mustYield, type SessionUsage, yieldNow } from "sessarc";
+import { mergeUsage, plainUsage } from "sessarc/adapter";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
 

@@ -1,6 +1,5 @@
 /** The answer of a push: its report, or events as it goes on. */
-import type { Kernel } from "sessarc";
-import { toErrorBody, toEvents } from "#internal";
+import { type Kernel, toErrorBody, toEvents } from "sessarc";
 import type { TeamClient } from "./client.ts";
 import type { PushReport } from "./push.ts";
 

@@ -1,8 +1,7 @@
 /** This machine in its teams: joining, choosing projects, pushing, withdrawing, leaving. */
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { createQueue } from "#internal";
+import { createQueue, isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { TeamApi, TOGETHER } from "./api.ts";
 import { createDeviceKey, removeDeviceKey } from "./device.ts";
 import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";

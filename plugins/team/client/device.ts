@@ -2,7 +2,7 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { writeFileAtomic } from "#internal";
+import { writeFileAtomic } from "sessarc/files";
 
 /** Writes a new key to `path` and returns its public part: the 32 bytes as base64url. */
 export async function createDeviceKey(path: string): Promise<string> {

@@ -5,8 +5,7 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isSessarcError, type Kernel, type SessarcError } from "sessarc";
-import { messageOf } from "#internal";
+import { isSessarcError, type Kernel, messageOf, type SessarcError } from "sessarc";
 import { refusalOf, type TeamApi, TOGETHER } from "./api.ts";
 import { type Staged, stage, stampOf } from "./stage.ts";
 import type { Candidate, MovedSession, PushedRow, Server, TeamStore } from "./store.ts";

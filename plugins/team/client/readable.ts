@@ -1,8 +1,7 @@
 /** Whether a server may parse a redacted log again: only one that says what the log itself does. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Kernel, SessionEvent, SessionRef, SessionSummary } from "sessarc";
-import { canonicalJson } from "#internal";
+import { canonicalJson, type Kernel, type SessionEvent, type SessionRef, type SessionSummary } from "sessarc";
 import { figuresText, ledgerReplies, logLines, outsideOf, readCopy } from "../portable/log.ts";
 import type { LoadChunk } from "../portable/read.ts";
 import { replyLines } from "../portable/replies.ts";

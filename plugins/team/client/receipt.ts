@@ -1,7 +1,6 @@
 /** The receipt of a withdrawal: what the server signed must be what it answers. */
-import { parseRecord } from "sessarc";
+import { canonicalJson, parseRecord } from "sessarc";
 import * as v from "valibot";
-import { canonicalJson } from "#internal";
 import { isSigned } from "../keys.ts";
 import * as wire from "./wire.ts";
 

@@ -1,5 +1,5 @@
 /** What a team's server may answer. Every value is checked before it is used, stored or shown: the server may be hostile, or not one of a team at all. */
-import { printable } from "sessarc";
+import { printable } from "sessarc/terminal";
 import * as v from "valibot";
 
 /** Characters of a name, of a reason, and of a remedy that are shown. */

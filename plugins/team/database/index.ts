@@ -1,6 +1,6 @@
 /** Opens the database of a team: PostgreSQL, or PGlite in a folder. */
 import { SessarcError } from "sessarc";
-import { stepDigest } from "#internal";
+import { stepDigest } from "sessarc/storage";
 import type { Principal, TeamDatabase, TeamDatabaseOptions, TeamWriter } from "../types.ts";
 import { translateStep } from "./ddl.ts";
 import { type Connection, openEngine } from "./engine.ts";

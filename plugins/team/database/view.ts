@@ -1,7 +1,5 @@
 /** The `Database` of `sessarc` over PostgreSQL: each query in a transaction as one role, so that no setting outlives it. */
-import { type Database, SessarcError, type SqlValue, type Statement } from "sessarc";
-import { createQueue } from "#internal";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, createQueue, type Database, SessarcError, type SqlValue, type Statement } from "sessarc";
 import { type Translated, toParams, translate, typesOf } from "./dialect.ts";
 import type { Cell, Connection, Engine } from "./engine.ts";
 import { failed } from "./failures.ts";

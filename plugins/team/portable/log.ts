@@ -1,7 +1,8 @@
 /** A session's log as it leaves the machine, row by row, and what an adapter makes of it. */
-import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, UsageEntry } from "sessarc";
-import { canonicalJson, linesOfPieces } from "#internal";
-import { type LogLine, replyHash } from "#internal/adapter";
+
+import { canonicalJson, type SessionEvent, type SessionRef, type SessionSummary, type UsageEntry } from "sessarc";
+import { type Adapter, type AdapterEnv, type LogLine, replyHash } from "sessarc/adapter";
+import { linesOfPieces } from "sessarc/files";
 import type { PortableSummary } from "../types.ts";
 import type { LoadChunk } from "./read.ts";
 import { replyLines } from "./replies.ts";

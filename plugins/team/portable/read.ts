@@ -1,6 +1,6 @@
 /** A pushed session as an adapter reads one: its messages, then its summary. */
 import type { SessionEvent, SessionSummary, UsageEntry } from "sessarc";
-import { linesOfPieces } from "#internal";
+import { linesOfPieces } from "sessarc/files";
 import type { Manifest } from "../types.ts";
 import { toEvent } from "./events.ts";
 import { toReply } from "./replies.ts";

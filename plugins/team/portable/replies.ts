@@ -1,6 +1,6 @@
 /** Replies as lines: `[hash, UTC quarter-hour or −1, model with its price class, five token counts]`. */
 import type { TokenUsage, UsageEntry } from "sessarc";
-import { classed, plainModel } from "#internal";
+import { classed, plainModel } from "sessarc/adapter";
 
 const QUARTER_MS = 900_000;
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;

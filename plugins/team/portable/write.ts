@@ -1,6 +1,6 @@
 /** From an archived session to what leaves the machine: the manifest, and the pieces that it names. */
 import type { SessionEvent, SessionLink, SessionSummary, UsageEntry } from "sessarc";
-import { createPieces, type Piece } from "#internal";
+import { createPieces, type Piece } from "sessarc/files";
 import type { Manifest, PortableSummary } from "../types.ts";
 import { eventLine } from "./events.ts";
 import { replyLines } from "./replies.ts";

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { type Database, SessarcError, type Storage } from "sessarc";
-import { marks, pages } from "#internal/adapter";
+import { type Database, marks, pages, SessarcError, type Storage } from "sessarc";
 
 /** Bytes of what is in a chunk: a machine cuts its pieces at one MiB. */
 const MOST_INFLATED = 2 * 2 ** 20;

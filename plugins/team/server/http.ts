@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import type { H3, H3Event } from "h3";
-import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { addSecurityHeaders, messageOf, readBytes, readJson, toErrorBody, validate } from "#internal";
+import { isSessarcError, type Kernel, messageOf, SessarcError, toErrorBody } from "sessarc";
+import { addSecurityHeaders, readBytes, readJson, validate } from "sessarc/serve";
 import { codeOf } from "../database/install.ts";
 import { type Caller, need, needMachine } from "./accounts/caller.ts";
 import { createRateLimit } from "./accounts/rate.ts";

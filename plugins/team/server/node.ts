@@ -1,7 +1,8 @@
 /** A node of a team server. It keeps no state: any number of nodes may run on one database and one store of bodies. */
 import type { H3 } from "h3";
-import { type CommandContext, SessarcError, type Storage } from "sessarc";
-import { acquireLock, messageOf } from "#internal";
+import { messageOf, SessarcError, type Storage } from "sessarc";
+import { acquireLock } from "sessarc/storage";
+import type { CommandContext } from "sessarc/terminal";
 import { openTeamDatabase } from "../database/index.ts";
 import type { TeamDatabase } from "../types.ts";
 import { createAccessLog } from "./accounts/access-log.ts";

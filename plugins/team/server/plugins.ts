@@ -1,6 +1,8 @@
 /** Which built-in plugins the kernels of a server run, and what of them. */
-import { type Adapter, type Plugin, type PluginEntry, VERSION } from "sessarc";
-import { loadPlugin } from "#internal";
+
+import { type Plugin, VERSION } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import { loadPlugin, type PluginEntry } from "sessarc/serve";
 import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
 import { HISTORY, isRouteAllowed, offeredRoutes } from "./people/allowed.ts";

@@ -1,7 +1,8 @@
 /** `sessarc team serve`: a node on a socket, until it is stopped. */
 import type { RequestListener } from "node:http";
-import { type CommandContext, printable } from "sessarc";
-import { linger, listenOn, messageOf } from "#internal";
+import { messageOf } from "sessarc";
+import { linger, listenOn } from "sessarc/serve";
+import { type CommandContext, printable } from "sessarc/terminal";
 import { createNode } from "./node.ts";
 
 /** What open connections get to end. */

@@ -1,8 +1,8 @@
 /** Storage of the kernels on a server: the team's database, and bodies in a folder or in a driver of unstorage. */
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type Database, isRecord, SessarcError, type Storage } from "sessarc";
-import { createBlobs, createTranscripts, type Derived, type DriverConfig, openFiles } from "#internal";
+import { type Database, type Derived, isRecord, SessarcError, type Storage } from "sessarc";
+import { createBlobs, createTranscripts, type DriverConfig, openFiles } from "sessarc/storage";
 
 export interface Bodies {
   /** Where files are, or would be: a node's own folder. */

@@ -5,9 +5,8 @@
  */
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Statement } from "sessarc";
-import { isTempName } from "#internal";
-import { pages } from "#internal/adapter";
+import { pages, type Statement } from "sessarc";
+import { isTempName } from "sessarc/files";
 import type { TeamDatabase } from "../types.ts";
 import type { BlobStore } from "./blobs.ts";
 import type { Ingest } from "./ingest/ingest.ts";

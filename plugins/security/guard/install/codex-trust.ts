@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, type JsonRecord } from "sessarc";
-import { readRegular } from "sessarc/adapter";
-import { parseSettings } from "#internal";
+import { parseSettings, readRegular } from "sessarc/files";
 import { hookIn, isWaitingHook } from "./hook-command.ts";
 
 /** Lists of hooks, by the names that Codex has for them in its trust. */

@@ -9,7 +9,7 @@ import {
   SettingsProblem,
   type SettingsSyntax,
   settingAt,
-} from "#internal";
+} from "sessarc/files";
 import { hookIn, isWaitingHook } from "./hook-command.ts";
 import type { HookTool } from "./hooks.ts";
 

@@ -2,8 +2,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Storage } from "sessarc";
-import { storageFailed, writeFileAtomic } from "#internal";
+import { type Storage, storageFailed } from "sessarc";
+import { writeFileAtomic } from "sessarc/files";
 import { waitingProgram } from "./waiting-script.ts";
 
 /** Time a hook waits for the service. */

@@ -1,6 +1,7 @@
 /** The settings file of each assistant and the hook's entry in it. */
 import { join } from "node:path";
-import type { AdapterEnv, Json, Kernel } from "sessarc";
+import type { Json, Kernel } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 import { commandOf, type HookRequest, waitingCommandOf } from "./hook-command.ts";
 import { pluginText } from "./opencode-plugin.ts";
 

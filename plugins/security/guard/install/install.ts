@@ -12,7 +12,7 @@ import {
   removeFoldersOf,
   removeOutside,
   replaceOutside,
-} from "#internal";
+} from "sessarc/files";
 import type { RuleSet } from "../../secrets/rule-set.ts";
 import { diffOf } from "./diff.ts";
 import { type HookRequest, hookIn, isWaitingHook } from "./hook-command.ts";

@@ -1,7 +1,6 @@
 /** The installed hooks: one row per assistant. */
 
-import type { Database, Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Database, marks, type Statement } from "sessarc";
 
 export interface InstallRow {
   tool: string;

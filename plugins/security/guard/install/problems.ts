@@ -2,8 +2,7 @@
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, type Kernel } from "sessarc";
-import { readRegular } from "sessarc/adapter";
-import { parseSettings } from "#internal";
+import { parseSettings, readRegular } from "sessarc/files";
 import { codexTrustProblem } from "./codex-trust.ts";
 import { type FoundHook, leadsTo } from "./hook-command.ts";
 import { hookScript, placesOf } from "./hook-script.ts";

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RE2JS } from "re2js";
-import { readRegular } from "sessarc/adapter";
+import { readRegular } from "sessarc/files";
 import { expressions } from "../../secrets/match/expressions.ts";
 import { namesFit } from "./glob.ts";
 import { isSecretFile } from "./stores.ts";

@@ -1,6 +1,6 @@
 /** The history as a source: what a git command would print of earlier versions, read from the repository. */
 import { parse } from "node:path";
-import { exec, GIT_LIST_KEYS, GIT_OPTIONS, gitEnvironment, gitFiltersOff } from "#internal";
+import { exec, GIT_LIST_KEYS, GIT_OPTIONS, gitEnvironment, gitFiltersOff } from "sessarc/files";
 
 /** Bytes that are read. */
 const MOST_BYTES = 2 ** 20;

@@ -1,5 +1,6 @@
 /** Which secrets files hold now. Runs in the pool. */
-import { BoundedMap, openRegular } from "#internal/adapter";
+import { BoundedMap } from "sessarc";
+import { openRegular } from "sessarc/files";
 import { fingerprintOf } from "./fingerprint.ts";
 import { leakScanner } from "./scanner.ts";
 

@@ -1,6 +1,6 @@
 /** Finds the secrets of each session while it is read. Their values are not stored, only their fingerprints. */
-import { type EventKind, type IndexerModule, isRecord, type SessionEvent, toolCall } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, type EventKind, type IndexerModule, isRecord, type SessionEvent } from "sessarc";
+import { toolCall } from "sessarc/adapter";
 import type { EventFinding } from "../engine.ts";
 import { hideIn } from "../hide.ts";
 import { fingerprintOf } from "./fingerprint.ts";

@@ -1,7 +1,6 @@
 /** The inbox of leaked secrets. */
-import { defineRoute } from "sessarc";
+import { defineRoute, invalidCursor } from "sessarc";
 import * as v from "valibot";
-import { invalidCursor } from "#internal";
 
 const state = v.picklist(["open", "rotated", "harmless"]);
 const flag = v.optional(v.picklist(["0", "1"]));

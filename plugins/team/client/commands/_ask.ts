@@ -1,7 +1,6 @@
 /** Questions in a terminal, and flags. */
 import { createInterface } from "node:readline/promises";
-import { type CommandContext, printable } from "sessarc";
-import { formatCount } from "#internal/terminal";
+import { type CommandContext, formatCount, printable } from "sessarc/terminal";
 
 export function textFlag({ flags }: CommandContext, name: string): string | undefined {
   const value = flags[name];

@@ -1,5 +1,5 @@
 /** What ended beside the machine or person that was named. */
-import { type CommandContext, printable } from "sessarc";
+import { type CommandContext, printable } from "sessarc/terminal";
 import { countOf } from "./_ask.ts";
 
 interface Ended {

@@ -1,14 +1,18 @@
 /** One push over the API, and what is printed about it. */
+
+import type { ErrorBody } from "sessarc";
 import {
   ApiError,
+  accepted,
   type CommandContext,
   createProgress,
   createStyle,
-  type ErrorBody,
+  formatBytes,
+  formatCount,
   formatTable,
   printable,
-} from "sessarc";
-import { accepted, formatBytes, formatCount, readFrames } from "#internal/terminal";
+  readFrames,
+} from "sessarc/terminal";
 import type { PushedSession, PushFrame, PushReport } from "../push.ts";
 import { countOf } from "./_ask.ts";
 

@@ -1,5 +1,5 @@
 /** `--since` as an ISO time: a local day, or that many days ago. */
-import { type CommandContext, UsageError } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc/terminal";
 import { textFlag } from "./_ask.ts";
 
 export function sinceOf(ctx: CommandContext): string | undefined {

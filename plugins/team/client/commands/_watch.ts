@@ -1,7 +1,6 @@
 /** `sessarc push --watch`: pushes what changed until the user ends it. */
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiError, type CommandContext, printable } from "sessarc";
-import { send } from "#internal/terminal";
+import { ApiError, type CommandContext, printable, send } from "sessarc/terminal";
 import { pauseAfter } from "../pauses.ts";
 import { type Pushed, print, pushOnce } from "./_push.ts";
 

@@ -1,5 +1,5 @@
 /** `sessarc team access`. */
-import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { type Column, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc/terminal";
 import type { AccessLog } from "../client.ts";
 import { textFlag } from "./_ask.ts";
 

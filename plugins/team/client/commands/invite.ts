@@ -1,6 +1,5 @@
 /** `sessarc team invite`. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { Invitation } from "../wire.ts";
 import { textFlag } from "./_ask.ts";
 

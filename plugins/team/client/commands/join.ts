@@ -1,6 +1,5 @@
 /** `sessarc team join <link>`. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { TeamStatus } from "../client.ts";
 import { ask, canAsk, textFlag } from "./_ask.ts";
 

@@ -1,6 +1,5 @@
 /** `sessarc team leave`. */
-import { type CommandContext, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, send, UsageError } from "sessarc/terminal";
 import { countOf, isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,6 +1,5 @@
 /** `sessarc team open`: a one-time link into the team's dashboard. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

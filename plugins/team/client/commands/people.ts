@@ -1,5 +1,5 @@
 /** `sessarc team people`. */
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc/terminal";
 import type { TeamPeople } from "../client.ts";
 import type { Device, Person } from "../wire.ts";
 import { textFlag } from "./_ask.ts";

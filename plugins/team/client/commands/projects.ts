@@ -1,6 +1,5 @@
 /** `sessarc team projects`. */
-import { type CommandContext, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, send, UsageError } from "sessarc/terminal";
 import type { TeamStatus } from "../client.ts";
 import { textFlag } from "./_ask.ts";
 import { show } from "./status.ts";

@@ -1,5 +1,5 @@
 /** `sessarc push`. */
-import type { CommandContext } from "sessarc";
+import type { CommandContext } from "sessarc/terminal";
 import { listFlag, textFlag } from "./_ask.ts";
 import { print, pushOnce } from "./_push.ts";
 import { sinceOf } from "./_since.ts";

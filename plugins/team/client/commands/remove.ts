@@ -1,6 +1,5 @@
 /** `sessarc team remove <person>`: who leaves the team. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { EndedPerson } from "../wire.ts";
 import { countOf, isConfirmed, textFlag } from "./_ask.ts";
 import { reportEnded } from "./_ended.ts";

@@ -1,6 +1,5 @@
 /** `sessarc team revoke <machine>`: a stolen or retired machine. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { Device, EndedMachine } from "../wire.ts";
 import { isConfirmed, textFlag } from "./_ask.ts";
 import { reportEnded } from "./_ended.ts";

@@ -1,6 +1,5 @@
 /** `sessarc team spaces`: lists them, creates one, adds people. */
-import { type CommandContext, createStyle, formatTable, printable } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, formatTable, printable, send } from "sessarc/terminal";
 import type { Person, SharedSpace } from "../wire.ts";
 import { textFlag } from "./_ask.ts";
 

@@ -1,5 +1,5 @@
 /** `sessarc team status`. */
-import { type CommandContext, createStyle, formatTable, printable } from "sessarc";
+import { type CommandContext, createStyle, formatTable, printable } from "sessarc/terminal";
 import type { TeamStatus } from "../client.ts";
 import { countOf } from "./_ask.ts";
 

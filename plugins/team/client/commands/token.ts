@@ -1,6 +1,5 @@
 /** `sessarc team token`: a token that only reads, for MCP clients and scripts. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { MadeToken } from "../client.ts";
 import { textFlag } from "./_ask.ts";
 

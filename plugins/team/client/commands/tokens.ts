@@ -1,6 +1,5 @@
 /** `sessarc team tokens`: read tokens, and the end of one. */
-import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import type { ReadToken } from "../wire.ts";
 import { isConfirmed, textFlag } from "./_ask.ts";
 

@@ -1,6 +1,5 @@
 /** `sessarc team withdraw`. */
-import { type CommandContext, printable, UsageError } from "sessarc";
-import { send } from "#internal/terminal";
+import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { Withdrawal } from "../client.ts";
 import { countOf, isConfirmed, textFlag } from "./_ask.ts";
 

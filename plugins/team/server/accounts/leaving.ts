@@ -1,6 +1,5 @@
 /** Ending access: of a machine, and of a person. What they pushed stays, but for a private space that the owner wants deleted. */
-import { type Database, SessarcError, type Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Database, marks, SessarcError, type Statement } from "sessarc";
 import { type Directory, memberRow } from "./directory.ts";
 
 interface Machine {

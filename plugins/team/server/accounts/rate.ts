@@ -1,6 +1,5 @@
 /** How often one address may ask for something that takes guessing. */
-import { SessarcError } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, SessarcError } from "sessarc";
 
 /** Addresses remembered; the oldest window goes first. */
 const REMEMBERED = 10_000;

@@ -1,8 +1,7 @@
 /** /team/api: receiving sessions and removing them again. */
-import { type Database, SessarcError } from "sessarc";
+import { canonicalJson, type Database, marks, pages, SessarcError } from "sessarc";
+import { validate } from "sessarc/serve";
 import * as v from "valibot";
-import { canonicalJson, validate } from "#internal";
-import { marks, pages } from "#internal/adapter";
 import { digestOf } from "../../manifest.ts";
 import { MOST_PACKED } from "../blobs.ts";
 import { idHere } from "../ingest/adapters.ts";

@@ -1,14 +1,7 @@
 /** Adapters over pushed sessions: the archive imports them as it imports logs. */
-import {
-  type Adapter,
-  type AdapterDefinition,
-  defineAdapter,
-  type NewEvent,
-  type Plugin,
-  type SessionEvent,
-  type SessionSummary,
-  type Statement,
-} from "sessarc";
+
+import type { Plugin, SessionEvent, SessionSummary, Statement } from "sessarc";
+import { type Adapter, type AdapterDefinition, defineAdapter, type NewEvent } from "sessarc/adapter";
 import { type LoadChunk, readText } from "../../portable/read.ts";
 import { limit } from "./limits.ts";
 import type { PushedManifest } from "./manifest-schema.ts";

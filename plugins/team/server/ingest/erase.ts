@@ -1,7 +1,5 @@
 /** Removes sessions from every table, and counts again the replies that others share with them. */
-import { type Kernel, SessarcError, type Statement } from "sessarc";
-import { messageOf } from "#internal";
-import { marks, pages } from "#internal/adapter";
+import { type Kernel, marks, messageOf, pages, SessarcError, type Statement } from "sessarc";
 import { textsOf } from "../../portable/read.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import type { ImportKernel, ImportParts } from "./kernel.ts";

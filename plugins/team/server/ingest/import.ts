@@ -1,6 +1,5 @@
 /** Imports pushed sessions: several together where they wait, large ones beside the others. */
-import { isSessarcError, SessarcError, type Statement } from "sessarc";
-import { messageOf } from "#internal";
+import { isSessarcError, messageOf, SessarcError, type Statement } from "sessarc";
 import { textsToImport } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { Erase } from "./erase.ts";

@@ -1,7 +1,7 @@
 /** The kernel that imports, over the connection that holds the tenant's lock. */
-import { createKernel, type Database, type Kernel, type Plugin } from "sessarc";
-import { messageOf } from "#internal";
-import { marks, pages } from "#internal/adapter";
+
+import { type Database, type Kernel, marks, messageOf, type Plugin, pages } from "sessarc";
+import { createKernel } from "sessarc/serve";
 import { createTurns } from "../../database/turns.ts";
 import { textsOf } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";

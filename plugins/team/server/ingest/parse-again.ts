@@ -1,7 +1,9 @@
 /** What an adapter makes of a pushed log: the manifest that the machine would have sent with it. */
 import { join } from "node:path";
-import type { Adapter, SessionSummary } from "sessarc";
-import { createPieces, type Piece, validate } from "#internal";
+import type { SessionSummary } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
+import { createPieces, type Piece } from "sessarc/files";
+import { validate } from "sessarc/serve";
 import { eventLine } from "../../portable/events.ts";
 import { ledgerReplies, logLines, readCopy } from "../../portable/log.ts";
 import type { LoadChunk } from "../../portable/read.ts";

@@ -2,9 +2,7 @@
  * Parses pushed logs again when this server's adapter is newer than the one that made the stored messages. One log at a time, between pushes; what is
  * left is in the database, so a node that was killed, and every other node, goes on from there.
  */
-import { isSessarcError } from "sessarc";
-import { messageOf } from "#internal";
-import { marks } from "#internal/adapter";
+import { isSessarcError, marks, messageOf } from "sessarc";
 import type { TeamDatabase } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { LogReader, ServerPlugins } from "../plugins.ts";

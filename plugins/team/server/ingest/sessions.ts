@@ -1,6 +1,5 @@
 /** Pushed sessions and their rows in `team_session`. */
-import type { Database, Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { type Database, marks, type Statement } from "sessarc";
 import { type Facts, idHere } from "./adapters.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
 

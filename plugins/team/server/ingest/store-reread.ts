@@ -1,6 +1,5 @@
 /** Stores sessions whose logs were parsed again. */
-import { SessarcError } from "sessarc";
-import { canonicalJson } from "#internal";
+import { canonicalJson, SessarcError } from "sessarc";
 import { textsOf } from "../../portable/read.ts";
 import type { Erase } from "./erase.ts";
 import type { Jobs } from "./jobs.ts";

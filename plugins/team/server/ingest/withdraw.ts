@@ -1,6 +1,5 @@
 /** Removes what people withdraw, and imports that never ended. */
-import type { Statement } from "sessarc";
-import { marks } from "#internal/adapter";
+import { marks, type Statement } from "sessarc";
 import { idHere } from "./adapters.ts";
 import type { Erase } from "./erase.ts";
 import type { Jobs } from "./jobs.ts";

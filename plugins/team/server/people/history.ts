@@ -1,6 +1,5 @@
 /** Routes that read the history of a repository, on a server: a few at a time on a node, and with the server's own error. */
-import { isSessarcError, SessarcError } from "sessarc";
-import { createLimit } from "#internal";
+import { createLimit, isSessarcError, SessarcError } from "sessarc";
 
 /** Questions of one node that run at once: each may start several processes. */
 const AT_ONCE = 2;

@@ -1,5 +1,8 @@
 /** A kernel for each person: its database shows what that person may read, so that no cache of a plugin mixes people. */
-import { type CommandContext, createKernel, type Kernel } from "sessarc";
+
+import type { Kernel } from "sessarc";
+import { createKernel } from "sessarc/serve";
+import type { CommandContext } from "sessarc/terminal";
 import type { TeamDatabase } from "../../types.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";

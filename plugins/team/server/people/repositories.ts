@@ -4,8 +4,7 @@
  */
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { isSessarcError, type Kernel, type Services, SessarcError } from "sessarc";
-import { BoundedMap } from "#internal/adapter";
+import { BoundedMap, isSessarcError, type Kernel, type Services, SessarcError } from "sessarc";
 import type { Space } from "../accounts/caller.ts";
 
 /** Of a project whose machines know the repository's first commit. */

@@ -1,7 +1,6 @@
 /** What a person's kernel answers beyond a local one: whose sessions are whose. Row-level security keeps it to what the person may read. */
-import { defineRoute, type Kernel, type Services, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, marks, pages, type Services, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { marks, pages } from "#internal/adapter";
 import type { Directory } from "../accounts/directory.ts";
 
 type Listed = Awaited<ReturnType<Services["archive"]["page"]>>["sessions"][number];

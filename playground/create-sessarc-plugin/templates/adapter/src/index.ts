@@ -1,7 +1,8 @@
 /** Reads the session logs of Starter: `~/.starter/sessions/<session>.jsonl`, a row per message. Change it to what your tool writes. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createLedger, defineAdapter, type EventKind, toIso, toRecord, toText } from "sessarc";
+import { type EventKind, toIso, toRecord, toText } from "sessarc";
+import { createLedger, defineAdapter } from "sessarc/adapter";
 
 const KINDS: Readonly<Record<string, EventKind>> = {
   human: "user",

@@ -1,6 +1,5 @@
 /** Tool calls beside their results, in one pass over a transcript. */
-import type { SessionEvent } from "../session/session.ts";
-import { BoundedMap } from "../utils/bounded.ts";
+import { BoundedMap, type SessionEvent } from "sessarc";
 
 /** Calls that wait for their result at one time; of more the oldest are given up. */
 const OPEN = 256;

@@ -1,6 +1,6 @@
 /** Where editors made of VS Code keep what their extensions store. */
 import { join } from "node:path";
-import type { AdapterEnv } from "../contract/adapter.ts";
+import type { AdapterEnv } from "sessarc/adapter";
 
 const APPS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf", "Positron"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server", ".windsurf-server"];

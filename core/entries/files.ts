@@ -1,0 +1,28 @@
+/** Public entry `sessarc/files`: reading and replacing files, other programs' settings, paths inside a folder, running programs. Re-exports only. */
+export { applyEdit, editSettings, type SettingsEdit, settingAt } from "../outside/edit.ts";
+export {
+  digestOf,
+  HARD_LINKED,
+  makeFolderOf,
+  missingFolderOf,
+  type OutsideFile,
+  outsideBytes,
+  outsideText,
+  readOutside,
+  removeFoldersOf,
+  removeOutside,
+  replaceOutside,
+  tempBeside,
+} from "../outside/file.ts";
+export { parseSettings, SettingsProblem, type SettingsSyntax, usable } from "../outside/parse.ts";
+export type { PlacedFile, Placement } from "../outside/placement-journal.ts";
+export { createPlacements, type PlacementOwner, type Placements, type PlannedFile } from "../outside/placements.ts";
+export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
+export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
+export { attend, type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";
+export { type Space, spaceOf } from "../utils/free-space.ts";
+export { GIT_LIST_KEYS, GIT_OPTIONS, GIT_VARIABLES, gitEnvironment, gitFiltersOff } from "../utils/git.ts";
+export { codeOf, isGone } from "../utils/gone.ts";
+export { isInside, resolveInside } from "../utils/path.ts";
+export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
+export { openRegular, readRegular, readRegularSync } from "../utils/regular.ts";

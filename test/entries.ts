@@ -1,0 +1,76 @@
+/** What each public entry exports, and its documentation in the source. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+export interface PublicName {
+  name: string;
+  /** `function`, `type` or `value`. */
+  kind: string;
+  /** The doc comment as one line; empty when there is none. */
+  doc: string;
+}
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+/** Entries by what plugins import, and their files. */
+export const ENTRIES: readonly (readonly [entry: string, file: string])[] = [
+  ["sessarc", "core/index.ts"],
+  ...readdirSync(join(ROOT, "core/entries"))
+    .sort()
+    .map((file) => [`sessarc/${file.slice(0, -3)}`, `core/entries/${file}`] as const),
+];
+
+const parse = (file: string) =>
+  ts.createSourceFile(file, readFileSync(join(ROOT, file), "utf8"), ts.ScriptTarget.Latest, true);
+
+/** The first sentence of an entry's comment, without its name. */
+export const purposeOf = (file: string): string =>
+  /^\/\*\* Public entry (?:of )?`[\w/]+`: (.*?)\. /.exec(readFileSync(join(ROOT, file), "utf8"))?.[1] ?? "";
+
+/** What the file of an entry exports, sorted by name. */
+export function namesOf(file: string): PublicName[] {
+  const names = parse(file).statements.flatMap((statement): PublicName[] => {
+    if (!ts.isExportDeclaration(statement) || !statement.moduleSpecifier || !statement.exportClause) return [];
+    if (!ts.isStringLiteral(statement.moduleSpecifier) || !ts.isNamedExports(statement.exportClause)) return [];
+    const from = join(dirname(file), statement.moduleSpecifier.text);
+    return statement.exportClause.elements.map((element) => {
+      const found = declarationOf(from, (element.propertyName ?? element.name).text);
+      return { name: element.name.text, kind: kindOf(found), doc: docOf(found) };
+    });
+  });
+  return names.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function declarationOf(file: string, name: string): ts.Statement {
+  const source = parse(file);
+  const again = new RegExp(`export (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from "([^"]+)"`).exec(source.text)?.[1];
+  if (again) return declarationOf(join(dirname(file), again), name);
+  const found = source.statements.find((statement) => {
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.some((one) => one.name.getText() === name);
+    return isNamed(statement) && statement.name?.text === name;
+  });
+  if (!found) throw new Error(`${file} declares no ${name}`);
+  return found;
+}
+
+type Named = ts.FunctionDeclaration | ts.ClassDeclaration | ts.InterfaceDeclaration | ts.TypeAliasDeclaration;
+const isNamed = (node: ts.Statement): node is Named =>
+  ts.isFunctionDeclaration(node) ||
+  ts.isClassDeclaration(node) ||
+  ts.isInterfaceDeclaration(node) ||
+  ts.isTypeAliasDeclaration(node);
+
+function kindOf(node: ts.Statement): string {
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return "type";
+  if (ts.isFunctionDeclaration(node)) return "function";
+  const initial = ts.isVariableStatement(node) ? node.declarationList.declarations[0]?.initializer : undefined;
+  return initial && ts.isArrowFunction(initial) ? "function" : "value";
+}
+
+function docOf(node: ts.Statement): string {
+  const comments = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  return (ts.getTextOfJSDocComment(comments.at(-1)?.comment) ?? "").replace(/\s+/g, " ").trim();
+}
