@@ -39,10 +39,12 @@ const shape = v.object({
   was: v.unknown(),
 });
 
+/** A file of a placement as the journal has it: what it held before, and what was written. */
 export interface PlacedFile<F extends Json> extends Omit<v.InferOutput<typeof fileShape>, "note"> {
   /** What the owner has to know of it. */
   note: F;
 }
+/** What was written under one name; `note` is what its owner has to know. */
 export interface Placement<N extends Json, F extends Json>
   extends Omit<v.InferOutput<typeof shape>, "note" | "files" | "was"> {
   files: PlacedFile<F>[];

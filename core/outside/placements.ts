@@ -36,7 +36,7 @@ export interface PlacementOwner<N extends Json, F extends Json> extends Notes<N,
   /** True: nothing is written, also not what a crash left. */
   readOnly?: boolean;
   /**
-   * A file that changed since, without what was placed in it: null where the file is removed, undefined where nothing of ours is in it any more.
+   * A file that changed since, without what was placed in it: null where the file is removed, undefined where nothing that sessarc wrote is in it any more.
    * `entry` is undefined for a file that no journal names.
    */
   withdraw(file: OutsideFile, entry?: PlacedFile<F>): Promise<Buffer | null | undefined>;
@@ -60,6 +60,7 @@ export type PlacementEdit<F extends Json> = (
   known: PlacedFile<F> | undefined,
 ) => Promise<{ text: string; ours: boolean; note: F }>;
 
+/** What a plugin has written into other programs' files: plan, write, undo. Reading settles what a crash left first. */
 export interface Placements<N extends Json, F extends Json> {
   /** One change at a time, after what a crash left was settled. Tried again where another program changes the file meanwhile. */
   alone<T>(work: () => Promise<T>): Promise<T>;
@@ -83,6 +84,7 @@ export interface Placements<N extends Json, F extends Json> {
 
 const TRIES = 3;
 
+/** Placements of one owner. Nothing is read or written before a member is called. */
 export function createPlacements<N extends Json, F extends Json>(owner: PlacementOwner<N, F>): Placements<N, F> {
   const journal = createJournal(owner.folder, owner);
   let last: Promise<unknown> = Promise.resolve();

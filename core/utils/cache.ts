@@ -1,6 +1,7 @@
 /** Answers in memory that cost something to compute. */
 import { BoundedMap } from "./bounded.ts";
 
+/** Computed answers by key, the newest `limit` of them (`createCache`). */
 export interface Cache<T> {
   /**
    * The answer to `key`, else what `make` computes; concurrent callers share one computation, and a failure is not cached. An answer with

@@ -1,6 +1,7 @@
 /** Work that waits: one at a time (`createQueue`), a few at once (`createLimit`), or a list of items in a few lanes (`eachInLanes`). */
 import type { MaybePromise } from "./async.ts";
 
+/** Work that runs one piece at a time (`createQueue`). */
 export interface Queue {
   /** Runs `work` after all that was queued before has ended, whether it succeeded or failed. */
   <T>(work: () => MaybePromise<T>): Promise<T>;
@@ -8,6 +9,7 @@ export interface Queue {
   idle(): Promise<void>;
 }
 
+/** A queue: a failure is the failure of its own piece, and the next one runs. */
 export function createQueue(): Queue {
   let last: Promise<unknown> = Promise.resolve();
   const queue = <T>(work: () => MaybePromise<T>): Promise<T> => {
@@ -24,6 +26,7 @@ export function createQueue(): Queue {
 
 const ended = () => {};
 
+/** Work of which a number of pieces runs at a time (`createLimit`). */
 export interface Limit {
   /** Runs `work` when a place is free, in the order of the calls. */
   <T>(work: () => MaybePromise<T>): Promise<T>;

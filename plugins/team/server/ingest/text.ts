@@ -1,4 +1,4 @@
-/** Imports one text of a session: of each session one after the other, since each is another version of the log. */
+/** Imports one text of a session: one text of a session at a time, since each is another version of the log. */
 import { type Kernel, SessarcError } from "sessarc";
 import type { TeamWriter } from "../../types.ts";
 import type { Pushed } from "./adapters.ts";
