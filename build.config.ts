@@ -46,7 +46,7 @@ const entries: Record<string, string> = {
   "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",
   "plugins/rescue/job": "plugins/rescue/keep/job.ts",
   "plugins/security/export/job": "plugins/security/export/job.ts",
-  "plugins/security/guard/taint/shown": "plugins/security/guard/taint/shown.ts",
+  "plugins/security/guard/taint/analysis": "plugins/security/guard/taint/analysis.ts",
   "plugins/security/secrets/job": "plugins/security/secrets/job.ts",
   "plugins/security/secrets/leaks/files": "plugins/security/secrets/leaks/files.ts",
   "plugins/security/secrets/leaks/indexer": "plugins/security/secrets/leaks/indexer.ts",

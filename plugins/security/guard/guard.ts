@@ -15,7 +15,7 @@ import { createRecent } from "./recent.ts";
 import { createRecords, type Interception } from "./records.ts";
 import { type Doubt, doubtFinding, doubtText } from "./taint/doubts.ts";
 import { gitPrints } from "./taint/git-past.ts";
-import { partsOf } from "./taint/parts.ts";
+import { cutParts } from "./taint/part.ts";
 import { pathsRead, type ReadFile, type Reads, readPath, smallestFirst } from "./taint/reads.ts";
 import { isSecretFile, isStore } from "./taint/stores.ts";
 
@@ -158,7 +158,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       const printed = await gitPrints(args, place, { env: process.env, timeoutMs });
       known &&= printed?.complete === true;
       if (!printed) continue;
-      const text = part === undefined ? printed.text : partsOf(printed.text, [part]);
+      const text = part === undefined ? printed.text : cutParts(printed.text, [part]);
       const event: SessionEvent = { seq: 0, kind: "tool_result", text };
       findings.push(...(await scan(scanner, event, text.length, { budget })).findings);
     }

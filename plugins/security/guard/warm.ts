@@ -3,6 +3,6 @@ import type { Kernel } from "sessarc";
 import { expressions } from "../secrets/match/expressions.ts";
 
 export async function warmGuard(kernel: Kernel): Promise<void> {
-  await Promise.all([kernel.inject("rules").warmUp(), import("./taint/shown.ts")]);
+  await Promise.all([kernel.inject("rules").warmUp(), import("./taint/analysis.ts")]);
   expressions();
 }

@@ -1,6 +1,5 @@
 /** Folders as arguments: of which files below them `grep -r`, `find`, `fd`, `tar` and `rsync` show or send the content. */
-import { searches, searchOf, seeksTokens } from "./search.ts";
-import { matchedBelow } from "./select.ts";
+import { SEARCHERS, searchOf, toSearchPart } from "./search.ts";
 import { type Below, programOf, type Word, wordOf } from "./words.ts";
 
 /** Most folders and most names of one `find`. */
@@ -18,30 +17,13 @@ export function withFolders(all: readonly Word[], words: Word[]): Word[] {
 export const folders = (all: readonly Word[], words: Word[], below: Below = { names: [] }): Word[] =>
   all.some(({ text }) => LEFT_OUT.test(text)) ? words : words.map((word) => ({ ...word, below: word.below ?? below }));
 
-/** The files and folders of a search, with what it shows of the files below a folder. `fed`: the program has an input. */
-export function searched(program: string, words: readonly Word[], fed: boolean): Word[] {
-  const search = searchOf(program, words);
-  if (!search.recursive) return search.files;
-  const places = search.files.length > 0 ? search.files : fed ? [] : [wordOf(".")];
-  const below: Below = {
-    names: search.names,
-    not: search.not,
-    plain: !search.hidden,
-    ignores:
-      !/grep$/.test(program) && !words.some(({ text }) => /^(?:-\w*u\w*|--(?:no-ignore|unrestricted)\S*)$/.test(text)),
-    tokens: search.pattern !== undefined && seeksTokens(search.pattern),
-  };
-  const part = search.pattern === undefined ? undefined : matchedBelow(search.pattern, search);
-  return places.flatMap((word) => [word, { ...word, below, ...(part === undefined ? {} : { part }) }]);
-}
-
 /** Files that another program lists, with what a search among `words` shows of them: `find … | xargs grep x`. */
 export function listedFor(words: readonly Word[], files: readonly Word[]): Word[] {
-  const at = words.findIndex(({ text }) => searches(programOf(text)));
+  const at = words.findIndex(({ text }) => SEARCHERS.has(programOf(text)));
   if (at < 0) return [...files];
   const search = searchOf(programOf(words[at]?.text ?? ""), words.slice(at + 1));
   if (search.pattern === undefined) return [...files];
-  const part = matchedBelow(search.pattern, search);
+  const part = toSearchPart(search.pattern, search);
   return files.map((file) => (file.below ? { ...file, part } : file));
 }
 

@@ -1,5 +1,6 @@
 /** Which files git prints, and which it stores and can print later. */
-import { searched } from "./folders.ts";
+import type { Part } from "./part.ts";
+import { searched } from "./search.ts";
 import { isSecretFile } from "./stores.ts";
 import { type Word, wordOf } from "./words.ts";
 
@@ -24,7 +25,7 @@ export function gitShows(words: Word[]): Word[] {
   if (name === "grep") return [...rest, ...found(rest)];
   if (name === "config" && has(/^(?:-l|--list|--get-regexp)$/) && !has(/^--name-only$/))
     return [wordOf(".git/config"), wordOf("~/.gitconfig")];
-  if (name === "remote" && has(/^(?:-v|--verbose|get-url)$/)) return [{ ...wordOf(".git/config"), part: "/url/" }];
+  if (name === "remote" && has(/^(?:-v|--verbose|get-url)$/)) return [{ ...wordOf(".git/config"), part: URLS }];
   if (name === "show" || name === "cat-file")
     return [...rest.slice(0, WORDS_LIMIT).flatMap(fromIndex), ...(has(NO_TEXT) ? [] : [all])];
   if (has(NO_TEXT)) return [];
@@ -56,6 +57,8 @@ function found(rest: readonly Word[]): Word[] {
     word.below ? { ...word, below: { ...word.below, ignores } } : word,
   );
 }
+
+const URLS: Part = { kind: "matches", pattern: "url", inverts: false, ignoresCase: false };
 
 const all: Word = { text: INDEX, open: false, pattern: false };
 
@@ -105,7 +108,7 @@ export function gitPast(words: readonly Word[]): GitPast | undefined {
   const options = texts.filter(
     (text, n) => (end < 0 || n < end) && (CHOOSES.test(text) || CHOOSES_BY_VALUE.test(text) || isValue(n)),
   );
-  const behind = files.length > 0 ? ["--", ...files] : [];
+  const after = files.length > 0 ? ["--", ...files] : [];
   // A revision that only the shell knows may be any.
   const open = rest.some((word) => word.open);
   const revisions = open ? ["--all"] : plain;
@@ -116,8 +119,8 @@ export function gitPast(words: readonly Word[]): GitPast | undefined {
   switch (name) {
     case "show":
       return open
-        ? read("log", ...patch, "--all", ...behind)
-        : read("show", ...patch.slice(1), ...options, ...plain, ...behind);
+        ? read("log", ...patch, "--all", ...after)
+        : read("show", ...patch.slice(1), ...options, ...plain, ...after);
     case "log":
     case "whatchanged":
     case "reflog":
@@ -128,18 +131,18 @@ export function gitPast(words: readonly Word[]): GitPast | undefined {
         ...patch,
         ...options,
         ...revisions.filter((text) => name !== "reflog" || text !== "show"),
-        ...behind,
+        ...after,
       );
     case "fast-export":
       return read("log", ...patch, ...options, ...revisions);
     case "diff":
     case "difftool":
       if (has(/^--no-index$/)) return undefined;
-      return read("diff", ...patch.slice(1), ...options, ...(open ? ["HEAD"] : plain), ...behind);
+      return read("diff", ...patch.slice(1), ...options, ...(open ? ["HEAD"] : plain), ...after);
     case "stash": {
       if (plain[0] !== "show" || !PATCHES.test(texts.join(" "))) return undefined;
       const stash = /^\d+$/.test(plain[1] ?? "") ? `stash@{${plain[1]}}` : (plain[1] ?? "stash@{0}");
-      return { args: ["diff", ...patch.slice(1), `${stash}^1`, stash, ...behind], asks: true };
+      return { args: ["diff", ...patch.slice(1), `${stash}^1`, stash, ...after], asks: true };
     }
     case "cat-file":
       if (has(/^-[tes]$|^--batch/)) return undefined;
@@ -156,15 +159,15 @@ export function gitPast(words: readonly Word[]): GitPast | undefined {
             "-e",
             pattern,
             ...more,
-            ...behind,
+            ...after,
           )
         : undefined;
     }
     case "blame":
     case "annotate":
-      return read("blame", "--no-textconv", "-s", ...plain, ...behind);
+      return read("blame", "--no-textconv", "-s", ...plain, ...after);
     case "archive":
-      return has(/^(?:-o|--output)/) ? undefined : read("archive", "--format=tar", ...plain, ...behind);
+      return has(/^(?:-o|--output)/) ? undefined : read("archive", "--format=tar", ...plain, ...after);
     case "format-patch":
       return has(/^--stdout$/) ? read("format-patch", "--stdout", ...patch.slice(1), ...options, ...plain) : undefined;
     default:

@@ -1,6 +1,6 @@
 /** Code that cannot be read before it runs, because it is encoded or comes from the network. */
-import type { Stage } from "./filters.ts";
-import { isInterpreter, isShell, takesCode } from "./programs.ts";
+import { INTERPRETERS, isInterpreter, isShell, SHELLS, takesCode } from "./programs.ts";
+import type { Step } from "./sanitizer.ts";
 import { type SimpleCommand, unescaped, type Word } from "./words.ts";
 
 /** Programs that decode or change their input, by the words with which they do. */
@@ -14,7 +14,12 @@ const DECODERS: Readonly<Record<string, RegExp>> = {
   ),
 };
 /** Programs whose output comes from another machine. */
-const LOADERS = /^(?:curl|wget|fetch|http|https|xh|aria2c|nc|ncat|socat|ssh|lynx|w3m)$/;
+const LOADERS = new Set("curl wget fetch http https xh aria2c nc ncat socat ssh lynx w3m".split(" "));
+/** Programs without which a line runs no hidden code. */
+export const HIDES_OR_RUNS_CODE: ReadonlySet<string> = new Set([
+  ...[...Object.keys(DECODERS), ...LOADERS, ...SHELLS, ...INTERPRETERS],
+  ...["make", "gmake", "eval", ".", "source"],
+]);
 /** Code that runs a text, and code that decodes or loads one. */
 const RUNS_TEXT = /\b(?:exec|eval|execfile|Function|instance_eval|runInThisContext|assert)\b/;
 const DECODES =
@@ -27,10 +32,10 @@ const STARTS_DECODED =
 const CODE_LIMIT = 20_000;
 
 /** Whether the output is decoded or comes from the network. */
-export function hides({ program, words }: Stage): boolean {
+export function hides({ program, words }: Step): boolean {
   if (takesCode(program, words) && isInterpreter(program) && words.some(({ text }) => UNPACKS.test(text))) return true;
   const decodes = Object.hasOwn(DECODERS, program) ? DECODERS[program] : undefined;
-  if (decodes === undefined) return LOADERS.test(program);
+  if (decodes === undefined) return LOADERS.has(program);
   return words.length === 0 ? decodes.test("") : words.some(({ text }) => decodes.test(text));
 }
 
@@ -41,7 +46,7 @@ export function hidesCode(code: string): boolean {
 }
 
 /** Whether the program runs its standard input. */
-export function runsInput({ program, words }: Stage): boolean {
+export function runsInput({ program, words }: Step): boolean {
   const texts = words.map(({ text }) => text);
   if (program === "make" || program === "gmake")
     return texts.some(
@@ -63,7 +68,7 @@ export function runsInput({ program, words }: Stage): boolean {
 }
 
 /** Whether the program runs the text of this word (`bash -c`, `eval`), or the file that a process substitution stands for (`source <(…)`). */
-export function runsWord({ program, words }: Stage, word: Word, isFile: boolean): boolean {
+export function runsWord({ program, words }: Step, word: Word, isFile: boolean): boolean {
   if (isFile) return program === "." || program === "source" || isShell(program) || isInterpreter(program);
   if (program === "eval") return true;
   const before = words[words.indexOf(word) - 1]?.text ?? "";
@@ -73,7 +78,7 @@ export function runsWord({ program, words }: Stage, word: Word, isFile: boolean)
 }
 
 /** The script that the program runs: `sh a.sh`, `. a.sh`, `./a.sh`. */
-export function scriptOf({ program, words }: Stage, command: SimpleCommand): string | undefined {
+export function scriptOf({ program, words }: Step, command: SimpleCommand): string | undefined {
   if (isShell(program) || isInterpreter(program) || program === "." || program === "source")
     return words.find(({ text }) => !text.startsWith("-"))?.text;
   const own = command.words.at(-1 - words.length)?.text;
@@ -81,7 +86,7 @@ export function scriptOf({ program, words }: Stage, command: SimpleCommand): str
 }
 
 /** Files that a program loads from the network: `curl -o a`, `wget https://x/a`. */
-export function filesFetched({ program, words }: Stage): string[] {
+export function filesFetched({ program, words }: Step): string[] {
   if (program !== "curl" && program !== "wget") return [];
   const texts = words.map(({ text }) => text);
   const option = program === "curl" ? /^(?:-\w*o|--output)$/ : /^(?:-\w*O|--output-document)$/;
@@ -97,7 +102,7 @@ export function filesFetched({ program, words }: Stage): string[] {
 }
 
 /** The text that `echo` or `printf` prints; undefined for other programs and where it is not known. */
-export function textPrinted({ program, words }: Stage): string | undefined {
+export function textPrinted({ program, words }: Step): string | undefined {
   if (!/^(?:echo|printf)$/.test(program) || words.some(({ open }) => open)) return undefined;
   const texts = words.map(({ text }) => text);
   if (program === "echo") {

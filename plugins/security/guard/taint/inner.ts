@@ -1,6 +1,16 @@
 /** Shell lines inside the words of other programs. */
 import type { Word } from "./words.ts";
 
+/** Programs with a shell line in their words, besides those that have one after an option of `LINE_WORD`. */
+export const TAKES_LINES: ReadonlySet<string> = new Set(
+  [
+    "npx dotenv dotenvx doppler op aws-vault infisical chamber envchain",
+    "docker podman nerdctl docker-compose kubectl oc ssh scp sftp",
+    "env fly flyctl pwsh powershell npm git vi vim nvi nvim ex",
+  ]
+    .join(" ")
+    .split(" "),
+);
 const RUNNERS = /^(?:npx|dotenv|dotenvx|doppler|op|aws-vault|infisical|chamber|envchain)$/;
 /** Options with a value, of the programs that run a command elsewhere. */
 const REMOTE_OPTION = /^(?:-[A-Za-z]*[bcDeEFiIJlLmopQRSuwW]|--(?:user|env|workdir|container|namespace|index))$/;
@@ -49,7 +59,7 @@ const LINE_OPTIONS: readonly [program: RegExp, option: RegExp, start: RegExp][] 
   [/^(?:ssh|scp|sftp)$/, /^-o$/, /^(?:Proxy|Local)Command[= ]/i],
 ];
 /** Options with a shell line in the same word. */
-const LINE_WORD = /^(?:--checkpoint-action=exec=|--to-command=|--split-string=|-S(?=\w))(.+)$/s;
+export const LINE_WORD = /^(?:--checkpoint-action=exec=|--to-command=|--split-string=|-S(?=\w))(.+)$/s;
 /** Code that starts a program, with a line or a list of words. */
 const STARTS =
   /\b(?:system|popen\w*|exec\w*|spawn\w*|shell_exec|passthru|run|call|check_output|check_call|getoutput|getstatusoutput|sh|capture2e?)\s*\(?\s*(?:(["'`])((?:(?!\1)[^\\]|\\.){1,2000}?)\1\s*(?:,\s*)?)?(?:\[([^\]\n]{1,2000})\])?/g;

@@ -4,7 +4,7 @@ const TERRAFORM =
   /^output\b.* ?-json\b|^output\b.*(?:pass|secret|token|key|credential)|^state pull\b|^show\b(?!.*\.(?:tfplan|plan|out|bin)\b(?!.*-json))/i;
 
 /** By program: the pattern of its words, joined by blanks. */
-const PRINTERS: Readonly<Record<string, RegExp>> = {
+export const PRINTERS: Readonly<Record<string, RegExp>> = {
   gh: /^auth (?:token\b|status\b.*(?: -t\b| --show-token))|^config get\b.*oauth_token/,
   glab: /^auth status\b.*(?: -t\b| --show-token)|^config get token/,
   gcloud:
@@ -113,22 +113,3 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   wrangler: /^auth token\b/,
   supabase: /^(?:status|projects api-keys)\b/,
 };
-
-/** Whether the program prints a credential with these words. */
-export function printsCredential(program: string, texts: readonly string[]): boolean {
-  const printer = Object.hasOwn(PRINTERS, program) ? PRINTERS[program] : undefined;
-  return printer !== undefined && spellings(texts).some((text) => printer.test(text));
-}
-
-/** The words, and the words after options that precede the subcommand, with a value or without: `aws --profile p sts …`. */
-function spellings(texts: readonly string[]): string[] {
-  const starts = [0];
-  for (let at = 0; texts[at]?.startsWith("-") && at < 16; ) {
-    at++;
-    starts.push(at);
-    if (texts[at]?.startsWith("-")) continue;
-    starts.push(at + 1);
-    if (texts[at + 1]?.startsWith("-")) at++;
-  }
-  return starts.map((start) => texts.slice(start).join(" ").slice(0, 2_000));
-}

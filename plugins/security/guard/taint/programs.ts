@@ -1,9 +1,9 @@
 /** Programs as data: which of their files they print or send, and which they copy. */
 
-import { execAt, folders, found, foundByFd, listedFor, places, searched, withFolders } from "./folders.ts";
+import { execAt, folders, found, foundByFd, listedFor, places, withFolders } from "./folders.ts";
 import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
-import { searches } from "./search.ts";
-import { behind, programOf, type Word, wordOf } from "./words.ts";
+import { SEARCHERS, searched } from "./search.ts";
+import { programOf, type Word, wordOf, wordsAfter } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
 /** They print or send all their files. */
@@ -16,7 +16,7 @@ const READERS = names(
     "vimdiff colordiff delta telegram-send slackcat xh",
   ].join(" "),
 );
-const SHELLS = names("sh bash zsh dash ksh ash fish su");
+export const SHELLS: ReadonlySet<string> = names("sh bash zsh dash ksh ash fish su");
 /** They print the size or a digest of their input, or nothing. */
 const COUNTERS = names("wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum");
 /** They print their arguments, which may be names of files. */
@@ -71,27 +71,27 @@ const REMOTE = /^[\w.-]{2,}:/;
 /** Programs that print or send only some of their files, or do so only with certain options. */
 const SOME: Record<string, (words: Word[]) => Word[]> = {
   curl: (words) => [
-    ...behind(words, /^(?:-\w*T|--upload-file)$/),
+    ...wordsAfter(words, /^(?:-\w*T|--upload-file)$/),
     // If a file is not a configuration, curl prints each line that it does not understand.
     ...[
-      ...behind(words, /^(?:-\w*K|--config)$/),
+      ...wordsAfter(words, /^(?:-\w*K|--config)$/),
       ...words.flatMap((word) =>
         /^(?:-K|--config=)./.test(word.text) ? [from(word, word.text[1] === "K" ? 2 : 9)] : [],
       ),
     ].filter(({ text }) => !/curl[^/]*$|\.(?:conf|config|cfg)$/i.test(text)),
-    ...behind(words, /^--data-urlencode$/).map((word) => from(word, word.text.indexOf("@"))),
+    ...wordsAfter(words, /^--data-urlencode$/).map((word) => from(word, word.text.indexOf("@"))),
     ...words.filter(({ text }) => /^(?:--?[\w-]+=|-[dF]|[\w.-]+=)?[@<]|^-T.|^--upload-file=|^file:/i.test(text)),
   ],
   wget: (words) => [
-    ...behind(words, /^--(?:post|body)-file$/),
+    ...wordsAfter(words, /^--(?:post|body)-file$/),
     ...words.filter(({ text }) => /^--(?:post|body)-file=/.test(text)),
   ],
   openssl: (words) => {
-    const [out] = behind(words, /^-out$/);
+    const [out] = wordsAfter(words, /^-out$/);
     const hides =
       words.some(({ text }) => /^-(?:noout|pubout)$/.test(text)) && !words.some(({ text }) => text === "-text");
     if ((out && !OUT.test(out.text)) || hides) return [];
-    return [...behind(words, /^-in$/), ...words.filter(({ text }) => text.startsWith("-in="))];
+    return [...wordsAfter(words, /^-in$/), ...words.filter(({ text }) => text.startsWith("-in="))];
   },
   rsync: (words) =>
     withFolders(
@@ -106,14 +106,14 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
     /^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : withFolders(words, sent(words, REMOTE, /^--/)),
   s3cmd: (words) => withFolders(words, sent(words, /^s3:/, /^--/)),
   mc: (words) => (/^(?:cp|mirror|put|cat|pipe)$/.test(words[0]?.text ?? "") ? words.slice(1) : []),
-  az: (words) => behind(words, /^(?:-f|--file|--source|-s)$/),
+  az: (words) => wordsAfter(words, /^(?:-f|--file|--source|-s)$/),
   kubectl: (words) => (words[0]?.text === "cp" ? sent(words, /^[\w.@/-]+:/, /^-c$/) : []),
   gh: (words) =>
     /^(?:gist (?:create|edit)|release (?:upload|create))$/.test(`${words[0]?.text} ${words[1]?.text}`)
       ? words.slice(2)
-      : behind(words, /^(?:-F|--body-file|--input)$/),
-  op: (words) => (words[0]?.text === "inject" ? behind(words, /^-i$/) : []),
-  dotenv: (words) => (words.some(({ text }) => /^(?:get|list)$/.test(text)) ? behind(words, /^-[ef]$/) : []),
+      : wordsAfter(words, /^(?:-F|--body-file|--input)$/),
+  op: (words) => (words[0]?.text === "inject" ? wordsAfter(words, /^-i$/) : []),
+  dotenv: (words) => (words.some(({ text }) => /^(?:get|list)$/.test(text)) ? wordsAfter(words, /^-[ef]$/) : []),
   glab: (words) => (words[0]?.text === "snippet" ? words.slice(2) : []),
   ...Object.fromEntries(
     ["croc", "wormhole", "magic-wormhole", "transfer", "ffsend"].map((name) => [name, (words: Word[]) => words]),
@@ -177,6 +177,7 @@ export function takesInput(program: string, words: readonly Word[]): boolean {
   return taker?.test(texts.join(" ").slice(0, 2_000)) ?? false;
 }
 
+export const INTERPRETERS: ReadonlySet<string> = new Set(CODE.keys());
 export const isInterpreter = (program: string): boolean => CODE.has(program);
 
 /** Programs that may follow a wrapper. */
@@ -224,13 +225,13 @@ export function isQuiet(program: string, words: readonly Word[]): boolean {
 /** The words that name files the program prints or sends. `fed`: another command writes to its input. */
 export function wordsShown(program: string, words: Word[], fed = false): Word[] {
   if (isQuiet(program, words)) return [];
-  if (searches(program)) return searched(program, words, fed);
+  if (SEARCHERS.has(program)) return searched(program, words, fed);
   const some = Object.hasOwn(SOME, program) ? SOME[program] : undefined;
   if (some) return some(words);
   if (READERS.has(program)) return words;
   if (COPIERS.has(program)) return OUT.test(words.at(-1)?.text ?? "") ? words.slice(0, -1) : [];
-  const [module] = behind(words, /^-m$/);
-  if (module?.text === "http.server") return folders(words, behind(words, /^(?:-d|--directory)$/));
+  const [module] = wordsAfter(words, /^-m$/);
+  if (module?.text === "http.server") return folders(words, wordsAfter(words, /^(?:-d|--directory)$/));
   return takesCode(program, words) || (CODE.has(program) && /^(?:json\.tool|base64)$/.test(module?.text ?? ""))
     ? words
     : [];
@@ -251,7 +252,7 @@ export function copied(program: string, words: Word[]): { files: Word[]; to: Wor
 
 /** The folder of the option `-C`. */
 export const goesTo = (program: string, words: readonly Word[]): Word | undefined =>
-  program === "git" || program === "tar" ? behind(words, /^-C$/)[0] : undefined;
+  program === "git" || program === "tar" ? wordsAfter(words, /^-C$/)[0] : undefined;
 
 /** Whether the program prints files that its words do not name: `xargs cat`, `find -exec cat`, `git show main:a`. */
 export function showsUnknown(program: string, words: Word[]): boolean {
@@ -293,7 +294,7 @@ function fdRuns(words: readonly Word[]): boolean {
 /** The words before the address of the receiver, without options and their values. */
 function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
   const end = words.findLastIndex(({ text }) => address.test(text));
-  const taken = new Set(behind(words, option));
+  const taken = new Set(wordsAfter(words, option));
   return words
     .slice(0, Math.max(0, end))
     .filter((word) => !taken.has(word) && !option.test(word.text.replace(/=.*/s, "")));
@@ -332,8 +333,8 @@ function packed(words: Word[]): { creates: boolean; prints: boolean; archive: Wo
   // The first options need no dash.
   const all = words.map((word, n) => (n === 0 && /^\w+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word));
   const named = all.find(({ text }) => text.startsWith("--file="));
-  const archive = named ? from(named, "--file=".length) : behind(all, /^(?:-\w*f|--file)$/)[0];
-  const taken = new Set([...behind(all, /^(?:-[CTX]|--(?:exclude|directory|files-from|exclude-from))$/), archive]);
+  const archive = named ? from(named, "--file=".length) : wordsAfter(all, /^(?:-\w*f|--file)$/)[0];
+  const taken = new Set([...wordsAfter(all, /^(?:-[CTX]|--(?:exclude|directory|files-from|exclude-from))$/), archive]);
   return {
     creates: all.some(({ text }) => /^(?:-\w*[cru]\w*|--(?:create|append|update))$/.test(text)),
     prints: all.some(({ text }) => /^(?:-\w*O\w*|--to-stdout)$/.test(text)),

@@ -6,13 +6,12 @@ import { crc32, gunzipSync, constants as zlib } from "node:zlib";
 import { isRecord, type Json, mustYield, type Pool, type PoolTask, yieldNow } from "sessarc";
 import { pathsIn, type ToolRole } from "sessarc/adapter";
 import type { ToolCall } from "../payload.ts";
+import type { Reaching, ReachingFile, ReachingPast, ShellLine } from "./analysis.ts";
 import { belowBudget, filesBelow } from "./below.ts";
 import type { Doubt } from "./doubts.ts";
 import { type GlobBudget, matching } from "./glob.ts";
-import { partsOf } from "./parts.ts";
-import { seeksTokens } from "./search.ts";
-import { matchedBelow } from "./select.ts";
-import type { PastShown, ShellLine, Shown, ShownFile } from "./shown.ts";
+import { cutParts, type Part, toKey } from "./part.ts";
+import { seeksTokens, toSearchPart } from "./search.ts";
 import { isStore } from "./stores.ts";
 import { type Below, WORD_LIMIT } from "./words.ts";
 
@@ -52,8 +51,8 @@ export interface ReadFile {
 
 export interface Reads {
   paths: string[];
-  /** Parts (`Word.part`) of the files that are shown only in part. */
-  parts: Map<string, string[]>;
+  /** Parts of the files that are shown only in part. */
+  parts: Map<string, Part[]>;
   /** Folders are read as well. A search shows only names and matches of a folder. */
   folders: boolean;
   /** The tool shows all files of a folder. */
@@ -63,17 +62,17 @@ export interface Reads {
   /** Those of `paths` that hold credentials in any form, if the call names them from a fixed folder: they are asked about even if the guard cannot read them. */
   stores: Set<string>;
   /** What git prints of the history, and the folders in which it does. */
-  past: (PastShown & { places: string[] })[];
+  past: (ReachingPast & { places: string[] })[];
   /** Commands that may show a credential that is in no file, or run code that is encoded or downloaded. */
   doubts: Doubt[];
   /** Some files were left out. */
   cut: boolean;
 }
 
-const SHELL: PoolTask<[ShellLine], Shown> = {
-  specifier: "sessarc/plugins/security/guard/taint/shown",
-  export: "filesShown",
-  inline: async (line) => (await import("./shown.ts")).filesShown(line),
+const SHELL: PoolTask<[ShellLine], Reaching> = {
+  specifier: "sessarc/plugins/security/guard/taint/analysis",
+  export: "analyseLine",
+  inline: async (line) => (await import("./analysis.ts")).analyseLine(line),
 };
 /** Characters of a line that is parsed at once: the worst line of this length takes less than 50 ms. */
 const SHORT = 8 * 1024;
@@ -90,7 +89,7 @@ interface ReadOptions {
 }
 
 /** Reads a short line at once. A long line, or one that takes more work, is read in the pool by a thread that ends after `ms`. */
-async function shownBy(line: string, placed: boolean, { home, pool, ms }: ReadOptions): Promise<Shown> {
+async function shownBy(line: string, placed: boolean, { home, pool, ms }: ReadOptions): Promise<Reaching> {
   const job: ShellLine = { line, placed, home, limit: NAMES_LIMIT, characters: 2 * SHORT };
   if (line.length <= SHORT) {
     const shown = await SHELL.inline(job);
@@ -118,7 +117,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
   const named = reads
     ? [...pathsIn(call.tool_input, role), ...listed(call.tool_input)]
     : pathsIn(call.tool_input, role);
-  const files: ShownFile[] =
+  const files: ReachingFile[] =
     shown?.files ??
     (reads || role === "search" ? named : []).map((path) => ({
       path: path.slice(0, WORD_LIMIT).replace(/^~(?=\/|$)/, home),
@@ -130,13 +129,13 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
     files.push(...(named.length > 0 ? named : ["."]).map((path) => ({ ...search, path: atHome(path, home) })));
   const paths = new Set<string>();
   const whole = new Set<string>();
-  const parts = new Map<string, string[]>();
+  const parts = new Map<string, Part[]>();
   const places = placesOf(call);
   const budget: GlobBudget = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
   const stores = new Set<string>();
   const walk = belowBudget();
   let resolved = 0;
-  const add = (path: string, part: string | undefined) => {
+  const add = (path: string, part: Part | undefined) => {
     paths.add(path);
     if (part === undefined) whole.add(path);
     else if (!parts.get(path)?.push(part)) parts.set(path, [part]);
@@ -189,7 +188,7 @@ const SEARCHERS = /grep|search_?(?:file_?)?(?:content|text)|search_files/i;
 const LINES_IF_ASKED = /^Grep$/;
 
 /** What a search shows of the files in its folder; undefined if it shows only their names. */
-function searchOfTool({ client, tool_name, tool_input: input }: ToolCall): Omit<ShownFile, "path"> | undefined {
+function searchOfTool({ client, tool_name, tool_input: input }: ToolCall): Omit<ReachingFile, "path"> | undefined {
   if (!isRecord(input) || !SEARCHERS.test(tool_name)) return undefined;
   const pattern = input.pattern ?? input.regex ?? input.query;
   const isAsked = LINES_IF_ASKED.test(tool_name) || client === "copilot";
@@ -204,7 +203,7 @@ function searchOfTool({ client, tool_name, tool_input: input }: ToolCall): Omit<
     ignores: true,
     tokens: seeksTokens(pattern),
   };
-  const part = matchedBelow(pattern.slice(0, WORD_LIMIT), { ignoresCase: input["-i"] === true, context });
+  const part = toSearchPart(pattern.slice(0, WORD_LIMIT), { ignoresCase: input["-i"] === true, context });
   return { pattern: false, folders: [""], below, part };
 }
 
@@ -270,13 +269,13 @@ interface ReadPath {
 }
 
 /** Reads the beginning of a regular file or only its `parts`; with `folders` also the files of a folder. Follows links. Returns no files if the path cannot be read. */
-export async function readPath(path: string, folders: boolean, parts?: readonly string[]): Promise<ReadPath> {
+export async function readPath(path: string, folders: boolean, parts?: readonly Part[]): Promise<ReadPath> {
   const none: ReadPath = { files: [], cut: false };
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return none;
   const one = await readOne(real, path, READ_LIMIT);
   if (one && one !== "folder" && parts) {
-    const [text, version] = [partsOf(one.text, parts), `${one.version} ${parts}`];
+    const [text, version] = [cutParts(one.text, parts), `${one.version} ${parts.map(toKey).join()}`];
     return { files: [{ ...one, text, version }], cut: false };
   }
   if (one !== "folder") return one ? { files: [one], cut: false } : none;

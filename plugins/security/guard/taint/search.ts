@@ -1,5 +1,6 @@
-/** The arguments of programs that search files for a pattern: `grep`, `rg`, `ag`, `ack`. */
-import type { Word } from "./words.ts";
+/** The arguments of programs that search files for a pattern: `grep`, `rg`, `ag`, `ack`, and what they show. */
+import type { Part } from "./part.ts";
+import { type Below, type Word, wordOf } from "./words.ts";
 
 interface Search {
   /** Files and folders. */
@@ -21,14 +22,12 @@ interface Search {
   context: boolean;
 }
 
-const SEARCHERS = /^(?:[efz]?grep|rg|ag|ack)$/;
+export const SEARCHERS: ReadonlySet<string> = new Set("grep egrep fgrep zgrep rg ag ack".split(" "));
 /** Options whose value is the next word. */
 const VALUED =
   /^(?:-\w*[ABCmdDtTgMjE]|--(?:(?:after-|before-)?context|max-count|include|exclude(?:-dir)?|glob|iglob|type(?:-not)?|max-depth|colou?r|sort|threads))$/;
 const VALUED_GREP = /^(?:-\w*[ABCmdD]|--(?:(?:after-|before-)?context|max-count|include|exclude(?:-dir)?|colou?r))$/;
 const NAMED = /^(?:-g|--(?:include|exclude|i?glob))$/;
-
-export const searches = (program: string): boolean => SEARCHERS.test(program);
 
 export function searchOf(program: string, words: readonly Word[]): Search {
   const isGrep = /grep$/.test(program);
@@ -99,3 +98,30 @@ const HEADS =
 
 /** Whether the pattern searches for tokens. */
 export const seeksTokens = (pattern: string): boolean => HEADS.test(pattern);
+
+/** The part of each file below a folder that a search shows. */
+export const toSearchPart = (
+  pattern: string,
+  {
+    ignoresCase = false,
+    inverts = false,
+    context = false,
+  }: Partial<Pick<Search, "ignoresCase" | "inverts" | "context">>,
+): Part => ({ kind: "search", pattern, inverts, ignoresCase, context });
+
+/** The files and folders of a search, with what it shows of the files below a folder. `fed`: the program has an input. */
+export function searched(program: string, words: readonly Word[], fed: boolean): Word[] {
+  const search = searchOf(program, words);
+  if (!search.recursive) return search.files;
+  const places = search.files.length > 0 ? search.files : fed ? [] : [wordOf(".")];
+  const below: Below = {
+    names: search.names,
+    not: search.not,
+    plain: !search.hidden,
+    ignores:
+      !/grep$/.test(program) && !words.some(({ text }) => /^(?:-\w*u\w*|--(?:no-ignore|unrestricted)\S*)$/.test(text)),
+    tokens: search.pattern !== undefined && seeksTokens(search.pattern),
+  };
+  const part = search.pattern === undefined ? undefined : toSearchPart(search.pattern, search);
+  return places.flatMap((word) => [word, { ...word, below, ...(part === undefined ? {} : { part }) }]);
+}

@@ -1,4 +1,5 @@
 /** The simple commands of a shell line and their words. */
+import type { Part } from "./part.ts";
 
 export interface Word {
   text: string;
@@ -10,8 +11,8 @@ export interface Word {
   names?: string[];
   /** The variable that gets this value. */
   sets?: string;
-  /** The only part of the named file that counts: the value of this variable, the lines of a filter (`selected`), or "" for the names of all variables. */
-  part?: string;
+  /** The only part of the named file that counts. */
+  part?: Part;
   /** The word names a folder, whose files are shown. */
   below?: Below;
   /** The program may have reordered or joined the lines of the file. */
@@ -80,5 +81,5 @@ export const programOf = (text: string): string =>
   text.slice(Math.max(text.lastIndexOf("/") + 1, Number(text.startsWith("!")))).toLowerCase();
 
 /** The words after an option. */
-export const behind = (words: readonly Word[], option: RegExp): Word[] =>
+export const wordsAfter = (words: readonly Word[], option: RegExp): Word[] =>
   words.filter((_, n) => option.test(words[n - 1]?.text ?? ""));

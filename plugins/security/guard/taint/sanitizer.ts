@@ -1,22 +1,23 @@
-/** Filters as data: how much of their input they write to stdout. They write nothing anywhere else. */
+/** Sanitizers: how much of its input a program writes to its output, as data. They write nothing anywhere else. */
+import type { Part } from "./part.ts";
 import { isQuiet, takesInput, unwrapped } from "./programs.ts";
-import { selected } from "./select.ts";
 import { programOf, type SimpleCommand, type Word } from "./words.ts";
 
 /**
- * What a command prints of its input:
+ * What of its input a command passes on:
  * `nothing` but its size; the `names` of lines like `A=x`; whole `lines` or their beginnings; `some` of it; or
  * `unknown`: the command may show the input in another way than its output.
  */
-type Left = "nothing" | "names" | "lines" | "some" | "unknown";
+type Passed = "nothing" | "names" | "lines" | "some" | "unknown";
 
-export interface Stage {
+/** A command as one step of the propagation. */
+export interface Step {
   program: string;
   /** The words after the program. */
   words: Word[];
-  left: Left;
-  /** The command prints only these lines (`selected`). */
-  part?: string | undefined;
+  passes: Passed;
+  /** The command passes on only this part. */
+  part?: Part | undefined;
 }
 
 const names = (list: string) => new Set(list.split(" "));
@@ -81,9 +82,9 @@ const NAMES: Record<string, (text: string, words: readonly string[]) => boolean>
   ),
 };
 
-/** Returns which program `command` runs and what it leaves of its input. */
-export function stageOf(command: SimpleCommand): Stage {
-  const all = spread(command.words);
+/** Returns which program `command` runs and what it passes on of its input. */
+export function readStep(command: SimpleCommand): Step {
+  const all = spreadBraces(command.words);
   const [first, ...rest] = unwrapped(all);
   const before = all.slice(0, all.length - rest.length - Number(first !== undefined));
   // `env` needs no program.
@@ -92,18 +93,12 @@ export function stageOf(command: SimpleCommand): Stage {
   const program = isEnv ? "env" : programOf(first?.text ?? "");
   const words = isEnv && first ? [first, ...rest] : rest;
   const unsure = command.aside || before.some(({ text }) => MEDDLERS.has(programOf(text)));
-  const left = unsure ? "unknown" : leaves(program, words, command);
-  const texts = words.slice(0, WORDS_LIMIT).map(({ text }) => text);
+  const passes = unsure ? "unknown" : readPassed(program, words, command);
   const isPlain = words.length <= WORDS_LIMIT && words.every(({ open, pattern }, n) => !open && !(pattern && n === 0));
-  return {
-    program,
-    words,
-    left,
-    part: unsure || !isPlain ? undefined : selected(program, texts),
-  };
+  return { program, words, passes, part: unsure || !isPlain ? undefined : readPart(program, words) };
 }
 
-function leaves(program: string, words: readonly Word[], { words: all, input }: SimpleCommand): Left {
+function readPassed(program: string, words: readonly Word[], { words: all, input }: SimpleCommand): Passed {
   if (isQuiet(program, words) || takesInput(program, words)) return "nothing";
   // `$(< file)`
   if (program === "") return all.length === 0 && input.length > 0 ? "lines" : "unknown";
@@ -116,9 +111,79 @@ function leaves(program: string, words: readonly Word[], { words: all, input }: 
 }
 
 /** `{cat,a}` → `cat a`. */
-function spread(words: Word[]): Word[] {
+function spreadBraces(words: Word[]): Word[] {
   const [first, ...rest] = words;
   const [, list] = (first?.pattern && /^\{([^{}]+,[^{}]*)\}$/.exec(first.text)) || [];
   if (!first || list === undefined) return words;
   return [...list.split(",").map((text) => ({ ...first, text })), ...rest];
+}
+
+/** Programs that select a part of their input. */
+const SELECTORS = /^(?:[ef]?grep|rg|[jy]q|head|tail|sed|awk)$/;
+/** Patterns that mean the same to every `grep`. */
+const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;
+/** A group as extended expressions write it. */
+const GROUP = /^\^?\([\w.-]+(?:\|[\w.-]+)*\)=?$/;
+const CONTEXT = /^-(?:\w*[ABCefLlPzoc]|-(?:after|before|context|file|regexp|null|only))/;
+
+/** The part that `grep`, `head`, `tail`, `sed -n`, `awk` or `jq` prints; undefined if that may be any line. */
+function readPart(program: string, words: readonly Word[]): Part | undefined {
+  if (!SELECTORS.test(program)) return undefined;
+  const texts = words.map(({ text }) => text);
+  if (/grep$|^rg$/.test(program)) return readMatches(program, texts);
+  if (/^[jy]q$/.test(program)) return readField(texts);
+  if (program === "awk") return readRows(texts);
+  return program === "sed" ? readPrinted(texts) : readCount(program, texts);
+}
+
+/** `sed -n 2,5p`, `sed -n /PORT/p` */
+function readPrinted([option, script, ...more]: readonly string[]): Part | undefined {
+  if (option !== "-n" || more.some((word) => word.startsWith("-"))) return undefined;
+  const [, from, to] = /^(\d{1,6})(?:,(\d{1,6}))?p$/.exec(script ?? "") ?? [];
+  if (from !== undefined) return { kind: "lines", from: Number(from), to: Number(to ?? from) };
+  const [, printed, replaced] = /^(?:\/([^/]+)\/p|s\/(\^[^/]+)\/[^/&\\]*\/p)$/.exec(script ?? "") ?? [];
+  return toMatches(printed ?? replaced);
+}
+
+/** `awk -F= '/PORT/ {print $2}'` prints only rows that match. */
+function readRows(words: readonly string[]): Part | undefined {
+  const [script = "", ...files] = words.filter((word) => !/^-F.$/.test(word));
+  if (files.some((word) => /^-|=/.test(word))) return undefined;
+  const [, sign, number] = /^NR ?(==|<=) ?(\d{1,6})$/.exec(script) ?? [];
+  if (number !== undefined) return { kind: "lines", from: sign === "==" ? Number(number) : 1, to: Number(number) };
+  const [, pattern, first] = /^(?:\/([^/]+)\/|\$1 ?== ?"(\w+)") ?\{ ?print [^{}>|]*\}$/.exec(script) ?? [];
+  return toMatches(pattern ?? (first === undefined ? undefined : `^${first}`));
+}
+
+const toMatches = (pattern: string | undefined): Part | undefined =>
+  pattern !== undefined && PLAIN.test(pattern)
+    ? { kind: "matches", pattern, inverts: false, ignoresCase: false }
+    : undefined;
+
+function readMatches(program: string, words: readonly string[]): Part | undefined {
+  const options = words.filter((word) => word.startsWith("-"));
+  const pattern = words.find((word) => !word.startsWith("-"));
+  if (pattern === undefined || options.some((word) => CONTEXT.test(word))) return undefined;
+  const extended = /^(?:egrep|rg)$/.test(program) || options.some((word) => /^-[a-zA-Z]*[EP]/.test(word));
+  if (!PLAIN.test(pattern) && !(extended && GROUP.test(pattern))) return undefined;
+  const has = (letter: string) => options.some((word) => new RegExp(`^-[a-zA-Z]*${letter}`).test(word));
+  return { kind: "matches", pattern: pattern.replaceAll("\\|", "|"), inverts: has("v"), ignoresCase: has("i") };
+}
+
+/** `jq -r .name a.json` prints one value of an object. */
+function readField(words: readonly string[]): Part | undefined {
+  const [filter = "", ...files] = words.filter((word) => !/^-[rcMe]+$/.test(word));
+  return /^(?:\.[A-Za-z_]\w*)+$/.test(filter) && files.every((word) => !word.startsWith("-"))
+    ? { kind: "field", path: filter.slice(1).split(".") }
+    : undefined;
+}
+
+/** `head -5`, `tail -n 5` */
+function readCount(program: string, words: readonly string[]): Part | undefined {
+  const options = words.filter((word, n) => word.startsWith("-") || /^-(?:n|-lines)$/.test(words[n - 1] ?? ""));
+  const [, count] = /^(?:-n ?|--lines[= ]|-)?(\d{1,6})?$/.exec(options.join(" ")) ?? [];
+  if (options.length > 0 && count === undefined) return undefined;
+  return program === "head"
+    ? { kind: "lines", from: 1, to: Number(count ?? 10) }
+    : { kind: "lines", from: -Number(count ?? 10) };
 }

@@ -1,0 +1,128 @@
+/** Sinks: where the output of each command arrives, after pipes and sanitizers. */
+import { normalize } from "node:path";
+import type { Part } from "./part.ts";
+import { signsIn, takesInput } from "./programs.ts";
+import { readStep, type Step } from "./sanitizer.ts";
+import type { SimpleCommand, Word } from "./words.ts";
+
+export interface Sink {
+  /** The answer, which the model reads, or another machine. */
+  answer: boolean;
+  /** Files and variables carry the output on; "" stands for the variables that its lines name: `export $(cat .env)`. */
+  files: Word[];
+  variables: string[];
+  /** Of lines like `A=x` only the names arrive. */
+  namesOnly: boolean;
+  /** Only this part arrives. */
+  part?: Part | undefined;
+  /** The output becomes a word of a command on the way. */
+  word: boolean;
+}
+
+/** A command with the place where its output arrives. */
+export interface Flow {
+  step: Step;
+  sink: Sink;
+  /** The commands that write to its input, or whose output becomes its word or file. */
+  writers: SimpleCommand[];
+}
+
+/** Most files of one output. With more it counts as shown. */
+const FILES_LIMIT = 20;
+const ANSWER: Sink = { answer: true, namesOnly: false, files: [], word: false, variables: [] };
+const NOWHERE: Sink = { ...ANSWER, answer: false };
+/** They print their arguments. */
+const SAYS = /^(?:echo|printf)$/;
+const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
+const READS = /^(?:read|mapfile|readarray)$/;
+
+/** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is not a number. */
+export const isTest = ({ program, words }: Step): boolean =>
+  /^(?:\[|\[\[|test)$/.test(program) && !words.some(({ text }) => /^-(?:eq|ne|lt|le|gt|ge)$/.test(text));
+
+/** Returns for each command what it passes on and where its output arrives. */
+export function findSinks(commands: readonly SimpleCommand[]): Map<SimpleCommand, Flow> {
+  const flows = new Map<SimpleCommand, Flow>();
+  // The reader of an output comes after its writer.
+  for (let n = commands.length - 1; n >= 0; n--) {
+    const command = commands[n];
+    if (!command) continue;
+    const step = readStep(command);
+    flows.set(command, { step, sink: withOwnFiles(step, findSink(command, flows)), writers: [] });
+  }
+  for (const command of commands) {
+    const reader = command.pipe ?? command.into?.command;
+    if (reader) flows.get(reader)?.writers.push(command);
+  }
+  return flows;
+}
+
+/** `tee` writes to files as well, `read` assigns to variables. */
+function withOwnFiles({ program, words }: Step, sink: Sink): Sink {
+  if (program === "tee") {
+    const files = [...sink.files, ...words.filter(({ text }) => !text.startsWith("-"))];
+    return files.length > FILES_LIMIT || files.some(({ open, pattern }) => open || pattern)
+      ? ANSWER
+      : { ...sink, files };
+  }
+  if (!READS.test(program)) return sink;
+  const variables = words.map(({ text }) => text).filter((text) => /^[A-Za-z_]\w*$/.test(text));
+  return { ...NOWHERE, variables: variables.length > 0 ? variables : ["REPLY", "MAPFILE"] };
+}
+
+function findSink({ out, pipe, into, aside }: SimpleCommand, flows: Map<SimpleCommand, Flow>): Sink {
+  if (aside) return ANSWER;
+  if (out) return sinkAtFile(out);
+  if (pipe) return sinkAfter(flows.get(pipe));
+  if (!into) return ANSWER;
+  return into.file ? sinkOfSubstitutedFile(into, flows) : { ...sinkOfSubstitutedWord(into, flows), word: true };
+}
+
+type Into = NonNullable<SimpleCommand["into"]>;
+
+/** `cat <(cat a)` */
+function sinkOfSubstitutedFile({ command }: Into, flows: Map<SimpleCommand, Flow>): Sink {
+  const owner = flows.get(command);
+  return /^(?:\.|source)$/.test(owner?.step.program ?? "") ? { ...NOWHERE, variables: [""] } : sinkAfter(owner);
+}
+
+/** `echo $(cat a)` */
+function sinkOfSubstitutedWord(into: Into, flows: Map<SimpleCommand, Flow>): Sink {
+  const owner = flows.get(into.command);
+  if (into.word.sets !== undefined) return { ...NOWHERE, variables: [into.word.sets] };
+  if (!owner) return ANSWER;
+  const { program, words, passes } = owner.step;
+  if (isTest(owner.step)) return NOWHERE;
+  if (takesInput(program, words) || signsIn(program, words, words.indexOf(into.word))) return NOWHERE;
+  if (DECLARES.test(program) || isForProgram(into)) return { ...NOWHERE, variables: [""] };
+  return SAYS.test(program) && passes !== "unknown" ? owner.sink : ANSWER;
+}
+
+/** `env $(cat .env) node app.js` */
+const isForProgram = ({ command, word }: Into): boolean =>
+  command.words[0]?.text === "env" && command.words[1] === word;
+
+function sinkAtFile(out: Word): Sink {
+  const path = normalize(out.text);
+  if (path === "/dev/null") return NOWHERE;
+  if (out.open || out.pattern || path === "" || /(?:^|\/)(?:dev|proc)\//.test(path)) return ANSWER;
+  return { ...NOWHERE, files: [out] };
+}
+
+/** Where the output arrives after a sanitizer. */
+function sinkAfter(reader: Flow | undefined): Sink {
+  if (!reader) return ANSWER;
+  const { step, sink } = reader;
+  switch (step.passes) {
+    case "unknown":
+      return ANSWER;
+    case "nothing":
+      return NOWHERE;
+    case "names":
+      return { ...sink, namesOnly: true };
+    case "some":
+      return { ...sink, namesOnly: false, part: step.part };
+    case "lines":
+      return { ...sink, part: step.part ?? sink.part };
+  }
+}
