@@ -63,6 +63,8 @@ interface RouteMeta<M extends Method, P extends string> {
   limits?: BodyLimits | undefined;
   /** Says that this route may be offered to agents as a tool. */
   agent?: { description: string } | undefined;
+  /** What plugins read of each other's routes, a field each: `{ team: true }` says that a team's server may answer it. */
+  meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A route as `defineRoute` makes it: method, path, schemas and handler. */

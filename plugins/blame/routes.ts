@@ -16,6 +16,7 @@ const line = v.optional(numbered);
 const blameAt = defineRoute({
   method: "GET",
   path: "/git/blame",
+  meta: { team: "repositories" },
   summary: "A file line by line: which commit brought it, and which call of which session wrote it",
   query: v.object({
     project,
@@ -40,6 +41,7 @@ const blameAt = defineRoute({
 const writers = defineRoute({
   method: "GET",
   path: "/git/writers",
+  meta: { team: "repositories" },
   summary: "Who wrote lines of a file: session, prompt, call, the reads before it, model and price",
   query: v.object({
     /** Id, name or path; without it the repository around `path`. */
@@ -106,6 +108,7 @@ async function withoutSecrets(kernel: Kernel, found: LineOrigins): Promise<LineO
 const lineWhy = defineRoute({
   method: "GET",
   path: "/git/line",
+  meta: { team: "repositories" },
   summary: "Why one line exists: of a file at a commit, or as a call of a session shows it",
   query: v.object({
     /** In the repository; with `session` as the call writes it. */

@@ -13,6 +13,7 @@ export const routes = [
   defineRoute({
     method: "GET",
     path: "/sessions/:id/causality",
+    meta: { team: true },
     summary: "Which reads and searches led to which changes",
     handler: async ({ kernel, params }): Promise<Causality | Response> => {
       const row = await kernel.inject("archive").row(params.id);

@@ -8,6 +8,7 @@ import { resolveInside } from "sessarc/files";
 export const guides = defineRoute({
   method: "GET",
   path: "/docs/**",
+  meta: { team: true },
   mount: "/",
   summary: "A page of the guides, as Markdown",
   handler: async ({ params }) => {

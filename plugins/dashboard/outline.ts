@@ -39,6 +39,7 @@ const cache = new WeakMap<Kernel, Cache<Outline>>();
 const outline = defineRoute({
   method: "GET",
   path: "/sessions/:id/outline",
+  meta: { team: true },
   summary: "Kinds, times, tools and prompts of all messages, in columns",
   handler: async ({ kernel, params }): Promise<Outline> => {
     const archive = kernel.inject("archive");
@@ -53,6 +54,7 @@ const outline = defineRoute({
 const find = defineRoute({
   method: "GET",
   path: "/sessions/:id/find",
+  meta: { team: true },
   summary: "Messages of a session that contain a text, in any case",
   query: v.object({ q: v.pipe(v.string(), v.minLength(1), v.maxLength(500)) }),
   handler: async ({ kernel, params, query, signal }): Promise<{ seqs: number[]; truncated: boolean }> => {

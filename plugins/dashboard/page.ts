@@ -52,6 +52,7 @@ export function createPage({ dir, offers }: DashboardOptions = {}) {
   return defineRoute({
     method: "GET",
     path: "/**",
+    meta: { team: true },
     mount: "/",
     summary: "The dashboard",
     handler: async ({ params, event }) => {

@@ -18,6 +18,7 @@ const time = v.pipe(
 const commitAt = defineRoute({
   method: "GET",
   path: "/git/at",
+  meta: { team: "repositories" },
   summary: "Nearest commit at or before a time, or at a message of a session",
   query: v.object({ project, ts: time, session: v.optional(session), seq: v.optional(seq) }),
   handler: async ({ kernel, query }): Promise<CommitAt> => {
@@ -31,6 +32,7 @@ const commitAt = defineRoute({
 const treeAt = defineRoute({
   method: "GET",
   path: "/git/tree",
+  meta: { team: "repositories" },
   summary: "Files of a commit, and what it changed",
   query: v.object({
     project,
@@ -47,6 +49,7 @@ const treeAt = defineRoute({
 const fileAt = defineRoute({
   method: "GET",
   path: "/git/file",
+  meta: { team: "repositories" },
   summary: "A file at a commit, and its previous version",
   query: v.object({ project, commit, path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)) }),
   handler: async ({ kernel, query, event }): Promise<FileAt> => {

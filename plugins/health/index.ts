@@ -22,6 +22,7 @@ export const routes = [
   defineRoute({
     method: "GET",
     path: "/health",
+    meta: { team: true },
     summary: "What wastes time and tokens over all sessions, the largest of each kind first",
     query: v.object({
       /** Sessions that ended at or after this time, and began before that one. */
@@ -45,6 +46,7 @@ export const routes = [
   defineRoute({
     method: "GET",
     path: "/sessions/:id/health",
+    meta: { team: true },
     summary: "Loops, retries, repeated reads, undone edits, waits and compactions of a session, each with its messages",
     handler: ({ kernel, params }): Promise<Finding[]> => kernel.inject("health").session(params.id),
   }),

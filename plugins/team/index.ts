@@ -11,6 +11,8 @@ import type { PushedOf } from "./client/store.ts";
 import { commands } from "./commands.ts";
 import { config, type PushMode } from "./config.ts";
 
+import type { Directory } from "./server/accounts/directory.ts";
+
 export type { MadeToken, TeamStatus, Withdrawal } from "./client/client.ts";
 export type { PushedSession, PushFrame, PushReport } from "./client/push.ts";
 export type { Device, Invitation, Person, ReadToken, SharedSpace, Space } from "./client/wire.ts";
@@ -105,5 +107,7 @@ declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     team: Team;
+    /** Of a server: its people and machines, in the kernels of people. */
+    "team-directory": Directory;
   }
 }

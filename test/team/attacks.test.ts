@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defaultPlugins } from "../../plugins/index.ts";
 import { digestOf } from "../../plugins/team/manifest.ts";
-import { READ } from "../../plugins/team/server/people/allowed.ts";
+import { serverPlugins } from "../../plugins/team/server/plugins.ts";
 import {
   type Answer,
   ask,
@@ -35,6 +36,8 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
   let mika: Machine;
   let eve: Machine;
   let id: string;
+  /** Paths that GET reads of plugins. */
+  let offered: readonly string[];
   const secret = makeSession({
     id: "codex:private-1",
     texts: [`the ${MARK} launch code`, `${MARK} is in the vault`],
@@ -44,6 +47,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
   });
 
   beforeAll(async () => {
+    offered = (await serverPlugins(defaultPlugins(), true)).offers.paths;
     server = await startServer(engine);
     owner = await joinOwner(server);
     mika = await invite(owner, "Mika");
@@ -95,7 +99,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
       ];
       for (const thief of [eve, owner]) {
         expect(await outputOf(thief)).toBe(5);
-        for (const pattern of READ) {
+        for (const pattern of offered) {
           const subject = pattern.startsWith("/api/projects") ? project : encodeURIComponent(id);
           const path = pattern.replace(":id", subject).replace("/**", "/index.html");
           // One session or file is the same whatever is asked of it.
@@ -554,7 +558,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
     });
 
     it("learns no folder of the server from any route", async () => {
-      for (const pattern of READ) {
+      for (const pattern of offered) {
         const path = pattern
           .replace(":id", encodeURIComponent(`codex:${eve.machine}~e1`))
           .replace("/**", "/index.html");

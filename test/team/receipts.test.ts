@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Commits, LineOrigins, Origins, Receipt } from "../../plugins/blame/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { digestOf } from "../../plugins/team/manifest.ts";
-import { offeredRoutes } from "../../plugins/team/server/people/allowed.ts";
+import { serverPlugins } from "../../plugins/team/server/plugins.ts";
 import type { Manifest } from "../../plugins/team/types.ts";
 import { makeWorld, type World } from "../blame/_world.ts";
 import { testEnv } from "../git/_repo.ts";
@@ -285,8 +285,9 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
       422,
       { code: "TEAM_NO_REPOSITORY", fix: expect.stringContaining("--repositories") },
     ]);
-    expect(offeredRoutes(true)).toContain("GET /git/blame");
-    expect(offeredRoutes(false)).not.toContain("GET /git/blame");
+    const { offers } = await serverPlugins(defaultPlugins(), true);
+    expect(offers.named(true)).toContain("GET /git/blame");
+    expect(offers.named(false)).not.toContain("GET /git/blame");
   });
 
   it("name no session that the person may not read: its lines have no writer and no cost", async () => {

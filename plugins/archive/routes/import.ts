@@ -54,6 +54,7 @@ const importRoute = defineRoute({
 const status = defineRoute({
   method: "GET",
   path: "/import/status",
+  meta: { team: true },
   summary:
     "The running import's progress, or idle; with `Accept: text/event-stream` all it tells, from what is done so far to its end",
   handler: ({ kernel, event }) => {

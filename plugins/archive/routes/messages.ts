@@ -18,6 +18,7 @@ export interface Message extends Omit<SessionEvent, "id" | "at"> {
 export const messages = defineRoute({
   method: "GET",
   path: "/sessions/:id/messages",
+  meta: { team: true },
   summary: "Messages of a session: a page, or all of them",
   query: v.object({
     /** seq after which the page starts. */

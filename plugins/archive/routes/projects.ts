@@ -15,6 +15,7 @@ const name = v.pipe(v.string(), v.trim(), v.maxLength(300));
 const list = defineRoute({
   method: "GET",
   path: "/projects",
+  meta: { team: true },
   summary: "All projects, newest first, with live git information",
   query: v.object({
     /** `0` leaves git out: a list to show at once. */
@@ -38,6 +39,7 @@ interface GitFrame {
 const gitStates = defineRoute({
   method: "GET",
   path: "/projects/git",
+  meta: { team: true },
   summary: "Live git information of all projects, as server-sent events in the order it comes",
   query: v.object({
     /** Of this project alone. */

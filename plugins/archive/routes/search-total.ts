@@ -26,6 +26,7 @@ export type SearchTotalFrame = ({ type: "progress" } & TotalProgress) | ({ type:
 export const searchTotal = defineRoute({
   method: "GET",
   path: "/search/total",
+  meta: { team: true },
   summary:
     "How many sessions and messages a search finds in all, by tool and project; with `Accept: text/event-stream` as it is counted",
   query: v.object(filterQuery),

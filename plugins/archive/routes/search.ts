@@ -23,6 +23,7 @@ export interface SearchResult {
 const search = defineRoute({
   method: "GET",
   path: "/search",
+  meta: { team: true },
   summary: "Find messages by words and filters, grouped per session; without a query, recent sessions",
   query: v.object({
     limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,4}$/), v.transform(Number), v.minValue(1), v.maxValue(1000))),

@@ -30,6 +30,7 @@ const leftOutOf = defineRoute({
 const list = defineRoute({
   method: "GET",
   path: "/sessions",
+  meta: { team: true },
   summary: "Sessions, newest first",
   query: v.object({
     /** Id, name or path. */
@@ -80,6 +81,7 @@ const list = defineRoute({
 const find = defineRoute({
   method: "GET",
   path: "/sessions/find",
+  meta: { team: true },
   summary: "The session a text names: its id, the beginning or a part of it, or `last`",
   query: v.object({ name: v.string() }),
   handler: async ({ kernel, query }) => {
@@ -91,6 +93,7 @@ const find = defineRoute({
 const get = defineRoute({
   method: "GET",
   path: "/sessions/:id",
+  meta: { team: true },
   summary:
     "One session with its sub-agents, forks, linked sessions and earlier texts, and the command that goes on with it",
   handler: async ({ kernel, params }) => {

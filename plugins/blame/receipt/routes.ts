@@ -42,6 +42,7 @@ const name = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 const commits = defineRoute({
   method: "GET",
   path: "/projects/:id/commits",
+  meta: { team: "repositories" },
   summary: "Commits since the first session, with what they cost and how much of it is still there",
   query: v.object({
     /** Commits of this local branch; default HEAD and all local branches. */
@@ -83,6 +84,7 @@ const commits = defineRoute({
 const receipt = defineRoute({
   method: "GET",
   path: "/projects/:id/receipt",
+  meta: { team: "repositories" },
   summary: "What a commit, a branch or a range of commits cost, and what became of its lines",
   query: v.object({
     /** A commit, a branch, `base..head`, or `last`. */

@@ -23,6 +23,7 @@ const DAYS = 30;
 const get = defineRoute({
   method: "GET",
   path: "/projects/activity",
+  meta: { team: true },
   summary: "Sessions and messages of every project, day by day",
   query: v.object({
     /** Local days up to today; default 30. */

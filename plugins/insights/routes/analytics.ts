@@ -47,6 +47,7 @@ const FILES = 200;
 const get = defineRoute({
   method: "GET",
   path: "/projects/:id",
+  meta: { team: true },
   summary: "A project with its sessions, tools, models and files, day by day",
   query: v.object({
     ...rangeQuery,

@@ -37,6 +37,7 @@ const READ = 60;
 const get = defineRoute({
   method: "GET",
   path: "/insights/calls",
+  meta: { team: true },
   summary: "Calls that failed, or took longer than `slow` ms, newest sessions first",
   query: v.object({
     ...rangeQuery,

@@ -82,6 +82,7 @@ const RECENT = 20;
 const get = defineRoute({
   method: "GET",
   path: "/insights",
+  meta: { team: true },
   summary: "Totals, days, running sessions and what stands out",
   query: v.object({
     ...rangeQuery,

@@ -22,6 +22,7 @@ const MOST = 1_000;
 const get = defineRoute({
   method: "GET",
   path: "/insights/sessions",
+  meta: { team: true },
   summary: "The sessions that count in a range of days, newest first",
   query: v.object({
     ...rangeQuery,

@@ -40,6 +40,7 @@ const model = v.pipe(v.string(), v.trim(), v.nonEmpty("is empty"), v.maxLength(2
 const list = defineRoute({
   method: "GET",
   path: "/prices",
+  meta: { team: true },
   summary: "Prices of the models seen, in dollars per million tokens",
   handler: ({ kernel }): Promise<PriceList> => prices(kernel),
 });

@@ -22,6 +22,7 @@ export interface PromptCosts {
 export const promptsRoute = defineRoute({
   method: "GET",
   path: "/sessions/:id/prompts",
+  meta: { team: true },
   summary: "Tokens and cost from each prompt to the next, summing up to the session's own",
   handler: async ({ kernel, params }): Promise<PromptCosts> => {
     const archive = kernel.inject("archive");

@@ -16,6 +16,7 @@ export interface SessionFigures {
 const figures = defineRoute({
   method: "GET",
   path: "/sessions/:id/figures",
+  meta: { team: true },
   summary: "Cost by model and files touched of one session",
   handler: async ({ kernel, params }): Promise<SessionFigures> => {
     const archive = kernel.inject("archive");
@@ -38,6 +39,7 @@ const figures = defineRoute({
 const context = defineRoute({
   method: "GET",
   path: "/sessions/:id/context",
+  meta: { team: true },
   summary: "How full the context was at each reply, read from the log",
   handler: ({ kernel, params }): Promise<SessionContext> => kernel.inject("insights").context(params.id),
 });

@@ -12,6 +12,7 @@ import { KINDS } from "../figures/sql.ts";
 const usage = defineRoute({
   method: "GET",
   path: "/usage",
+  meta: { team: true },
   summary:
     "Tokens and estimated cost by day, week, month, session, model, project, tool, kind of session or window of a plan",
   query: v.object({

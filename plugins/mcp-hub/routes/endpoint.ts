@@ -9,6 +9,7 @@ const limits = { bytes: 4 * 2 ** 20 };
 const streamAll = defineRoute({
   method: "GET",
   path: "/mcp",
+  meta: { team: true },
   mount: "/",
   summary: "The stream of a client's session with the hub",
   handler: ({ kernel, event }) => kernel.inject("mcp").endpoint.handle(event, undefined, null),
@@ -17,6 +18,7 @@ const streamAll = defineRoute({
 const askAll = defineRoute({
   method: "POST",
   path: "/mcp",
+  meta: { team: true },
   mount: "/",
   summary: "Messages to the hub: JSON-RPC over streamable HTTP",
   body: anything,
@@ -27,6 +29,7 @@ const askAll = defineRoute({
 const endAll = defineRoute({
   method: "DELETE",
   path: "/mcp",
+  meta: { team: true },
   mount: "/",
   summary: "Ends a client's session with the hub",
   handler: ({ kernel, event }) => kernel.inject("mcp").endpoint.handle(event, undefined, null),

@@ -10,7 +10,7 @@ import { createRateLimit } from "./accounts/rate.ts";
 import type { ApiRoute } from "./api/route.ts";
 import type { Services } from "./api/services.ts";
 import { checkRequest, type Gate, remoteOf } from "./gate.ts";
-import { isAllowed, isApi } from "./people/allowed.ts";
+import { isApi, type Offers } from "./people/offers.ts";
 
 const BODY = 64 * 2 ** 10;
 /** Entries a minute of one address whose requests have no valid sign-in: without a limit they would fill the disk. */
@@ -19,6 +19,8 @@ const UNKNOWN_A_MINUTE = 120;
 interface AppParts {
   services: Services;
   routes: readonly ApiRoute[];
+  /** What the kernels of people answer. */
+  offers: Offers;
   /** Of the caller. */
   kernel(caller: Caller): Promise<Kernel>;
   /** Answers of pages that need no sign-in. */
@@ -148,7 +150,7 @@ export async function createNodeApp(parts: AppParts): Promise<H3> {
           401,
         );
       need(caller, "read");
-      if (!isAllowed(event.req.method, path))
+      if (!parts.offers.isAllowed(event.req.method, path))
         throw new SessarcError("TEAM_NOT_HERE", {
           what: `${event.req.method} ${path}`,
           instead: "Use the sessarc of your own machine for that",

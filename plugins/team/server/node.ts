@@ -145,6 +145,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
     const app = await createNodeApp({
       services,
       routes: [...accountRoutes, ...pushRoutes],
+      offers: plugins.offers,
       kernel: (caller) => kernels.of(caller),
       open: {
         "/healthz": async () => text("ok\n", 200),

@@ -1,12 +1,12 @@
 /** Which built-in plugins the kernels of a server run, and what of them. */
-
-import { type Plugin, VERSION } from "sessarc";
+import { type AnyRoute, type Plugin, VERSION } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import { loadPlugin, type PluginEntry } from "sessarc/serve";
 import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
-import { HISTORY, isRouteAllowed, offeredRoutes } from "./people/allowed.ts";
 import { createHistoryGate } from "./people/history.ts";
+import { createOffers, type Offers, offerOf } from "./people/offers.ts";
+import { personRoutes } from "./people/plugin.ts";
 
 /** What a pushed session is imported by. */
 const INGEST = ["archive", "insights", "health", "git", "blame"];
@@ -20,6 +20,8 @@ export interface ServerPlugins {
   assistants: readonly Facts[];
   /** Adapters that can read a pushed log, by assistant, each with its version. */
   readers: ReadonlyMap<string, LogReader>;
+  /** Which of their routes the server answers. */
+  offers: Offers;
   /** Schema steps of all of them, in the order in which they are needed. */
   migrations: readonly { plugin: string; steps: readonly string[] }[];
 }
@@ -43,6 +45,7 @@ export async function serverPlugins(
   const assistants: Facts[] = [];
   const readers = new Map<string, LogReader>();
   const migrations: { plugin: string; steps: readonly string[] }[] = [];
+  const routes: AnyRoute[] = [...personRoutes];
   for (const entry of entries) {
     const isUsed = used.includes(entry);
     // Adapters have no commands; of the others only the used ones are loaded.
@@ -53,12 +56,14 @@ export async function serverPlugins(
       assistants.push(factsOf(adapter));
       if (adapter.parseLines) readers.set(adapter.name, { adapter, version: plugin.version ?? VERSION });
     }
+    if (named(PERSON).includes(entry)) routes.push(...(plugin.routes ?? []));
     if (isUsed && plugin.migrations?.length) migrations.push({ plugin: plugin.name, steps: plugin.migrations });
   }
   const search = teamSearch();
   migrations.push({ plugin: search.name, steps: search.migrations ?? [] });
   const prepared = { ...search, migrations: [] };
   const gated = createHistoryGate();
+  const offers = createOffers(routes);
   return {
     ingest: [
       ...named(INGEST).map((entry) => derived(entry, (plugin) => ({ ...plugin, migrations: [], commands: [] }))),
@@ -68,30 +73,28 @@ export async function serverPlugins(
       prepared,
       ...assistants.map((facts) => pushedAdapter(facts)),
       ...named(PERSON).map((entry) =>
-        derived(withOffers(entry, hasRepositories), (plugin) => ({
+        derived(withOffers(entry, offers.named(hasRepositories)), (plugin) => ({
           ...plugin,
           migrations: [],
           commands: [],
-          // What is not allowed is not there: a tool of an agent cannot reach it either.
+          // What is not offered is not there: a tool of an agent cannot reach it either.
           routes: (plugin.routes ?? [])
-            .filter((route) => isRouteAllowed(route.method, pathOf(route)))
-            .map((route) => (HISTORY.includes(pathOf(route)) ? gated(route) : route)),
+            .filter((route) => offerOf(route))
+            .map((route) => (offerOf(route) === "repositories" ? gated(route) : route)),
         })),
       ),
     ],
     assistants,
     readers,
+    offers,
     migrations,
   };
 }
 
-const pathOf = ({ mount, path }: { mount?: "/" | undefined; path: string }): string =>
-  mount === "/" ? path : `/api${path}`;
-
 /** The dashboard leaves out what the server refuses. */
-const withOffers = (entry: PluginEntry, hasRepositories: boolean): PluginEntry =>
+const withOffers = (entry: PluginEntry, offers: readonly string[]): PluginEntry =>
   entry.specifier === "sessarc/plugins/dashboard"
-    ? { ...entry, options: Object.assign({}, entry.options, { offers: offeredRoutes(hasRepositories) }) }
+    ? { ...entry, options: Object.assign({}, entry.options, { offers }) }
     : entry;
 
 function factsOf({ name, label, tools }: Adapter): Facts {

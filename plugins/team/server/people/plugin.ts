@@ -1,5 +1,5 @@
 /** What a person's kernel has beyond a local one: whose sessions are whose, the screen that shows it, and where repositories are. */
-import type { Plugin } from "sessarc";
+import type { AnyRoute, Plugin } from "sessarc";
 import type { Space } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";
 import { repositoriesOf } from "./repositories.ts";
@@ -15,10 +15,14 @@ interface ViewParts {
   address: () => string;
 }
 
+/** They read the directory of the server as a service of the person's kernel. */
+export const personRoutes: readonly AnyRoute[] = [...viewRoutes, peopleScreen];
+
 export const teamView = ({ directory, repositories, spaces, address }: ViewParts): Plugin => ({
   name: "team-view",
   dependsOn: ["archive", "insights"],
   setup(kernel) {
+    kernel.provide("team-directory", directory);
     kernel.provide("repositories", repositoriesOf(kernel, repositories, spaces));
     kernel.provide("public-address", address);
     // Where the server stores its data is nothing that its readers need.
@@ -26,5 +30,5 @@ export const teamView = ({ directory, repositories, spaces, address }: ViewParts
       report.dataDir = "";
     });
   },
-  routes: [...viewRoutes(directory), peopleScreen],
+  routes: personRoutes,
 });

@@ -5,7 +5,7 @@ import { type Members, members } from "./members.ts";
 import type { TeamSession, TeamUsageRow, viewRoutes } from "./view.ts";
 import { type ScreenWords, WORDS } from "./words.ts";
 
-type Routes = RoutesOf<ReturnType<typeof viewRoutes>>;
+type Routes = RoutesOf<typeof viewRoutes>;
 type Key = keyof Routes & string;
 type Host = Omit<DashboardHost, "api"> & {
   api<K extends Key>(
@@ -282,6 +282,7 @@ const screen = (
 export const peopleScreen = defineRoute({
   method: "GET",
   path: "/plugins/team-view/ui.js",
+  meta: { team: true },
   mount: "/",
   summary: "The screen People of the dashboard",
   handler: () =>

@@ -1,7 +1,6 @@
 /** What a person's kernel answers beyond a local one: whose sessions are whose. Row-level security keeps it to what the person may read. */
 import { defineRoute, type Kernel, marks, pages, type Services, SessarcError } from "sessarc";
 import * as v from "valibot";
-import type { Directory } from "../accounts/directory.ts";
 
 type Listed = Awaited<ReturnType<Services["archive"]["page"]>>["sessions"][number];
 
@@ -44,150 +43,151 @@ const count = v.pipe(
 );
 
 /** Names of people and machines are not in what a person's kernel may read. */
-export function viewRoutes(directory: Directory) {
-  async function names(): Promise<{ people: Map<string, string>; machines: Map<string, string> }> {
-    const [people, devices] = await Promise.all([directory.names(), directory.devices(null)]);
-    return {
-      people,
-      machines: new Map(devices.map(({ machine, name }) => [machine, name])),
-    };
-  }
-
-  const people = defineRoute({
-    method: "GET",
-    path: "/team/people",
-    summary: "People and machines whose sessions you may read",
-    handler: async ({ kernel }): Promise<{ people: PersonOf[] }> => {
-      const rows = await kernel.storage.db.all<{ person: string; machine: string; sessions: number }>(
-        "select person, machine, count(*) as sessions from team_session where digest <> '' group by person, machine order by person, machine",
-      );
-      const known = await names();
-      const found = new Map<string, PersonOf>();
-      for (const { person, machine, sessions } of rows) {
-        const one = found.get(person) ?? {
-          id: person,
-          name: known.people.get(person) ?? person,
-          sessions: 0,
-          machines: [],
-        };
-        one.sessions += sessions;
-        one.machines.push({ machine, name: known.machines.get(machine) ?? machine, sessions });
-        found.set(person, one);
-      }
-      return { people: [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) };
-    },
-  });
-
-  const usage = defineRoute({
-    method: "GET",
-    path: "/team/usage",
-    summary: "Tokens and estimated cost by person, machine, project or model",
-    query: v.object({
-      by: v.optional(v.picklist(GROUPS), "person"),
-      person: id,
-      machine: id,
-      from: text,
-      to: text,
-      tz: text,
-      tool: text,
-      project: text,
-    }),
-    handler: async ({ kernel, query, signal }): Promise<{ by: (typeof GROUPS)[number]; rows: TeamUsageRow[] }> => {
-      const { by, person, machine, ...range } = query;
-      // The report by session, added up: the same figures, prices and days as everywhere else.
-      const report = await bySession(kernel, range, signal);
-      const owners = await ownersOf(
-        kernel,
-        report.map(({ key }) => key),
-      );
-      const known = await names();
-      const projects =
-        by === "project"
-          ? new Map((await kernel.inject("archive").projects()).map((one) => [one.id, one.name]))
-          : new Map<string, string>();
-      const nameOf = {
-        person: (key: string) => known.people.get(key),
-        machine: (key: string) => known.machines.get(key),
-        project: (key: string) => projects.get(key),
-        model: (key: string) => key,
-      }[by];
-      const rows = new Map<string, TeamUsageRow>();
-      for (const session of report) {
-        const owner = owners.get(session.key);
-        if (!owner || (person ?? owner.person) !== owner.person || (machine ?? owner.machine) !== owner.machine)
-          continue;
-        const parts =
-          by === "model"
-            ? session.models.map((one) => ({ ...one, key: one.model }))
-            : [{ key: owner[by], tokens: session.tokens, microdollars: session.cost.microdollars }];
-        for (const { key, tokens, microdollars } of parts) {
-          const row = rows.get(key) ?? {
-            key,
-            name: nameOf(key) ?? key,
-            sessions: 0,
-            messages: 0,
-            activeMs: by === "model" ? null : 0,
-            tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
-            cost: { microdollars: 0 },
-          };
-          row.sessions += session.sessions;
-          row.messages += session.messages ?? 0;
-          if (row.activeMs !== null) row.activeMs += session.activeMs ?? 0;
-          for (const name of TOKENS) row.tokens[name] += tokens[name];
-          row.cost.microdollars += microdollars ?? 0;
-          rows.set(key, row);
-        }
-      }
-      return {
-        by,
-        rows: [...rows.values()].sort((a, b) => b.cost.microdollars - a.cost.microdollars || (a.key < b.key ? -1 : 1)),
-      };
-    },
-  });
-
-  const sessions = defineRoute({
-    method: "GET",
-    path: "/team/sessions",
-    summary: "Sessions of a person or a machine, newest first, each with whose it is",
-    query: v.object({
-      person: id,
-      machine: id,
-      project: text,
-      tool: text,
-      q: text,
-      limit: v.optional(count, "50"),
-      cursor: text,
-    }),
-    handler: async ({ kernel, query }) => {
-      const archive = kernel.inject("archive");
-      const { person, machine, project, tool, q, limit, cursor } = query;
-      const projects = project === undefined ? undefined : await archive.projectIds(project);
-      if (projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project ?? "" });
-      const conditions = Object.entries({ person, machine }).flatMap(([column, value]) =>
-        value === undefined ? [] : [[column, value] as const],
-      );
-      const condition = conditions.length > 0 && {
-        sql: `id in (select t.session from team_session t where ${conditions.map(([column]) => `t.${column} = ?`).join(" and ")})`,
-        params: conditions.map(([, value]) => value),
-        revision: 0,
-      };
-      const page = await archive.page({ project: projects, tool, q, limit, ...(condition && { condition }) }, cursor);
-      const owners = await ownersOf(
-        kernel,
-        page.sessions.map((session) => session.id),
-      );
-      return {
-        ...page,
-        sessions: page.sessions.map((session): TeamSession => {
-          const owner = owners.get(session.id);
-          return { ...session, person: owner?.person ?? null, machine: owner?.machine ?? null };
-        }),
-      };
-    },
-  });
-
-  return [people, usage, sessions] as const;
+async function readNames(kernel: Kernel): Promise<{ people: Map<string, string>; machines: Map<string, string> }> {
+  const directory = kernel.inject("team-directory");
+  const [people, devices] = await Promise.all([directory.names(), directory.devices(null)]);
+  return {
+    people,
+    machines: new Map(devices.map(({ machine, name }) => [machine, name])),
+  };
 }
+
+const people = defineRoute({
+  method: "GET",
+  path: "/team/people",
+  meta: { team: true },
+  summary: "People and machines whose sessions you may read",
+  handler: async ({ kernel }): Promise<{ people: PersonOf[] }> => {
+    const rows = await kernel.storage.db.all<{ person: string; machine: string; sessions: number }>(
+      "select person, machine, count(*) as sessions from team_session where digest <> '' group by person, machine order by person, machine",
+    );
+    const known = await readNames(kernel);
+    const found = new Map<string, PersonOf>();
+    for (const { person, machine, sessions } of rows) {
+      const one = found.get(person) ?? {
+        id: person,
+        name: known.people.get(person) ?? person,
+        sessions: 0,
+        machines: [],
+      };
+      one.sessions += sessions;
+      one.machines.push({ machine, name: known.machines.get(machine) ?? machine, sessions });
+      found.set(person, one);
+    }
+    return { people: [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  },
+});
+
+const usage = defineRoute({
+  method: "GET",
+  path: "/team/usage",
+  meta: { team: true },
+  summary: "Tokens and estimated cost by person, machine, project or model",
+  query: v.object({
+    by: v.optional(v.picklist(GROUPS), "person"),
+    person: id,
+    machine: id,
+    from: text,
+    to: text,
+    tz: text,
+    tool: text,
+    project: text,
+  }),
+  handler: async ({ kernel, query, signal }): Promise<{ by: (typeof GROUPS)[number]; rows: TeamUsageRow[] }> => {
+    const { by, person, machine, ...range } = query;
+    // The report by session, added up: the same figures, prices and days as everywhere else.
+    const report = await bySession(kernel, range, signal);
+    const owners = await ownersOf(
+      kernel,
+      report.map(({ key }) => key),
+    );
+    const known = await readNames(kernel);
+    const projects =
+      by === "project"
+        ? new Map((await kernel.inject("archive").projects()).map((one) => [one.id, one.name]))
+        : new Map<string, string>();
+    const nameOf = {
+      person: (key: string) => known.people.get(key),
+      machine: (key: string) => known.machines.get(key),
+      project: (key: string) => projects.get(key),
+      model: (key: string) => key,
+    }[by];
+    const rows = new Map<string, TeamUsageRow>();
+    for (const session of report) {
+      const owner = owners.get(session.key);
+      if (!owner || (person ?? owner.person) !== owner.person || (machine ?? owner.machine) !== owner.machine) continue;
+      const parts =
+        by === "model"
+          ? session.models.map((one) => ({ ...one, key: one.model }))
+          : [{ key: owner[by], tokens: session.tokens, microdollars: session.cost.microdollars }];
+      for (const { key, tokens, microdollars } of parts) {
+        const row = rows.get(key) ?? {
+          key,
+          name: nameOf(key) ?? key,
+          sessions: 0,
+          messages: 0,
+          activeMs: by === "model" ? null : 0,
+          tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
+          cost: { microdollars: 0 },
+        };
+        row.sessions += session.sessions;
+        row.messages += session.messages ?? 0;
+        if (row.activeMs !== null) row.activeMs += session.activeMs ?? 0;
+        for (const name of TOKENS) row.tokens[name] += tokens[name];
+        row.cost.microdollars += microdollars ?? 0;
+        rows.set(key, row);
+      }
+    }
+    return {
+      by,
+      rows: [...rows.values()].sort((a, b) => b.cost.microdollars - a.cost.microdollars || (a.key < b.key ? -1 : 1)),
+    };
+  },
+});
+
+const sessions = defineRoute({
+  method: "GET",
+  path: "/team/sessions",
+  meta: { team: true },
+  summary: "Sessions of a person or a machine, newest first, each with whose it is",
+  query: v.object({
+    person: id,
+    machine: id,
+    project: text,
+    tool: text,
+    q: text,
+    limit: v.optional(count, "50"),
+    cursor: text,
+  }),
+  handler: async ({ kernel, query }) => {
+    const archive = kernel.inject("archive");
+    const { person, machine, project, tool, q, limit, cursor } = query;
+    const projects = project === undefined ? undefined : await archive.projectIds(project);
+    if (projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project ?? "" });
+    const conditions = Object.entries({ person, machine }).flatMap(([column, value]) =>
+      value === undefined ? [] : [[column, value] as const],
+    );
+    const condition = conditions.length > 0 && {
+      sql: `id in (select t.session from team_session t where ${conditions.map(([column]) => `t.${column} = ?`).join(" and ")})`,
+      params: conditions.map(([, value]) => value),
+      revision: 0,
+    };
+    const page = await archive.page({ project: projects, tool, q, limit, ...(condition && { condition }) }, cursor);
+    const owners = await ownersOf(
+      kernel,
+      page.sessions.map((session) => session.id),
+    );
+    return {
+      ...page,
+      sessions: page.sessions.map((session): TeamSession => {
+        const owner = owners.get(session.id);
+        return { ...session, person: owner?.person ?? null, machine: owner?.machine ?? null };
+      }),
+    };
+  },
+});
+
+export const viewRoutes = [people, usage, sessions] as const;
 
 interface Owner {
   person: string;
