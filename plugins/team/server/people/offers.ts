@@ -1,4 +1,4 @@
-/** What a team server answers of plugins' routes: those that say so. Most routes are about the files and programs of one machine. */
+/** What a team server answers of plugins' routes: those that offer themselves. Most routes are about the files and programs of one machine. */
 import type { AnyRoute } from "sessarc";
 
 /** The kernel's own. */
