@@ -1,5 +1,4 @@
 /** Imports one text of a session. Each is another version of the log, so the texts of a session are imported sequentially. */
-
 import { type Kernel, SessarcError } from "sessarc";
 import type { TeamWriter } from "../../types.ts";
 import type { Pushed } from "./adapters.ts";
