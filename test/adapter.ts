@@ -10,6 +10,7 @@ import type { Plugin } from "sessarc";
 import { it, type TestContext } from "vitest";
 import { type Bench, withBench } from "./adapter/bench.ts";
 import * as damage from "./adapter/damage.ts";
+import { guardWorks } from "./adapter/guard.ts";
 import * as shape from "./adapter/shape.ts";
 import * as tail from "./adapter/tail.ts";
 
@@ -64,6 +65,11 @@ export function testAdapter(suite: AdapterSuite): void {
   check("D14: tail inside lines adds up to a full read", tail.tailInsideLines);
   check("tail starts again when the log was cut or replaced", tail.tailSeesReplacement);
   check("tail reads what is new, not the log", tail.tailReadsOnlyWhatIsNew);
+
+  check(
+    "a declared guard is installed, answers in its form, fails as chosen and goes byte for byte",
+    (bench, context) => guardWorks(bench, context, suite.plugin(bench.dir)),
+  );
 
   suite.additionalTests?.(check);
 }

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isRecord } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -120,6 +122,28 @@ describe("who may import what", () => {
     expect(bare.filter((name, at) => bare.indexOf(name) !== at)).toEqual([]);
   });
 
+  it("guard, status line and resume know no assistant by name", async () => {
+    const adapters = await allAdapters();
+    const names = new Set(adapters.map(({ name }) => name));
+    const labels = adapters.map(({ label }) => label).filter((label) => label.includes(" "));
+    expect([names.has("kilo"), labels.includes("Claude Code")]).toEqual([true, true]);
+    const rooms = ["security", "statusline", "notices"].flatMap((name) => importsBelow(`plugins/${name}`));
+    const resume = ["plugins/archive/routes/resume.ts", "plugins/rescue/commands/resume.ts"];
+    // Paths of files that hold credentials, whichever program wrote them, are no facts of one assistant.
+    const files = [...new Set([...rooms.map(({ file }) => file), ...resume])].filter(
+      (file) => !/stores\.ts$/.test(file),
+    );
+    expect(files.length).toBeGreaterThan(60);
+    const found = files.flatMap((file) => {
+      const code = codeOf(file);
+      // A name is a word in quotes: `continue` elsewhere is none.
+      const quoted = [...code.matchAll(/["'`]([a-z][a-z0-9-]*)["'`]/g)].map(([, word = ""]) => word);
+      const named = [...quoted.filter((word) => names.has(word)), ...labels.filter((label) => code.includes(label))];
+      return named.map((name) => `${file}: ${name}`);
+    });
+    expect(found).toEqual([]);
+  });
+
   it("programs are started in one place, and elsewhere only what outlives the service", () => {
     const starters = ["core", "plugins"]
       .flatMap(importsBelow)
@@ -166,6 +190,30 @@ const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries([
   ["sessarc", "core/index.ts"],
   ...readdirSync(join(root, "core/entries")).map((file) => [`sessarc/${file.slice(0, -3)}`, `core/entries/${file}`]),
 ]);
+
+/** Every built-in adapter, variants included. */
+async function allAdapters(): Promise<{ name: string; label: string }[]> {
+  const entries = defaultPlugins().filter(({ specifier }) =>
+    adapterFolders().includes(specifier.split("/").at(-1) ?? ""),
+  );
+  const modules = await Promise.all(entries.map(({ load }) => load?.()));
+  return modules.flatMap((module, i) => {
+    const make: unknown = isRecord(module) ? module.default : undefined;
+    const made: unknown = typeof make === "function" ? make(entries[i]?.options) : undefined;
+    const adapter = isRecord(made) && isRecord(made.adapter) ? made.adapter : undefined;
+    return adapter ? [{ name: String(adapter.name), label: String(adapter.label) }] : [];
+  });
+}
+
+/** The folders of plugins that are adapters. */
+const adapterFolders = (): string[] =>
+  readdirSync(join(root, "plugins")).filter((name) => /\bdefineAdapter\(/.test(sourceOf(`plugins/${name}/index.ts`)));
+
+/** A source without its comments. */
+const codeOf = (file: string): string =>
+  readFileSync(join(root, file), "utf8")
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/(^|\s)\/\/.*$/gm, "");
 
 const sourceOf = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "");
 
@@ -258,10 +306,7 @@ const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)(\s*\.\s*[A-Z])?/g;
 
 function importsOf(file: string): (Import & { dynamic: boolean })[] {
-  const text = readFileSync(join(root, file), "utf8")
-    .replace(/\/\*[\s\S]*?\*\//g, "")
-    .replace(/(^|\s)\/\/.*$/gm, "");
-  return [...text.matchAll(IMPORT)].map(([, type, fixed, lazy, member]) => {
+  return [...codeOf(file).matchAll(IMPORT)].map(([, type, fixed, lazy, member]) => {
     const written = fixed ?? lazy ?? "";
     const target = written.startsWith(".") ? relative(root, resolve(root, dirname(file), written)) : written;
     // `import("x").Name` is a type.

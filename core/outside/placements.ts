@@ -39,7 +39,7 @@ export interface PlacementOwner<N extends Json, F extends Json> extends Notes<N,
    * A file that changed since, without what was placed in it: null where the file is removed, undefined where nothing that sessarc wrote is in it any more.
    * `entry` is undefined for a file that no journal names.
    */
-  withdraw(file: OutsideFile, entry?: PlacedFile<F>): Promise<Buffer | null | undefined>;
+  withdraw(file: OutsideFile, entry: PlacedFile<F> | undefined, name: string): Promise<Buffer | null | undefined>;
 }
 
 /** A file as it is, and as it will be. */
@@ -204,7 +204,7 @@ export function createPlacements<N extends Json, F extends Json>(owner: Placemen
             return { removed: true, restored: true };
           }
         }
-        const rest = file.bytes === null ? undefined : await owner.withdraw(file, entry);
+        const rest = file.bytes === null ? undefined : await owner.withdraw(file, entry, name);
         if (rest === null) await removeOutside(file);
         else if (rest !== undefined) await replaceOutside(file, rest, entry?.temp);
         await retire(name);

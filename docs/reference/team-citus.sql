@@ -6,7 +6,7 @@ select create_distributed_table('sessarc.budget', 'tenant');
 select create_distributed_table('sessarc.budget_crossed', 'tenant');
 select create_distributed_table('sessarc.causality_waste', 'tenant');
 select create_distributed_table('sessarc.earlier', 'tenant');
-select create_distributed_table('sessarc.guard_install', 'tenant');
+select create_distributed_table('sessarc.guard_fired', 'tenant');
 select create_distributed_table('sessarc.health_file', 'tenant');
 select create_distributed_table('sessarc.health_finding', 'tenant');
 select create_distributed_table('sessarc.health_tool', 'tenant');

@@ -15,6 +15,7 @@ import {
 } from "sessarc/adapter";
 import { readRegularSync } from "sessarc/files";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
+import { guard } from "./guard.ts";
 import { createParser } from "./parse.ts";
 import { RELATIVES, type Relative } from "./relatives.ts";
 import { rescue } from "./rescue.ts";
@@ -79,13 +80,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
     (env) => settingsOf(env, options),
     (env) => homes(env, options)[0] ?? "",
   ),
-  // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it ends with 2.
-  guard: {
-    settings: (env) => join(homes(env, options)[0] ?? "", "settings.json"),
-    format: "json",
-    transport: "command",
-    onFailure: "configurable",
-  },
+  guard: guard((env) => homes(env, options)[0] ?? ""),
 
   statusline: { settings: (env) => join(homes(env, options)[0] ?? "", "settings.json") },
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),

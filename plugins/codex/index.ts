@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, rowsIn, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
+import { guard } from "./guard.ts";
 import { originOf } from "./origin.ts";
 import { createParser, mayCopy } from "./parse.ts";
 import { rescue } from "./rescue.ts";
@@ -94,13 +95,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
       },
       mcp: mcp(baseOf),
       statusline: { none: "Codex draws its line from built-in items (tui.status_line) and runs no command" },
-      // A failing hook, or an answer with a field the tool does not know, lets the call run; the user has to trust the hook first.
-      guard: {
-        settings: (env) => join(baseOf(env), "hooks.json"),
-        format: "json",
-        transport: "command",
-        onFailure: "allow",
-      },
+      guard: guard(baseOf),
     }),
 
     async peek(ref) {

@@ -8,6 +8,7 @@ import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { createRequestStore } from "./cli/store.ts";
 import { readWorkspace } from "./cli/workspace.ts";
+import { guard } from "./guard.ts";
 import { rescue } from "./rescue.ts";
 import { mcp } from "./servers.ts";
 import { TOOLS } from "./tools.ts";
@@ -63,12 +64,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     rescue: rescue((env) => join(cliHome(env), "session-state")),
     // A command hook denies the call on any exit code but 0, and lets it run on a timeout; http hooks must be https.
     statusline: { label: "Copilot CLI", settings: (env) => join(cliHome(env), "settings.json") },
-    guard: {
-      settings: (env) => join(cliHome(env), "hooks", "sessarc.json"),
-      format: "json",
-      transport: "command",
-      onFailure: "block",
-    },
+    guard: guard(cliHome),
   };
 });
 

@@ -65,10 +65,11 @@ export default defineAdapter((options: CrushOptions | undefined) => {
       off: () => ({ key: "disabled", value: true }),
     },
     guard: {
+      home: configFolder,
       settings: (env) => join(configFolder(env), "crush.json"),
       format: "json",
-      transport: "command",
-      onFailure: "allow",
+      entry: ({ command }) => ({ command, timeout: 10 }),
+      deny: (reason) => ({ decision: "deny", reason }),
     },
   };
 });

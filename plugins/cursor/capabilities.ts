@@ -83,10 +83,18 @@ export const mcp: McpContract = {
   link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
 };
 
-/** `hooks.json` version 1; whether a failing hook blocks is `failClosed` of each entry. Cursor runs Claude Code's hooks as well. */
+/**
+ * `hooks.json` version 1; whether a failing hook blocks is `failClosed` of each entry. Cursor runs Claude Code's hooks as well. It has no event
+ * for a question about a permission.
+ */
 export const guard: NonNullable<Adapter["guard"]> = {
   settings: ({ home }) => join(home, ".cursor", "hooks.json"),
   format: "json",
-  transport: "command",
-  onFailure: "configurable",
+  recognises: ({ conversation_id, cursor_version }) => conversation_id !== undefined || cursor_version !== undefined,
+  root: { version: 1 },
+  list: ["hooks", "preToolUse"],
+  entry: ({ command, onFailure }) => ({ command, timeout: 10, ...(onFailure === "block" && { failClosed: true }) }),
+  deny: (reason) => ({ permission: "deny", user_message: reason, agent_message: reason }),
+  ask: (why) => ({ permission: "ask", user_message: why, agent_message: why }),
+  waiting: [{ reports: "answer", list: ["hooks", "stop"], entry: ({ command }) => ({ command }) }],
 };

@@ -56,10 +56,14 @@ export default defineAdapter((options: DroidOptions | undefined) => {
       off: () => ({ key: "disabled", value: true }),
     },
     guard: {
+      home: baseOf,
       settings: (env) => join(baseOf(env), "settings.json"),
       format: "json",
-      transport: "command",
-      onFailure: "allow",
+      waiting: [
+        { reports: "notification", list: ["hooks", "Notification"] },
+        { reports: "answer", list: ["hooks", "Stop"] },
+        { reports: "ended", list: ["hooks", "SessionEnd"] },
+      ],
     },
   };
 });

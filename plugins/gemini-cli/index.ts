@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { toRecord, toText } from "sessarc";
 import { type AdapterEnv, defineAdapter, documentSessions } from "sessarc/adapter";
+import { guard } from "./guard.ts";
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
@@ -49,12 +50,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     mcp: mcp(toolDir),
     // The timeout is in ms; stdout must be JSON only; exit code 2 blocks, any other failure lets the call run.
     statusline: { none: "Gemini CLI's footer shows built-in items and runs no command" },
-    guard: {
-      settings: (env) => join(toolDir(env), "settings.json"),
-      format: "jsonc",
-      transport: "command",
-      onFailure: "allow",
-    },
+    guard: guard(toolDir),
     retention: (env) => readRetention(join(toolDir(env), "settings.json")),
     rescue: rescue(toolDir, heads),
   };

@@ -53,10 +53,14 @@ export default defineAdapter((options: GrokOptions | undefined) => {
     },
     // Every file of the folder is read.
     guard: {
+      home: baseOf,
       settings: (env) => join(baseOf(env), "hooks", "sessarc.json"),
       format: "json",
-      transport: "command",
-      onFailure: "allow",
+      waiting: [
+        { reports: "notification", list: ["hooks", "Notification"] },
+        { reports: "answer", list: ["hooks", "Stop"] },
+        { reports: "ended", list: ["hooks", "SessionEnd"] },
+      ],
     },
   };
 });

@@ -78,10 +78,21 @@ export default defineAdapter((options: KimiOptions | undefined) => {
         link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
       },
       guard: {
+        home: baseOf,
         settings: (env) => join(baseOf(env), "config.toml"),
         format: "toml",
-        transport: "command",
-        onFailure: "allow",
+        list: ["hooks"],
+        // Another field makes Kimi refuse the whole file. Without a matcher it matches every tool.
+        entry: ({ command }) => ({ event: "PreToolUse", command, timeout: 10 }),
+        // Its hooks are one list; each names its event.
+        waiting: (
+          [
+            ["PermissionRequest", "permission"],
+            ["Stop", "answer"],
+            ["Interrupt", "answer"],
+            ["SessionEnd", "ended"],
+          ] as const
+        ).map(([event, reports]) => ({ reports, list: ["hooks"], entry: ({ command }) => ({ event, command }) })),
       },
     }),
   };

@@ -1,4 +1,4 @@
-/** What sessarc knows of OpenCode and its family beside their logs, as data: its tools' names, where skills, servers and the guard live. */
+/** What sessarc knows of OpenCode and its family beside their logs, as data: its tools' names, and where skills live. */
 
 import { join } from "node:path";
 import { toRecord, toText } from "sessarc";
@@ -36,12 +36,4 @@ export const skills = (member: Member): NonNullable<Adapter["skills"]> => ({
   ],
   used: ({ kind, tool_name, tool_input }) =>
     kind === "tool_use" && tool_name === "skill" ? toText(toRecord(tool_input).name) : undefined,
-});
-
-/** The guard's plugin throws in `tool.execute.before` to block a call; the plugin decides what happens without the service. */
-export const guard = (member: Member): NonNullable<Adapter["guard"]> => ({
-  settings: (env) => join(configFolder(member, env), "plugin", "sessarc.js"),
-  format: "plugin",
-  transport: "plugin",
-  onFailure: "configurable",
 });

@@ -28,6 +28,8 @@ export interface Member {
   isGross?: boolean;
   /** The newest version whose own logs were compared. */
   tried?: string;
+  /** Its plugins are known to ask before a call, as OpenCode's do. */
+  isGuarded?: boolean;
   /** No log that it wrote was compared with what is read, and nothing else of it is known. */
   unproved?: boolean;
 }
@@ -43,6 +45,7 @@ export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate" 
     config: "OPENCODE_CONFIG",
     configs: ["opencode.json", "opencode.jsonc"],
     resume: ["opencode", "--session"],
+    isGuarded: true,
     tried: "2.0.26",
   },
   kilo: {
@@ -53,6 +56,7 @@ export const FAMILY: Readonly<Record<"opencode" | "kilo" | "mimo" | "icodemate" 
     databases: /^kilo.*\.db$/,
     configs: ["kilo.json", "kilo.jsonc"],
     resume: ["kilo", "-s"],
+    isGuarded: true,
     tried: "7.7.9",
     isEarly: true,
   },

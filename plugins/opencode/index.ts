@@ -2,8 +2,9 @@
 import { sep } from "node:path";
 import type { SessionRef } from "sessarc";
 import { type AdapterEnv, defineAdapter, sqliteSessions, sqliteVersion } from "sessarc/adapter";
-import { guard, skills, tools } from "./capabilities.ts";
+import { skills, tools } from "./capabilities.ts";
 import { FAMILY } from "./family.ts";
+import { guard } from "./guard.ts";
 import type { Held } from "./open.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";
 import { rescue } from "./rescue.ts";
@@ -46,7 +47,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
       : {
           skills: skills(member),
           mcp: mcp(member),
-          guard: guard(member),
+          ...(member.isGuarded && { guard: guard(member) }),
           rescue: rescue(member, (env) => places(env).databases),
         }),
 

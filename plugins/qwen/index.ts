@@ -79,10 +79,16 @@ export default defineAdapter((options: QwenOptions | undefined) => {
         link: (url, _, headers) => ({ httpUrl: url, ...(headers && { headers }) }),
       },
       guard: {
+        home: baseOf,
         settings: (env) => join(baseOf(env), "settings.json"),
         format: "jsonc",
-        transport: "command",
-        onFailure: "allow",
+        // Without a time limit, as its versions differ in the unit. The command has its own.
+        entry: ({ command }) => ({ matcher: "*", hooks: [{ name: "sessarc", type: "command", command }] }),
+        waiting: [
+          { reports: "notification", list: ["hooks", "Notification"] },
+          { reports: "answer", list: ["hooks", "Stop"] },
+          { reports: "ended", list: ["hooks", "SessionEnd"] },
+        ],
       },
     }),
   };

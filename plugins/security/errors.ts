@@ -10,6 +10,7 @@ declare module "sessarc" {
     LEAK_NOT_FOUND: { id: string };
     GUARD_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
     GUARD_WAITING_UNKNOWN: { tool: string; known: readonly string[] };
+    GUARD_FAILURE_FIXED: { tool: string; only: "allow" | "block" };
   }
 }
 
@@ -45,5 +46,11 @@ export const errors = defineErrors({
     status: 422,
     why: ({ tool }) => `No hook of "${tool}" is known that reports that it waits`,
     fix: ({ known }) => `Leave out --waiting, or use one of ${known.join(", ")}.`,
+  },
+  GUARD_FAILURE_FIXED: {
+    status: 422,
+    why: ({ tool, only }) =>
+      `A hook of "${tool}" that cannot ask ${only === "allow" ? "lets the call run" : "blocks the call"}, whatever is chosen`,
+    fix: ({ only }) => `Install with --on-failure ${only}.`,
   },
 });

@@ -20,6 +20,15 @@ import { createRuleSet, type RuleSet } from "./secrets/rule-set.ts";
 
 export type { CheckFinding } from "./export/job.ts";
 export type { FrozenSession, SessionRedactor } from "./export/sessions.ts";
+export type {
+  GuardClient,
+  GuardContract,
+  GuardEntries,
+  GuardFile,
+  GuardHook,
+  GuardState,
+  WaitingHook,
+} from "./guard/contract.ts";
 export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
 export type { Confidence, Rule } from "./secrets/engine.ts";
 export type { Leak, LeakCommits, LeakPage, LeakPlace, LeakState } from "./secrets/leaks/leaks.ts";

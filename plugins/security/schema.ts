@@ -45,23 +45,6 @@ export const migrations: readonly string[] = [
    create table security_unchecked (session text primary key, messages integer not null, more integer not null);
    -- What the user says of a secret. It is kept when its sessions are deleted or imported again.
    create table security_mark (fingerprint text primary key, state text not null, at text not null);
-   create table guard_install (
-     tool text primary key,
-     id text not null,
-     path text not null,
-     real_path text not null,
-     format text not null,
-     created integer not null,
-     made_folder text,
-     before_sha text,
-     after_sha text not null,
-     backup text,
-     made text not null,
-     url text not null,
-     on_failure text not null,
-     mode text not null,
-     installed_at text not null,
-     last_fired_at text
-   );`,
-  "alter table guard_install add column waiting integer not null default 0",
+   -- When each installed hook last asked.
+   create table guard_fired (tool text primary key, hook text not null, at text not null);`,
 ];

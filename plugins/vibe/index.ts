@@ -44,12 +44,21 @@ export default defineAdapter((options: VibeOptions | undefined) => {
     tools: TOOLS,
     resume: ({ key }) => ["vibe", "--resume", key],
     skills: { dirs: (env) => [{ path: join(baseOf(env), "skills"), scope: "user" }] },
-    // A hook with `strict` blocks when it fails.
     guard: {
+      home: baseOf,
       settings: (env) => join(baseOf(env), "hooks.toml"),
       format: "toml",
-      transport: "command",
-      onFailure: "configurable",
+      list: ["hooks"],
+      // A hook with `strict` blocks when it fails.
+      entry: ({ command, onFailure }) => ({
+        name: "sessarc",
+        type: "pre_tool",
+        match: "*",
+        command,
+        timeout: 10,
+        strict: onFailure === "block",
+      }),
+      deny: (reason) => ({ decision: "deny", reason }),
     },
   };
 });

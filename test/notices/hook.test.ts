@@ -34,7 +34,7 @@ function shell(command: string, input: string): Promise<typeof SILENT> {
   });
 }
 
-/** Every command in the settings that reports waiting, by the event that it names. */
+/** Every command in the settings that reports waiting, by what it reports. */
 async function commandsIn(file: string, tool: string): Promise<Map<string, string>> {
   const text = await readFile(file, "utf8");
   // Also in TOML, whose basic strings are JSON's here.
@@ -85,18 +85,18 @@ describe.skipIf(process.platform === "win32")("the hook of an assistant that wai
   it.each([{}, { auth: true }])("reports to the service that installed it, and prints nothing (%o)", async (flags) => {
     const served = await start({ flags });
     const { run, waiting, events } = await installed(served, "claude-code", ".claude/settings.json");
-    expect(events.sort()).toEqual(["Notification", "SessionEnd", "Stop"]);
-    expect(await run("Notification", asks)).toEqual(SILENT);
+    expect(events.sort()).toEqual(["answer", "ended", "notification"]);
+    expect(await run("notification", asks)).toEqual(SILENT);
     expect(await waiting()).toEqual(["claude-code:s1 permission"]);
-    expect(await run("Stop", { session_id: "s1", last_assistant_message: "Done" })).toEqual(SILENT);
+    expect(await run("answer", { session_id: "s1", last_assistant_message: "Done" })).toEqual(SILENT);
     expect(await waiting()).toEqual(["claude-code:s1 answer"]);
     // A notice that asks for nothing.
-    await run("Notification", { session_id: "s2", notification_type: "auth_success" });
-    await run("SessionEnd", { session_id: "s1" });
+    await run("notification", { session_id: "s2", notification_type: "auth_success" });
+    await run("ended", { session_id: "s1" });
     expect(await waiting()).toEqual([]);
     // Earlier versions name no type.
-    await run("Notification", { session_id: "s3", message: "Claude needs your permission to use Bash" });
-    await run("Notification", { session_id: "s4", message: "Claude is waiting for your input" });
+    await run("notification", { session_id: "s3", message: "Claude needs your permission to use Bash" });
+    await run("notification", { session_id: "s4", message: "Claude is waiting for your input" });
     expect(await waiting()).toEqual(["claude-code:s3 permission", "claude-code:s4 answer"]);
   });
 
@@ -104,15 +104,15 @@ describe.skipIf(process.platform === "win32")("the hook of an assistant that wai
     const served = await start();
     const { run, waiting } = await installed(served, "claude-code", ".claude/settings.json");
     for (const bad of ["", "[]", "{", "null", "7", '{"session_id":7}', "x".repeat(2 << 20)])
-      expect(await run("Notification", bad)).toEqual(SILENT);
+      expect(await run("notification", bad)).toEqual(SILENT);
     expect(await waiting()).toEqual([]);
     await served.close();
-    expect(await run("Notification", asks)).toEqual(SILENT);
+    expect(await run("notification", asks)).toEqual(SILENT);
     const guard = join(served.kernel.storage.path(), "guard");
     await rm(join(guard, "key"));
-    expect(await run("Notification", asks)).toEqual(SILENT);
+    expect(await run("notification", asks)).toEqual(SILENT);
     await rm(join(guard, "waiting.cjs"));
-    expect(await run("Notification", asks)).toEqual(SILENT);
+    expect(await run("notification", asks)).toEqual(SILENT);
   });
 
   it("sends nothing to another process that has the service's port", async () => {
@@ -122,30 +122,30 @@ describe.skipIf(process.platform === "win32")("the hook of an assistant that wai
     const other = await stranger("0".repeat(64));
     const lock = { pid: process.pid, port: other.port, url: other.url };
     await writeFile(join(served.kernel.storage.path(), "lock.json"), JSON.stringify(lock, null, 2));
-    expect(await run("Notification", asks)).toEqual(SILENT);
+    expect(await run("notification", asks)).toEqual(SILENT);
     expect(other.seen).toEqual(["GET /api/security/proof?nonce=…"]);
     // The process that wrote the lock file is gone: not even that.
     await writeFile(
       join(served.kernel.storage.path(), "lock.json"),
       JSON.stringify({ ...lock, pid: 2 ** 22 + 1 }, null, 2),
     );
-    expect(await run("Notification", asks)).toEqual(SILENT);
+    expect(await run("notification", asks)).toEqual(SILENT);
     expect(other.seen).toHaveLength(1);
   });
 
   it.each([
-    ["gemini-cli", ".gemini/settings.json", { Notification: { notification_type: "ToolPermission" }, AfterAgent: {} }],
-    ["qwen", ".qwen/settings.json", { Notification: { notification_type: "permission_prompt" }, Stop: {} }],
-    ["droid", ".factory/settings.json", { Notification: { message: "Droid needs your permission" }, Stop: {} }],
-    ["grok", ".grok/hooks/sessarc.json", { Notification: { notificationType: "permission_prompt" }, Stop: {} }],
-    ["codex", ".codex/hooks.json", { PermissionRequest: { tool_name: "Bash" }, Stop: { turn_id: "t" } }],
+    ["gemini-cli", ".gemini/settings.json", { notification: { notification_type: "ToolPermission" }, answer: {} }],
+    ["qwen", ".qwen/settings.json", { notification: { notification_type: "permission_prompt" }, answer: {} }],
+    ["droid", ".factory/settings.json", { notification: { message: "Droid needs your permission" }, answer: {} }],
+    ["grok", ".grok/hooks/sessarc.json", { notification: { notificationType: "permission_prompt" }, answer: {} }],
+    ["codex", ".codex/hooks.json", { permission: { tool_name: "Bash" }, answer: { turn_id: "t" } }],
     [
       "copilot",
       ".copilot/hooks/sessarc.json",
-      { notification: { notification_type: "permission_prompt" }, agentStop: {} },
+      { notification: { notification_type: "permission_prompt" }, answer: {} },
     ],
-    ["cursor", ".cursor/hooks.json", { stop: { status: "completed" } }],
-    ["kimi", ".kimi-code/config.toml", { PermissionRequest: { tool_name: "Bash" }, Stop: {} }],
+    ["cursor", ".cursor/hooks.json", { answer: { status: "completed" } }],
+    ["kimi", ".kimi-code/config.toml", { permission: { tool_name: "Bash" }, answer: {} }],
   ])("of %s reports each of its events by its own fields", async (tool, file, payloads) => {
     const served = await start();
     const { run, waiting, events } = await installed(served, tool, file);
@@ -155,7 +155,7 @@ describe.skipIf(process.platform === "win32")("the hook of an assistant that wai
       expect(await run(event, { [name]: "s1", ...payload })).toEqual(SILENT);
       expect(await waiting()).toEqual([`${tool}:s1 ${kinds[index]}`]);
     }
-    const end = events.find((event) => /end$/i.test(event));
+    const end = events.find((event) => event === "ended");
     if (end) await run(end, { [name]: "s1" });
     expect(await waiting()).toHaveLength(end ? 0 : 1);
   });
@@ -186,7 +186,7 @@ describe.skipIf(process.platform === "win32")("the hook of an assistant that wai
     expect((await runCommand(["waiting"], home)).code).toBe(3);
     expect((await runCommand(["guard", "install", "--waiting"], home)).code).toBe(0);
     const commands = await commandsIn(join(home, ".claude/settings.json"), "claude-code");
-    expect(await shell(commands.get("Notification") ?? "", JSON.stringify(asks))).toEqual(SILENT);
+    expect(await shell(commands.get("notification") ?? "", JSON.stringify(asks))).toEqual(SILENT);
     expect((await runCommand(["waiting"], home)).stdout).toContain("Claude Code waits for a permission");
     expect((await runCommand(["status"], home)).stdout).toContain(
       "waits     Claude Code waits for a permission, since",

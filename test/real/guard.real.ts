@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { trustHash } from "../../plugins/security/guard/install/codex-trust.ts";
+import { trustHash } from "../../plugins/codex/trust.ts";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { serveTest } from "../_setup.ts";
 import { plugins } from "../security/_kernel.ts";

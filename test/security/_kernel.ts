@@ -3,12 +3,40 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
+import copilot from "../../plugins/copilot/index.ts";
+import crush from "../../plugins/crush/index.ts";
+import cursor from "../../plugins/cursor/index.ts";
+import droid from "../../plugins/droid/index.ts";
 import feedback from "../../plugins/feedback/index.ts";
+import gemini from "../../plugins/gemini-cli/index.ts";
+import grok from "../../plugins/grok/index.ts";
+import kimi from "../../plugins/kimi/index.ts";
+import opencode from "../../plugins/opencode/index.ts";
+import qwen from "../../plugins/qwen/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
+import vibe from "../../plugins/vibe/index.ts";
 import { createTestKernel, type TestKernelOptions } from "../kernel.ts";
 
-export const plugins = () => [archive(), claude(), security(), share(), feedback()];
+/** Every assistant with a guard, in the order of the built-in list. */
+const assistants = () => [
+  claude(),
+  codex(),
+  cursor(),
+  opencode(),
+  gemini(),
+  copilot(),
+  grok(),
+  qwen(),
+  kimi(),
+  droid(),
+  vibe(),
+  opencode({ variant: "kilo" }),
+  crush(),
+];
+
+export const plugins = () => [archive(), ...assistants(), security(), share(), feedback()];
 
 export interface Row {
   role: "user" | "assistant" | "call" | "result";

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { trustHash } from "../../plugins/security/guard/install/codex-trust.ts";
+import { trustHash } from "../../plugins/codex/trust.ts";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { serveTest } from "../_setup.ts";
 import { plugins } from "./_kernel.ts";

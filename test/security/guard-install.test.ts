@@ -300,7 +300,7 @@ describe("security: guard installation", () => {
       headers,
       body: JSON.stringify({ tool_name: "Bash", tool_input: { command: "ls" } }),
     });
-    expect(await answer.json()).toEqual({});
+    expect([answer.status, await answer.text()]).toEqual([204, ""]);
     expect((await ask())?.lastFiredAt).not.toBeNull();
 
     const file = join(served.home, ".claude/settings.json");

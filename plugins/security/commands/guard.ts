@@ -9,9 +9,9 @@ export async function run(ctx: CommandContext): Promise<number> {
     case "status":
       return status(ctx, tool);
     case "install":
-      return install(ctx, tool ?? "claude-code");
+      return install(ctx, tool);
     case "uninstall":
-      return uninstall(ctx, tool ?? "claude-code");
+      return uninstall(ctx, tool);
     default:
       throw new UsageError("`sessarc guard` takes one of install, status, uninstall");
   }
@@ -25,7 +25,7 @@ async function status(ctx: CommandContext, tool: string | undefined): Promise<nu
   return shown.length > 0 ? 0 : 3;
 }
 
-async function install(ctx: CommandContext, tool: string): Promise<number> {
+async function install(ctx: CommandContext, tool: string | undefined): Promise<number> {
   const onFailure = ctx.flags["on-failure"];
   if (onFailure !== undefined && onFailure !== "allow" && onFailure !== "block")
     throw new UsageError("--on-failure takes allow or block");
@@ -46,8 +46,8 @@ async function install(ctx: CommandContext, tool: string): Promise<number> {
   return 0;
 }
 
-async function uninstall(ctx: CommandContext, tool: string): Promise<number> {
-  const path = `/security/install-hook?tool=${encodeURIComponent(tool)}`;
+async function uninstall(ctx: CommandContext, tool: string | undefined): Promise<number> {
+  const path = `/security/install-hook${tool === undefined ? "" : `?tool=${encodeURIComponent(tool)}`}`;
   const answer = await ask<{ removed: boolean; restored: boolean; settingsPath: string }>(ctx, "DELETE", path);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else if (!answer.removed) ctx.err(`The guard is not installed in ${printable(answer.settingsPath)}`);
@@ -55,13 +55,14 @@ async function uninstall(ctx: CommandContext, tool: string): Promise<number> {
   return answer.removed ? 0 : 3;
 }
 
+const CHOICES = new Set(["GUARD_TOOL_UNKNOWN", "GUARD_WAITING_UNKNOWN", "GUARD_FAILURE_FIXED"]);
+
 /** A tool without a guard is a mistake in the command. */
 async function ask<T>(ctx: CommandContext, method: "POST" | "DELETE", path: string, body?: object): Promise<T> {
   try {
     return await send<T>(ctx, method, path, body);
   } catch (error) {
-    if (error instanceof ApiError && (error.code === "GUARD_TOOL_UNKNOWN" || error.code === "GUARD_WAITING_UNKNOWN"))
-      throw new UsageError(`${error.message}. ${error.fix}`);
+    if (error instanceof ApiError && CHOICES.has(error.code)) throw new UsageError(`${error.message}. ${error.fix}`);
     throw error;
   }
 }

@@ -15,10 +15,10 @@ const guard: Command = {
     "dry-run": { type: "boolean", short: "n" },
   },
   help: {
-    tool: "claude-code (default), codex, cursor, gemini-cli, copilot, opencode, qwen, grok, droid, …",
+    tool: "The assistant; `guard status` lists them, the first one is the default",
     "on-failure": "What happens to a call when the service does not answer: allow (default) or block",
     observe: "Record what would be blocked and block nothing",
-    waiting: "Also report when the assistant waits for you; not crush and vibe",
+    waiting: "Also report when the assistant waits for you, where it has such hooks",
     "dry-run": "Show the change to the settings and make none",
   },
   operands: ["install", "status", "uninstall"],

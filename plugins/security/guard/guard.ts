@@ -275,11 +275,23 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     };
   }
 
+  function readCall(body: Record<string, Json>, client: string | undefined): ToolCall | undefined {
+    const adapters = [...kernel.registry.adapters.values()];
+    const call = readPayload(
+      body,
+      client,
+      (payload) => adapters.find(({ guard }) => guard?.recognises?.(payload) === true)?.name,
+    );
+    return call && adapters.find(({ name }) => name === call.client)?.guard?.namesFound
+      ? { ...call, namesFound: true }
+      : call;
+  }
+
   return {
     ...installer,
     async check(body, client, hook) {
       const started = performance.now();
-      const call = readPayload(body, client);
+      const call = readCall(body, client);
       if (!call) throw new SessarcError("INVALID_INPUT", { reason: "The body contains no tool call" });
       const scanner = await rules.scanner();
       const mode = await installer.modeOf(call.client);

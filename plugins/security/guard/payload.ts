@@ -1,9 +1,11 @@
-/** Reads a tool call from the payload of a hook, in the spellings of six assistants. */
+/** Reads a tool call from the payload of a hook, in the spellings of all assistants. */
 import { isRecord, type Json } from "sessarc";
 
 export interface ToolCall {
-  /** `claude-code`, `codex`, …; "unknown" if neither the hook nor the payload names it. */
+  /** The assistant; "unknown" if neither the hook nor the payload names it. */
   client: string;
+  /** Its tools that search show names, unless the call asks for the lines. */
+  namesFound?: boolean;
   tool_name: string;
   tool_input: Json;
   /** Content that the assistant sends with a read. */
@@ -13,15 +15,19 @@ export interface ToolCall {
   callId: string | null;
 }
 
-/** Returns undefined if the payload has no call. */
-export function readPayload(body: Record<string, Json>, client: string | undefined): ToolCall | undefined {
+/** Returns undefined if the payload has no call. `recognise` names the assistant of a payload whose hook does not. */
+export function readPayload(
+  body: Record<string, Json>,
+  client: string | undefined,
+  recognise: (body: Record<string, Json>) => string | undefined,
+): ToolCall | undefined {
   const event = text(body.hook_event_name) ?? text(body.hookEventName);
   const named =
     text(body.tool_name) ?? text(body.toolName) ?? (isRecord(body.tool) ? text(body.tool.name) : text(body.tool));
   const input = toInput(body.tool_input ?? body.toolInput ?? body.toolArgs ?? body.arguments ?? body.args);
   if (named === undefined && event === undefined && input === undefined) return undefined;
   return {
-    client: client ?? guessClient(body, event),
+    client: client ?? recognise(body) ?? "unknown",
     tool_name: named ?? event ?? "unknown",
     tool_input: input ?? ownFields(body),
     content: text(body.content) ?? null,
@@ -77,13 +83,4 @@ const ENVELOPE = new Set([
 /** Some events (a shell command, a file read) have their arguments beside the envelope. */
 function ownFields(body: Record<string, Json>): Json {
   return Object.fromEntries(Object.entries(body).filter(([key]) => !ENVELOPE.has(key))) as Json;
-}
-
-function guessClient(body: Record<string, Json>, event: string | undefined): string {
-  if (event === "BeforeTool") return "gemini-cli";
-  if (body.conversation_id !== undefined || body.cursor_version !== undefined) return "cursor";
-  if (body.toolName !== undefined || body.toolArgs !== undefined) return "copilot";
-  if (event === "tool.execute.before") return "opencode";
-  if (event === "PreToolUse") return body.turn_id === undefined ? "claude-code" : "codex";
-  return "unknown";
 }

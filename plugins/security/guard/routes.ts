@@ -4,7 +4,7 @@ import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
 import { HELLO, hookKey, placesOf, proofOf } from "./install/hook-script.ts";
-import { answerHook, askFields, blockFields } from "./reply.ts";
+import { answerHook, fieldsOf } from "./reply.ts";
 import { warmGuard } from "./warm.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is not the name of an assistant"));
@@ -21,19 +21,14 @@ const pretooluse = defineRoute({
     if (query.hook !== undefined && query.client !== undefined) {
       const nonce = event.req.headers.get("sessarc-nonce");
       const prove = nonce === null ? undefined : await proverOf(kernel, nonce);
-      return answerHook(query.client, decision, prove);
+      return answerHook(contractOf(kernel, query.client), decision, prove);
     }
-    const { decision: said, reason, ask } = decision;
-    const own = !query.client
-      ? undefined
-      : said === "block"
-        ? blockFields(query.client, reason ?? "")
-        : ask !== null
-          ? askFields(query.client, ask)
-          : undefined;
-    return { ...decision, ...own };
+    return { ...fieldsOf(contractOf(kernel, query.client), decision), ...decision };
   },
 });
+
+const contractOf = ({ registry }: Kernel, client: string | undefined) =>
+  client === undefined ? undefined : registry.adapters.get(client)?.guard;
 
 const NONCE = /^[0-9a-f]{16,64}$/;
 
@@ -88,7 +83,7 @@ const install = defineRoute({
     dryRun: v.optional(v.boolean()),
   }),
   handler: async ({ kernel, body }) => {
-    const installed = await kernel.inject("guard").install(body.tool ?? "claude-code", body);
+    const installed = await kernel.inject("guard").install(body.tool, body);
     // The first call waits one second at most: in a service its rules are compiled by then.
     if (kernel.address) await warmGuard(kernel);
     return installed;
@@ -100,7 +95,7 @@ const uninstall = defineRoute({
   path: "/security/install-hook",
   summary: "Removes exactly what installing added",
   query: v.object({ tool: v.optional(name) }),
-  handler: ({ kernel, query }) => kernel.inject("guard").uninstall(query.tool ?? "claude-code"),
+  handler: ({ kernel, query }) => kernel.inject("guard").uninstall(query.tool),
 });
 
 const status = defineRoute({

@@ -1,4 +1,5 @@
 /** The hook's command in an assistant's settings, and how to find it there. */
+import type { WaitingHook } from "../contract.ts";
 import { DEADLINE_MS, hookHeader, hookScript, waitingScript } from "./hook-script.ts";
 
 export interface HookRequest {
@@ -16,9 +17,9 @@ export interface HookRequest {
 }
 
 /**
- * Runs the script as one program with plain arguments, because Codex passes the command to the user's shell, whichever it is. If the
+ * Runs the script as one program with plain arguments, because an assistant may pass the command to the user's shell, whichever it is. If the
  * script cannot get an answer, the command does what the user chose: no output, or exit code 2 with a text on stderr. Without that text,
- * Codex and Gemini treat the hook as failed and run the call.
+ * some assistants treat the hook as failed and run the call.
  */
 export function commandOf(request: HookRequest): string {
   if (request.platform === "win32") return windowsCommandOf(request);
@@ -51,7 +52,7 @@ export interface FoundHook {
   text: string;
 }
 
-const BY_SCRIPT = /guard\/hook\.sh' [a-z-]+ ([a-z0-9]+)/;
+const BY_SCRIPT = /guard\/hook\.sh' [a-z0-9-]+ ([a-z0-9]+)/;
 const BY_ADDRESS = /(https?:\/\/[^\s'"\\]+\/)?api\/security\/pretooluse\?[^\s'"\\]*\bhook=([a-z0-9]+)/;
 
 /** Finds the guard's hook anywhere in a value, also that of an earlier version. */
@@ -63,14 +64,14 @@ export function hookIn(value: unknown): FoundHook | undefined {
   return address?.[2] ? { id: address[2], url: address[1] && address[0], text } : undefined;
 }
 
-/** The command that reports an event of `waiting`. Node is named in full, because an assistant's hooks may have another PATH. */
-export function waitingCommandOf({ tool, folder, platform }: HookRequest, event: string): string {
+/** The command that reports that the assistant waits. Node is named in full, because an assistant's hooks may have another PATH. */
+export function waitingCommandOf({ tool, folder, platform }: HookRequest, reports: WaitingHook["reports"]): string {
   const quote = platform === "win32" ? (word: string) => `"${word}"` : quoted;
   const end = platform === "win32" ? "2>nul || exit 0" : "2>/dev/null || exit 0";
-  return `${quote(process.execPath)} ${quote(waitingScript(folder))} ${tool} ${event} ${end}`;
+  return `${quote(process.execPath)} ${quote(waitingScript(folder))} ${tool} ${reports} ${end}`;
 }
 
-const IS_WAITING = /guard[\\/]+waiting\.cjs\\*['"] [a-z-]+ [A-Za-z]+ |"api\/waiting"/;
+const IS_WAITING = /guard[\\/]+waiting\.cjs\\*['"] [a-z0-9-]+ [a-z]+ |"api\/waiting"/;
 
 /** Whether the value is, or holds, a hook that reports waiting. */
 export const isWaitingHook = (value: unknown): boolean =>

@@ -17,7 +17,7 @@ export const placesOf = ({ path }: Pick<Storage, "path">) => ({ folder: path("gu
 
 /** `folder` is the guard's folder in the data directory. */
 export const hookScript = (folder: string) => join(folder, "hook.sh");
-/** The program of the hooks that report that an assistant waits: `waiting.cjs <tool> <event>`. */
+/** The program of the hooks that report that an assistant waits: `waiting.cjs <tool> <reports>`. */
 export const waitingScript = (folder: string) => join(folder, "waiting.cjs");
 /** Header line with the guard's token in token mode, otherwise empty. This file is private; an assistant's settings may not be. */
 export const hookHeader = (folder: string) => join(folder, "header");
@@ -35,7 +35,7 @@ export const HELLO = "sessarc";
  * `hook.sh <tool> <id>`, with the call on stdin. Exit 0: the service decided, and output blocks the call. Exit 1: the service did not
  * answer. The lock file has the service's address. After a crash, another program may have that port: the process
  * must be alive and prove that it knows the key before it gets the call; its answer is signed with the key. All of stdin is read
- * before anything can fail, because Codex treats a hook that stops reading as failed. The script uses curl, because starting Node would
+ * before anything can fail, because an assistant may treat a hook that stops reading as failed. The script uses curl, because starting Node would
  * take as long as the call itself.
  */
 const SCRIPT = `#!/bin/sh

@@ -1,24 +1,23 @@
 /** Adds the guard's hook to an assistant's settings and removes it. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
+import { isSessarcError, type Json, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
 import {
-  digestOf,
-  makeFolderOf,
+  createPlacements,
   type OutsideFile,
+  outsideBytes,
   outsideText,
+  type PlacedFile,
+  type Placement,
   readOutside,
-  removeFoldersOf,
-  removeOutside,
-  replaceOutside,
 } from "sessarc/files";
+import * as v from "valibot";
 import type { RuleSet } from "../../secrets/rule-set.ts";
 import { diffOf } from "./diff.ts";
+import { createFired } from "./fired.ts";
+import { canReport, fileText, formOf, type Guarded, guardedBy, guardedIn, placeOf, withEntries } from "./guarded.ts";
 import { type HookRequest, hookIn, isWaitingHook } from "./hook-command.ts";
 import { placesOf, writeHookScript } from "./hook-script.ts";
-import { HOOK_TOOLS, type HookTool, settingsPath } from "./hooks.ts";
-import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
 
 interface InstallOptions {
@@ -59,10 +58,10 @@ export interface InstallAnswer extends GuardStatus {
 }
 
 export interface Installer {
-  /** Throws GUARD_TOOL_UNKNOWN, SETTINGS_UNUSABLE, SETTINGS_CHANGED and leaves the settings unchanged then. */
-  install(tool: string, options: InstallOptions): Promise<InstallAnswer>;
-  uninstall(tool: string): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
-  /** The first six, and others that are on this machine or have the hook. */
+  /** Without a name the first assistant with a guard. Throws GUARD_TOOL_UNKNOWN, GUARD_FAILURE_FIXED, SETTINGS_UNUSABLE, SETTINGS_CHANGED and leaves the settings unchanged then. */
+  install(tool: string | undefined, options: InstallOptions): Promise<InstallAnswer>;
+  uninstall(tool: string | undefined): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
+  /** Assistants that are on this machine, are always listed, or have the hook. */
   status(): Promise<GuardStatus[]>;
   modeOf(client: string): Promise<"enforce" | "observe">;
   /** The user's choice for calls that the guard cannot check; undefined if no hook is installed. */
@@ -73,193 +72,166 @@ export interface Installer {
   refresh(): Promise<boolean>;
 }
 
-const TRIES = 3;
+/** Of an installed hook: its id, and what the user chose. */
+const hookNote = v.object({
+  id: v.string(),
+  onFailure: v.picklist(["allow", "block"]),
+  mode: v.picklist(["enforce", "observe"]),
+  /** The hooks that report waiting are installed, too. */
+  waiting: v.boolean(),
+});
+type HookNote = v.InferOutput<typeof hookNote>;
+
+/** Of the file: what removing the entries needs, also when the adapter is gone. Null where the file is the hook. */
+const fileNote = v.object({
+  form: v.nullable(
+    v.object({
+      format: v.picklist(["json", "jsonc", "toml"]),
+      lists: v.array(v.array(v.string())),
+      root: v.record(
+        v.string(),
+        v.custom<Json>(() => true),
+      ),
+    }),
+  ),
+  /** Containers that the edits created. */
+  made: v.array(v.array(v.string())),
+});
+type FileNote = v.InferOutput<typeof fileNote>;
 
 export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   const { storage, env } = kernel;
-  const ledger = createLedger(storage.db);
-  let last: Promise<unknown> = Promise.resolve();
+  const firings = createFired(storage.db);
+  const placements = createPlacements<HookNote, FileNote>({
+    folder: storage.path("files", "backups", "guard"),
+    readOnly: storage.readOnly,
+    note: (value) => v.parse(hookNote, value),
+    fileNote: (value) => v.parse(fileNote, value),
+    withdraw,
+  });
 
-  /** Runs one change at a time and retries it if another program changed the file meanwhile. */
-  function alone<T>(work: () => Promise<T>): Promise<T> {
-    const run = async (): Promise<T> => {
-      for (let left = TRIES; ; left--) {
-        try {
-          return await work();
-        } catch (error) {
-          if (left <= 1 || !isSessarcError(error) || error.code !== "SETTINGS_CHANGED") throw error;
-        }
-      }
-    };
-    const result = last.then(run, run);
-    last = result.catch(() => {});
-    return result;
+  async function withdraw(
+    file: OutsideFile,
+    entry: PlacedFile<FileNote> | undefined,
+    name: string,
+  ): Promise<Buffer | null | undefined> {
+    const { text, bom } = outsideText(file);
+    if (!hookIn(text) && !isWaitingHook(text)) return undefined;
+    const { form, made } = entry?.note ?? (await unknownFile(name));
+    if (form === null) return null;
+    const { removeOurs } = await import("./edit.ts");
+    return outsideBytes(await removeOurs(text, form, made, file.path), bom);
   }
 
-  async function find(name: string): Promise<{ tool: HookTool; path: string; row: InstallRow | undefined }> {
-    const tool = HOOK_TOOLS.find((one) => one.tool === name);
-    if (!tool) throw new SessarcError("GUARD_TOOL_UNKNOWN", { tool: name, known: HOOK_TOOLS.map((one) => one.tool) });
-    const row = (await ledger.all()).get(name);
-    if (name !== "codex") return { tool, path: row?.path ?? settingsPath(kernel, tool), row };
-    const own = settingsPath(kernel, tool);
-    const inToml = row ? row.format === "toml" : await keepsHooksInToml(own);
-    return inToml
-      ? { tool: { ...tool, format: "toml" }, path: join(dirname(own), "config.toml"), row }
-      : { tool, path: own, row };
+  /** A hook that is in no journal: one of another data directory, or of one that was lost. */
+  async function unknownFile(name: string): Promise<FileNote> {
+    const guarded = guardedBy(kernel, name);
+    const { format } = await placeOf(guarded, env);
+    const { contract } = guarded;
+    return { form: contract.format === "file" || format === "file" ? null : formOf(contract, format), made: [] };
   }
 
-  function requestFor(tool: HookTool, id: string, onFailure: "allow" | "block"): HookRequest {
+  function requestFor(tool: string, id: string, onFailure: "allow" | "block"): HookRequest {
     const { host, port } = kernel.address ?? kernel.config;
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
     return {
-      tool: tool.tool,
+      tool,
       id,
       ...placesOf(storage),
-      url: `http://${name}:${port}/api/security/pretooluse?client=${tool.tool}&hook=${id}`,
+      url: `http://${name}:${port}/api/security/pretooluse?client=${tool}&hook=${id}`,
       onFailure,
       platform: env.platform,
     };
   }
 
-  async function backUp(tool: HookTool, bytes: Buffer): Promise<string> {
-    const key = `backups:guard-${tool.tool}-${new Date().toISOString().replace(/[-:.]/g, "")}-${randomBytes(3).toString("hex")}`;
-    await storage.files.setItemRaw(key, bytes);
-    return key;
+  /** Where the hook is, or will be. */
+  async function find(guarded: Guarded) {
+    const placement = await placements.find(guarded.tool);
+    const [entry] = placement?.files ?? [];
+    const place = entry
+      ? { path: entry.path, format: entry.note.form?.format ?? ("file" as const) }
+      : await placeOf(guarded, env);
+    return { ...place, placement };
   }
-  const backupPath = (key: string | null) => (key === null ? null : storage.path("files", ...key.split(":")));
 
-  async function installOnce(name: string, options: InstallOptions): Promise<InstallAnswer> {
-    const { tool, path, row } = await find(name);
-    const file = await readOutside(path);
-    const { text: before, bom } = outsideText(file);
-    const ours = hookIn(before);
-    const onFailure = options.onFailure ?? row?.on_failure ?? "allow";
-    const mode = options.mode ?? row?.mode ?? "enforce";
-    const id = row?.id ?? randomBytes(6).toString("hex");
-    const request = requestFor(tool, id, onFailure);
-    const waiting = options.waiting ?? row?.waiting === 1;
-    if (waiting && !tool.waiting)
+  async function installOnce(name: string | undefined, options: InstallOptions): Promise<InstallAnswer> {
+    const guarded = guardedBy(kernel, name);
+    const { tool, contract } = guarded;
+    const { path, format, placement: known } = await find(guarded);
+    const onFailure = options.onFailure ?? known?.note.onFailure ?? contract.onFailure ?? "allow";
+    if (contract.onFailure !== undefined && onFailure !== contract.onFailure)
+      throw new SessarcError("GUARD_FAILURE_FIXED", { tool, only: contract.onFailure });
+    const waiting = options.waiting ?? known?.note.waiting ?? false;
+    if (waiting && !canReport(guarded))
       throw new SessarcError("GUARD_WAITING_UNKNOWN", {
-        tool: name,
-        known: HOOK_TOOLS.flatMap((one) => (one.waiting ? [one.tool] : [])),
+        tool,
+        known: guardedIn(kernel).flatMap((one) => (canReport(one) ? [one.tool] : [])),
       });
-    const { text: after, made } = await edited(tool, before, request, path, ours !== undefined, waiting);
-    const bytes = Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(after)]);
-    const diff = await rules.hide(diffOf(before, after));
-    if (options.dryRun) return { ...(await statusOf(tool, path, row, file)), backupPath: null, diff };
-
-    const untouched = row !== undefined && file.bytes !== null && digestOf(file.bytes) === row.after_sha;
-    const fresh = ours === undefined;
-    const next: InstallRow = {
-      tool: tool.tool,
-      id,
-      path,
-      real_path: file.real,
-      format: tool.format,
-      created: untouched ? row.created : file.bytes === null ? 1 : 0,
-      made_folder: untouched ? row.made_folder : null,
-      // Only settings without the hook can be restored byte for byte.
-      before_sha: untouched ? row.before_sha : fresh && file.bytes ? digestOf(file.bytes) : null,
-      after_sha: digestOf(bytes),
-      backup: untouched ? row.backup : file.bytes === null ? null : await backUp(tool, file.bytes),
-      made: JSON.stringify(fresh ? made : [...((row ? JSON.parse(row.made) : []) as string[][]), ...made]),
-      url: request.url,
-      on_failure: onFailure,
-      mode,
-      installed_at: untouched ? row.installed_at : new Date().toISOString(),
-      last_fired_at: row?.last_fired_at ?? null,
-      waiting: waiting ? 1 : 0,
-    };
-    if (file.bytes === null) next.made_folder = (await makeFolderOf(path)) ?? null;
-    // The ledger is written first: after a crash the status reports a row without an entry.
-    await ledger.put(next);
-    await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
-    if (!file.bytes?.equals(bytes)) await replaceOutside(file, bytes);
-    return { ...(await statusOf(tool, path, next)), backupPath: backupPath(next.backup), diff };
-  }
-
-  async function uninstallOnce(name: string) {
-    const { tool, path, row } = await find(name);
-    const file = await readOutside(path);
-    const answer = (removed: boolean, restored: boolean) => ({ removed, restored, settingsPath: path });
-    if (file.bytes === null) {
-      if (row) await ledger.remove(name);
-      return answer(false, false);
-    }
-    if (row && digestOf(file.bytes) === row.after_sha && (row.created === 1 || row.before_sha !== null)) {
-      const original = row.created === 1 ? null : await originalOf(row);
-      if (row.created === 1) {
-        await removeOutside(file);
-        if (row.made_folder) await removeFoldersOf(file.real, row.made_folder);
-      } else if (original) await replaceOutside(file, original);
-      if (row.created === 1 || original) {
-        await ledger.remove(name);
-        if (row.backup) await storage.files.removeItem(row.backup);
-        return answer(true, true);
+    const id = known?.note.id ?? randomBytes(6).toString("hex");
+    const mode = options.mode ?? known?.note.mode ?? "enforce";
+    const request = requestFor(tool, id, onFailure);
+    const plan = await placements.plan(tool, path, async (before, entry) => {
+      const ours = hookIn(before) !== undefined;
+      if (contract.format === "file" || format === "file") {
+        const text = contract.format === "file" ? fileText(contract, before, { request, waiting, ours, path }) : before;
+        return { text, ours, note: { form: null, made: [] } };
       }
-    }
-    const { text, bom } = outsideText(file);
-    if (!hookIn(text) && !isWaitingHook(text)) {
-      if (row) await ledger.remove(name);
-      return answer(false, false);
-    }
-    if (tool.format === "file") await removeOutside(file);
-    else {
-      const made = row ? (JSON.parse(row.made) as string[][]) : [];
-      const { removeOurs } = await import("./edit.ts");
-      const rest = await removeOurs(text, tool, made, path);
-      await replaceOutside(
-        file,
-        Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(rest)]),
-      );
-    }
-    await ledger.remove(name);
-    return answer(true, false);
+      const form = formOf(contract, format);
+      const { text, made } = await withEntries(before, contract, form, request, waiting, path);
+      return { text, ours, note: { form, made: [...(ours ? (entry?.note.made ?? []) : []), ...made] } };
+    });
+    const diff = await rules.hide(diffOf(plan.before, plan.after));
+    if (options.dryRun) return { ...(await statusOf(guarded, path, format, known, plan.file)), backupPath: null, diff };
+    await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
+    const placement = await placements.write(plan, { id, onFailure, mode, waiting });
+    const status = await statusOf(guarded, path, format, placement);
+    return { ...status, backupPath: placements.backupPath(placement), diff };
   }
 
-  /** Returns the backup if it is unchanged. */
-  async function originalOf(row: InstallRow): Promise<Buffer | undefined> {
-    const value = row.backup === null ? null : await storage.files.getItemRaw<Uint8Array>(row.backup);
-    if (!value) return undefined;
-    const bytes = Buffer.from(value);
-    return digestOf(bytes) === row.before_sha ? bytes : undefined;
+  async function uninstallOnce(name: string | undefined) {
+    // One whose adapter is gone can still be removed.
+    const known = name === undefined ? undefined : await placements.find(name);
+    const guarded = known ? undefined : guardedBy(kernel, name);
+    const settingsPath = known?.files[0]?.path ?? (guarded ? (await placeOf(guarded, env)).path : "");
+    return { ...(await placements.undo(known?.name ?? guarded?.tool ?? "", settingsPath)), settingsPath };
   }
 
   async function statusOf(
-    tool: HookTool,
+    { tool, label, contract }: Guarded,
     path: string,
-    row: InstallRow | undefined,
+    format: "json" | "jsonc" | "toml" | "file",
+    placement: Placement<HookNote, FileNote> | undefined,
     known?: OutsideFile,
   ): Promise<GuardStatus> {
     const status: GuardStatus = {
-      tool: tool.tool,
-      label: tool.label,
-      transport: tool.transport,
+      tool,
+      label,
+      transport: contract.format === "file" ? "plugin" : "command",
       settingsPath: path,
       installed: false,
       effective: false,
       problems: [],
       url: null,
-      mode: row?.mode ?? "enforce",
-      onFailure: row?.on_failure ?? null,
-      installedAt: row?.installed_at ?? null,
-      lastFiredAt: row ? await ledger.lastFired(row) : null,
+      mode: placement?.note.mode ?? "enforce",
+      onFailure: placement?.note.onFailure ?? null,
+      installedAt: placement?.at ?? null,
+      lastFiredAt: placement ? await firings.last(tool, placement.note.id) : null,
       waiting: false,
-      canReportWaiting: tool.waiting !== undefined,
+      canReportWaiting: canReport({ tool, label, contract }),
     };
     try {
       const { text } = outsideText(known ?? (await readOutside(path)));
       const hook = hookIn(text);
       if (!hook) {
-        if (row) status.problems.push("The hook was installed, but its entry is missing from the settings");
+        if (placement) status.problems.push("The hook was installed, but its entry is missing from the settings");
         return status;
       }
       const { readHooks } = await import("./edit.ts");
-      const settings: JsonRecord = tool.format === "file" ? {} : await readHooks(text, tool, path);
+      const settings: JsonRecord = format === "file" ? {} : await readHooks(text, { format }, path);
       status.installed = true;
       status.waiting = isWaitingHook(text);
       status.url = hook.url ?? requestFor(tool, hook.id, "allow").url;
-      status.problems = await findProblems(kernel, tool, settings, path, hook);
+      status.problems = await findProblems(kernel, contract, { path, settings, hook });
     } catch (error) {
       if (!isSessarcError(error)) throw error;
       status.problems.push(error.message);
@@ -269,54 +241,32 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   }
 
   return {
-    install: (tool, options) => alone(() => installOnce(tool, options)),
-    uninstall: (tool) => alone(() => uninstallOnce(tool)),
+    install: (tool, options) => placements.alone(() => installOnce(tool, options)),
+    uninstall: (tool) => placements.alone(() => uninstallOnce(tool)),
     async status() {
-      const all = await Promise.all(HOOK_TOOLS.map(({ tool }) => find(tool)));
-      const shown = all.filter(({ tool, row }) => row !== undefined || !tool.home || existsSync(tool.home(env)));
-      return Promise.all(shown.map(({ tool, path, row }) => statusOf(tool, path, row)));
+      const all = await Promise.all(guardedIn(kernel).map(async (guarded) => ({ guarded, ...(await find(guarded)) })));
+      const shown = all.filter(({ guarded: { contract }, placement }) => {
+        const home = contract.home?.(env);
+        return placement !== undefined || home === undefined || existsSync(home);
+      });
+      return Promise.all(
+        shown.map(({ guarded, path, format, placement }) => statusOf(guarded, path, format, placement)),
+      );
     },
     async modeOf(client) {
-      return (await ledger.all()).get(client)?.mode ?? "enforce";
+      return (await placements.find(client))?.note.mode ?? "enforce";
     },
     async onFailureOf(client) {
-      return (await ledger.all()).get(client)?.on_failure;
+      return (await placements.find(client))?.note.onFailure;
     },
-    fired: (client, hook, at) => ledger.fired(client, hook, at),
+    async fired(client, hook, at) {
+      const id = (await placements.find(client))?.note.id;
+      return id === undefined || id !== hook ? undefined : firings.record(client, id, at);
+    },
     async refresh() {
-      if ((await ledger.all()).size === 0) return false;
+      if ((await placements.all()).size === 0) return false;
       await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
       return true;
     },
   };
-}
-
-async function edited(
-  tool: HookTool,
-  before: string,
-  request: HookRequest,
-  path: string,
-  ours: boolean,
-  waiting: boolean,
-) {
-  if (tool.format !== "file" || !tool.text) {
-    const { addEntries } = await import("./edit.ts");
-    const reports = (waiting && tool.waiting) || [];
-    const wanted = [tool, ...reports].map(({ list, entry }) => ({ list, entry: entry(request) }));
-    return addEntries(before, tool, wanted, path);
-  }
-  if (before !== "" && !ours)
-    throw new SessarcError("SETTINGS_UNUSABLE", {
-      path,
-      reason: "a file with this name exists that sessarc did not write",
-    });
-  return { text: tool.text(request, waiting), made: [] };
-}
-
-/** True where config.toml has hooks and there is no hooks.json. */
-async function keepsHooksInToml(hooksJson: string): Promise<boolean> {
-  const own = await readOutside(hooksJson).catch(() => undefined);
-  if (!own || own.bytes !== null) return false;
-  const config = await readOutside(join(dirname(hooksJson), "config.toml")).catch(() => undefined);
-  return config?.bytes ? /^\s*\[+\s*hooks\b/m.test(config.bytes.toString("utf8")) : false;
 }

@@ -4,7 +4,7 @@ const PATIENCE_MS = 1_000;
 const MOST_BYTES = 1 << 20;
 
 /**
- * `waiting.cjs <tool> <event>`, with the hook's JSON on stdin: prints nothing and ends with 0, whatever happens. The process must be alive
+ * `waiting.cjs <tool> <reports>`, with the hook's JSON on stdin: prints nothing and ends with 0, whatever happens. The process must be alive
  * and prove that it knows the guard's key before it gets the report, which has the session's id and the event, nothing of the content. All
  * of stdin is read, because an assistant may take a closed pipe for a failure. CommonJS and Node's own modules alone, because the assistant
  * waits for it. `hello` is the text that the service signs.
@@ -18,21 +18,19 @@ process.on("unhandledRejection", () => process.exit(0));
 const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
-function eventOf(name, type, message) {
-  if (/^(Stop|agentStop|AfterAgent|Interrupt)$/i.test(name)) return "answer";
-  if (/^SessionEnd$/i.test(name)) return "ended";
-  if (/^PermissionRequest$/i.test(name)) return "permission";
-  if (!/^Notification$/i.test(name)) return undefined;
-  // Earlier versions of Claude Code name no type.
+function eventOf(reports, type, message) {
+  if (["answer", "ended", "permission"].includes(reports)) return reports;
+  if (reports !== "notification") return undefined;
+  // Some assistants name no type.
   if (typeof type !== "string") return /permission/i.test(String(message)) ? "permission" : "answer";
   if (/permission/i.test(type)) return "permission";
   return /idle|elicitation_dialog/i.test(type) ? "answer" : undefined;
 }
 
-function reportOf(tool, name, input) {
+function reportOf(tool, reports, input) {
   const session = input.session_id ?? input.sessionId ?? input.conversation_id;
   const type = input.notification_type ?? input.notificationType;
-  const event = eventOf(name, type, input.message);
+  const event = eventOf(reports, type, input.message);
   return typeof session === "string" && session !== "" && event ? { tool, session, event } : undefined;
 }
 

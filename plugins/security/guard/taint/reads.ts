@@ -188,10 +188,10 @@ const SEARCHERS = /grep|search_?(?:file_?)?(?:content|text)|search_files/i;
 const LINES_IF_ASKED = /^Grep$/;
 
 /** What a search shows of the files in its folder; undefined if it shows only their names. */
-function searchOfTool({ client, tool_name, tool_input: input }: ToolCall): Omit<ReachingFile, "path"> | undefined {
+function searchOfTool({ namesFound, tool_name, tool_input: input }: ToolCall): Omit<ReachingFile, "path"> | undefined {
   if (!isRecord(input) || !SEARCHERS.test(tool_name)) return undefined;
   const pattern = input.pattern ?? input.regex ?? input.query;
-  const isAsked = LINES_IF_ASKED.test(tool_name) || client === "copilot";
+  const isAsked = LINES_IF_ASKED.test(tool_name) || namesFound === true;
   if (typeof pattern !== "string" || (isAsked ? input.output_mode !== "content" : input.output_mode === "count"))
     return undefined;
   const named = input.glob ?? input.include ?? input.include_pattern ?? input.file_pattern;

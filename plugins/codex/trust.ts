@@ -3,15 +3,19 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, type JsonRecord } from "sessarc";
-import { parseSettings, readRegular } from "sessarc/files";
-import { hookIn, isWaitingHook } from "./hook-command.ts";
+import type { Adapter } from "sessarc/adapter";
+
+type GuardState = Parameters<NonNullable<NonNullable<Adapter["guard"]>["problems"]>>[0];
 
 /** Lists of hooks, by the names that Codex has for them in its trust. */
 const LISTS = { PreToolUse: "pre_tool_use", PermissionRequest: "permission_request", Stop: "stop" };
 
 /** Returns why Codex does not run a hook of the guard in these settings (hooks.json or config.toml), with the step that solves it. */
-export async function codexTrustProblem(settings: JsonRecord, path: string): Promise<string | undefined> {
-  const states = await readStates(dirname(path));
+export async function trustProblem(
+  { settings, path, isOurs }: GuardState,
+  config: JsonRecord,
+): Promise<string | undefined> {
+  const states = isRecord(config.hooks) && isRecord(config.hooks.state) ? config.hooks.state : {};
   // Codex resolves links in CODEX_HOME, but not in its default folder.
   const folder = await realpath(dirname(path)).catch(() => dirname(path));
   const lists = isRecord(settings.hooks) ? settings.hooks : {};
@@ -20,7 +24,7 @@ export async function codexTrustProblem(settings: JsonRecord, path: string): Pro
     for (const [group, entry] of (Array.isArray(entries) ? entries : []).entries()) {
       const hooks = isRecord(entry) && Array.isArray(entry.hooks) ? entry.hooks.filter(isRecord) : [];
       for (const [index, hook] of hooks.entries()) {
-        if (!isRecord(entry) || !(hookIn(hook) || isWaitingHook(hook))) continue;
+        if (!isRecord(entry) || !isOurs(hook)) continue;
         const keys = [path, join(folder, basename(path))].map((file) => `${file}:${event}:${group}:${index}`);
         const state = keys.map((key) => states[key]).find(isRecord);
         if (state?.enabled === false)
@@ -41,15 +45,4 @@ export function trustHash(group: JsonRecord, hook: JsonRecord, event = LISTS.Pre
   const handler = { async: background, command, statusMessage, timeout, type: "command" };
   const identity = { event_name: event, hooks: [handler], matcher: group.matcher };
   return `sha256:${createHash("sha256").update(JSON.stringify(identity)).digest("hex")}`;
-}
-
-async function readStates(folder: string): Promise<Record<string, unknown>> {
-  const text = await readRegular(join(folder, "config.toml")).catch(() => "");
-  try {
-    const { hooks } = await parseSettings(text, "toml");
-    return isRecord(hooks) && isRecord(hooks.state) ? hooks.state : {};
-  } catch {
-    // Codex reports that it cannot read the file.
-    return {};
-  }
 }

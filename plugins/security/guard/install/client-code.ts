@@ -1,13 +1,24 @@
+/** JavaScript that asks the guard from inside an assistant, for hooks that are files and not commands. */
+import type { GuardClient } from "../contract.ts";
 import { failedText, type HookRequest } from "./hook-command.ts";
 import { ANSWER_TYPE, DEADLINE_MS, HELLO, hookHeader, hookKey } from "./hook-script.ts";
 
-/** `waiting`: the plugin also reports that the assistant waits. */
-export function pluginText({ tool, id, folder, lock, onFailure }: HookRequest, waiting: boolean): string {
-  const failed =
-    onFailure === "block"
-      ? `throw new Error(${JSON.stringify(failedText(tool))})`
-      : "return; // sessarc does not answer: the call runs";
-  return `// Written by sessarc: asks its tool-call guard before a tool runs.
+/** `waiting`: the file also reports that the assistant waits. */
+export const clientOf = (request: HookRequest, waiting: boolean): GuardClient => ({
+  code: `${codeOf(request)}${waiting ? reportOf(request) : ""}`,
+  failed:
+    request.onFailure === "block"
+      ? `throw new Error(${JSON.stringify(failedText(request.tool))})`
+      : "return; // sessarc does not answer: the call runs",
+  waiting,
+});
+
+const codeOf = ({
+  tool,
+  id,
+  folder,
+  lock,
+}: HookRequest) => `// Written by sessarc: asks its tool-call guard before a tool runs.
 // Remove it with: sessarc guard uninstall --tool ${tool}
 import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -67,48 +78,17 @@ async function ask(call) {
   if (type !== ${JSON.stringify(`${ANSWER_TYPE}; proof=`)} + proof(text)) throw new Error("not sessarc");
   return JSON.parse(text);
 }
-${waiting ? WAITING.replace("TOOL", tool) : ""}
-export const SessarcGuard = async ({ directory }) => ({${waiting ? "\n  event: async ({ event }) => onEvent(event)," : ""}
-  "tool.execute.before": async (input, output) => {
-    let answer;
-    try {
-      answer = await ask({
-        hook_event_name: "tool.execute.before",
-        tool_name: input.tool,
-        tool_input: output.args,
-        tool_use_id: input.callID,
-        session_id: input.sessionID,
-        cwd: directory,
-      });
-    } catch {
-      ${failed}
-    }
-    if (answer.decision === "block") throw new Error(answer.reason || "Blocked by sessarc");
-  },
-});
 `;
-}
 
-/** The session and the event are sent, nothing of the content. Sub-agents end their turns without a user. */
-const WAITING = `
-const children = new Set();
-
+/** The session and the event are sent, nothing of the content. */
+const reportOf = ({ tool }: HookRequest) => `
 /** Nothing fails with it. */
-async function tell(session, event) {
-  if (typeof session !== "string" || children.has(session)) return;
+async function report(session, event) {
+  if (typeof session !== "string") return;
   await connect()
     .then(({ url, headers }) =>
-      send("POST", new URL("api/waiting", url), headers, JSON.stringify({ tool: "TOOL", session, event })),
+      send("POST", new URL("api/waiting", url), headers, JSON.stringify({ tool: "${tool}", session, event })),
     )
     .catch(() => {});
-}
-
-async function onEvent({ type, properties }) {
-  const { info, sessionID } = properties ?? {};
-  if (type === "session.created" || type === "session.updated") {
-    if (info?.parentID) children.add(info.id);
-  } else if (type === "session.deleted") await tell(info?.id, "ended");
-  else if (type === "session.idle") await tell(sessionID, "answer");
-  else if (type === "permission.asked" || type === "permission.updated") await tell(sessionID, "permission");
 }
 `;
