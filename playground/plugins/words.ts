@@ -46,7 +46,7 @@ const words = defineRoute({
   handler: async ({ kernel, params }) => {
     const archive = kernel.inject("archive");
     const counts = new Map<string, number>();
-    for await (const batch of archive.events(await archive.row(params.id))) {
+    for await (const batch of archive.events(await archive.get(params.id))) {
       for (const { kind, text } of batch) {
         if (kind !== "user" && kind !== "assistant") continue;
         for (const word of text.toLowerCase().match(/\p{L}{5,}/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -1,6 +1,7 @@
 import { type Json, type Kernel, SessarcError, type SessionEvent, type SessionRef, type SessionUsage } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import type { TranscriptPart } from "sessarc/storage";
+import { type ArchivedSession, toArchived } from "./catalogue/archived.ts";
 import { Changes } from "./catalogue/changes.ts";
 import { usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
@@ -11,10 +12,10 @@ import { createStore, type Store } from "./catalogue/store.ts";
 import {
   type Cost,
   type Project,
+  packParts,
   partsOf,
   type Session,
   type SessionFacts,
-  type SessionRow,
   type StoredSession,
 } from "./catalogue/types.ts";
 import { ReplyCount } from "./counting/count.ts";
@@ -32,11 +33,11 @@ import { counterOf } from "./search/total.ts";
 export interface Archive {
   /** Grows with every change of sessions or projects: equal numbers mean equal answers. */
   readonly generation: number;
-  /** The row of a session; throws SESSION_NOT_FOUND. */
-  row(id: string): Promise<StoredSession>;
-  /** The row of a session, undefined for an unknown id. */
-  find(id: string): Promise<StoredSession | undefined>;
-  /** The session as the API answers it; throws SESSION_NOT_FOUND. */
+  /** A session as it is stored; throws SESSION_NOT_FOUND. */
+  get(id: string): Promise<ArchivedSession>;
+  /** The same, undefined for an unknown id. */
+  find(id: string): Promise<ArchivedSession | undefined>;
+  /** The session as the API answers it, with its cost; throws SESSION_NOT_FOUND. */
   session(id: string): Promise<Session>;
   /** The session as its log says it, for another archive that counts replies once as this one does; throws SESSION_NOT_FOUND. */
   asLogged(id: string): Promise<LoggedSession>;
@@ -59,13 +60,13 @@ export interface Archive {
   /** Folder of a project, or of its repository on a server; null for a virtual one; throws PROJECT_NOT_FOUND. */
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
-  events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
+  events(session: Pick<ArchivedSession, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
   /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. `part`: a part of its name is enough. */
   checkTool(tool: string, part?: boolean): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
   adapter(tool: string): Adapter | undefined;
   /** Pointer to the log a session came from. */
-  ref(row: SessionRow): SessionRef;
+  ref(session: Pick<ArchivedSession, "id" | "tool" | "key" | "source">): SessionRef;
   /** Live git of projects, by project id. */
   gitOf(projects: readonly Project[]): Promise<Map<string, Project["git"]>>;
   /** At the prices of now. */
@@ -99,6 +100,8 @@ export type Imports = Pick<
 
 /** The archive with what it is made of, for this plugin's own routes and commands. */
 export interface OpenArchive extends Archive {
+  /** The row of a session; throws SESSION_NOT_FOUND. */
+  row(id: string): Promise<StoredSession>;
   readonly store: Store;
   readonly importer: Importer;
   readonly resolver: ProjectResolver;
@@ -136,26 +139,27 @@ export function createArchive(kernel: Kernel): OpenArchive {
   });
   /** From the row as it was read, or, where that was replaced before the first message, as it is now. */
   async function* reading<T>(
-    row: Pick<SessionRow, "id" | "parts">,
-    read: (parts: TranscriptPart[]) => AsyncGenerator<T>,
+    { id, parts: first }: Pick<ArchivedSession, "id" | "parts">,
+    read: (parts: readonly TranscriptPart[]) => AsyncGenerator<T>,
   ): AsyncGenerator<T> {
     const end = readers.begin();
-    let { parts } = row;
+    let parts = first;
     let begun = false;
     try {
       for (;;) {
         try {
-          for await (const one of read(partsOf({ parts }))) {
+          for await (const one of read(parts)) {
             begun = true;
             yield one;
           }
           return;
         } catch (error) {
           if (!isDamage(error)) throw error;
-          const now = await store.row(row.id);
-          if (now?.parts === parts) damage.found(row.id);
-          if (begun || !now || now.parts === parts) throw error;
-          parts = now.parts;
+          const now = await store.row(id);
+          const isSame = now?.parts === packParts(parts);
+          if (isSame) damage.found(id);
+          if (begun || !now || isSame) throw error;
+          parts = partsOf(now);
         }
       }
     } finally {
@@ -197,7 +201,11 @@ export function createArchive(kernel: Kernel): OpenArchive {
       return row;
     },
     asLogged: async (id) => asLogged(db, await archive.row(id)),
-    find: (id) => store.row(id),
+    get: async (id) => toArchived(await archive.row(id)),
+    async find(id) {
+      const row = await store.row(id);
+      return row && toArchived(row);
+    },
     list: (filter) => store.list(filter),
     page: (filter, cursor) => store.page(filter, cursor),
     liveIds: (project) => store.liveIds(project),
@@ -222,7 +230,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
       const repositories = kernel.find("repositories");
       return repositories ? repositories.of({ key: row.key, name: row.name ?? row.derived_name }) : null;
     },
-    events: (row, from) => reading(row, (parts) => transcripts.events(row.id, parts, from)),
+    events: (session, from) => reading(session, (parts) => transcripts.events(session.id, parts, from)),
     async checkTool(tool, part = false) {
       const known = [...kernel.registry.adapters.keys()];
       if (known.some((name) => (part ? name.includes(tool) : name === tool)) || (await store.hasTool(tool, part)))
@@ -230,18 +238,12 @@ export function createArchive(kernel: Kernel): OpenArchive {
       throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known.join(", ")}` });
     },
     adapter: (tool) => kernel.registry.adapters.get(tool),
-    ref: (row) => {
-      const found = archive.importer.lastScan?.found.get(row.id);
-      if (found && found.ref.path === row.source_path) return found.ref;
-      const ref: SessionRef = {
-        tool: row.tool,
-        key: row.key,
-        path: row.source_path,
-        size: row.source_bytes,
-        mtime: row.source_mtime,
-      };
-      if (row.exclusive === 1) ref.exclusive = true;
-      if (row.companions !== null) ref.companions = JSON.parse(row.companions) as string[];
+    ref: ({ id, tool, key, source }) => {
+      const found = archive.importer.lastScan?.found.get(id);
+      if (found && found.ref.path === source.path) return found.ref;
+      const ref: SessionRef = { tool, key, path: source.path, size: source.bytes, mtime: source.mtime };
+      if (source.exclusive) ref.exclusive = true;
+      if (source.companions.length > 0) ref.companions = [...source.companions];
       return ref;
     },
     async eachGit(projects, tell, signal) {

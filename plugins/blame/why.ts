@@ -73,20 +73,20 @@ interface ShownLine {
 /** A line that a call wrote, or found in the file: its writer is known without the repository, which adds the commit. */
 export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWhy> {
   const archive = kernel.inject("archive");
-  const row = await archive.row(shown.session);
+  const row = await archive.get(shown.session);
   const event = await eventAt(kernel, row, shown.seq);
   if (!event) throw new SessarcError("INVALID_INPUT", { reason: `${shown.session} has no message ${shown.seq}` });
-  const root = await archive.projectPath(row.project_id);
-  const file = fileAt(shown.path, (await placesOf(kernel, row.project_id, root ?? ""))(row));
+  const root = await archive.projectPath(row.projectId);
+  const file = fileAt(shown.path, (await placesOf(kernel, row.projectId, root ?? ""))(row));
   const path = file.startsWith("./") ? file.slice(2) : file;
-  const at = Date.parse(event.at ?? row.ended_at ?? "") || row.sort_at;
+  const at = Date.parse(event.at ?? row.endedAt ?? "") || row.sortAt;
   const call: Writer = {
-    ...{ sessionId: row.id, tool: row.tool, title: row.name ?? row.title ?? row.first_prompt, seq: shown.seq },
+    ...{ sessionId: row.id, tool: row.tool, title: row.name ?? row.title ?? row.firstPrompt, seq: shown.seq },
     ...{ at: new Date(at).toISOString(), name: event.tool_name ?? "" },
   };
   const key = keyOf(shown.text);
   const earlier = async () => {
-    const writes = await writesInto(kernel, row.project_id, root ?? "", new Set([path]));
+    const writes = await writesInto(kernel, row.projectId, root ?? "", new Set([path]));
     return writes.findLast(
       (one) => (one.author.id === row.id ? one.seq < shown.seq : one.at < at) && one.lines.includes(key),
     );
@@ -94,7 +94,7 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
   const known = shown.before ? await earlier().then((write) => write && toWriter(write)) : call;
   // A line that no session wrote is looked up where the call found it, any other where it is now.
   const origins =
-    root === null ? undefined : await originsAt(kernel, row.project_id, root, path, known ? undefined : at);
+    root === null ? undefined : await originsAt(kernel, row.projectId, root, path, known ? undefined : at);
   const is = (writer: Writer | undefined) => writer?.sessionId === known?.sessionId && writer?.seq === known?.seq;
   const lines = origins?.lines ?? [];
   const same = lines.flatMap((line, i) => (keyOf(line.text) === key ? [i] : []));
@@ -102,7 +102,7 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
   const line = lines[place ?? -1];
   const writer = known ?? origins?.writers[line?.writer ?? -1];
   return {
-    project: row.project_id,
+    project: row.projectId,
     path,
     text: shown.text,
     number: place === undefined ? null : place + 1,

@@ -7,7 +7,7 @@ import { createWaste, type SessionWaste } from "./waste.ts";
 /** Answers cached. */
 const CACHED = 16;
 
-type Row = Parameters<Services["archive"]["ref"]>[0];
+type Row = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 export interface Answers {
   /** The answer as JSON, sent as it is each time. */
@@ -22,7 +22,7 @@ export function createAnswers(kernel: Kernel): Answers {
     wasted: createWaste(kernel),
     get(row) {
       // Only the session's own content counts: other sessions may change as they like.
-      return cached.get(row.id, () => analyze(kernel, row), `${row.generation} ${row.message_count}`);
+      return cached.get(row.id, () => analyze(kernel, row), `${row.revision} ${row.messageCount}`);
     },
   };
 }

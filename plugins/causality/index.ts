@@ -16,7 +16,7 @@ export const routes = [
     meta: { team: true },
     summary: "Which reads and searches led to which changes",
     handler: async ({ kernel, params }): Promise<Causality | Response> => {
-      const row = await kernel.inject("archive").row(params.id);
+      const row = await kernel.inject("archive").get(params.id);
       const body = await kernel.inject("causality").get(row);
       return new Response(body, {
         headers: { "content-type": "application/json; charset=utf-8", "content-length": String(body.length) },

@@ -2,7 +2,7 @@
 import type { EventKind, Kernel, Services } from "sessarc";
 import { type Causality, type Change, createAnalysis } from "./analyze.ts";
 
-type Row = Parameters<Services["archive"]["ref"]>[0];
+type Row = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 const ANALYZED: ReadonlySet<EventKind> = new Set<EventKind>(["tool_use", "tool_result"]);
 

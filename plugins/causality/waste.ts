@@ -33,7 +33,9 @@ export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise
   async function sumUp(id: string, stamp: string): Promise<Sum> {
     const row = await kernel.inject("archive").find(id);
     if (!row) return NOTHING;
-    const sum = sumOf((await readCausality(kernel, row, () => {})).wastedReads.filter(({ seq }) => seq >= row.copied));
+    const sum = sumOf(
+      (await readCausality(kernel, row, () => {})).wastedReads.filter(({ seq }) => seq >= row.copiedMessages),
+    );
     if (!readOnly)
       await db.run(
         "insert or replace into causality_waste (session, stamp, reads, tokens, seq) values (?, ?, ?, ?, ?)",

@@ -22,10 +22,10 @@ export const images = defineRoute({
   query: v.object({ seq: v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number)) }),
   handler: async ({ kernel, params, query }): Promise<MessageImages> => {
     const archive = kernel.inject("archive");
-    const row = await archive.row(params.id);
+    const row = await archive.get(params.id);
     const event = await eventAt(archive.events(row, query.seq), query.seq);
     if (!event) throw new SessarcError("MESSAGE_NOT_FOUND", { id: row.id, seq: query.seq });
-    if (row.missing) return { images: [], reason: "log" };
+    if (row.source.missing) return { images: [], reason: "log" };
     const { path } = archive.ref(row);
     // What is kept in a database has no lines.
     if (!/\.jsonl?(\.zst)?$/.test(path)) return { images: [], reason: "none" };

@@ -43,8 +43,8 @@ const outline = defineRoute({
   summary: "Kinds, times, tools and prompts of all messages, in columns",
   handler: async ({ kernel, params }): Promise<Outline> => {
     const archive = kernel.inject("archive");
-    const row = await archive.row(params.id);
-    const version = `${row.generation}/${row.message_count}/${row.parts}`;
+    const row = await archive.get(params.id);
+    const version = `${row.revision} ${row.messageCount}`;
     const known = cache.get(kernel) ?? createCache<Outline>(KEPT);
     cache.set(kernel, known);
     return known.get(row.id, () => build(archive.events(row), archive.adapter(row.tool)?.tools ?? {}), version);
@@ -59,7 +59,7 @@ const find = defineRoute({
   query: v.object({ q: v.pipe(v.string(), v.minLength(1), v.maxLength(500)) }),
   handler: async ({ kernel, params, query, signal }): Promise<{ seqs: number[]; truncated: boolean }> => {
     const archive = kernel.inject("archive");
-    const row = await archive.row(params.id);
+    const row = await archive.get(params.id);
     const wanted = query.q.toLowerCase();
     const seqs: number[] = [];
     for await (const batch of archive.events(row)) {

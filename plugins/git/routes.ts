@@ -23,7 +23,7 @@ const commitAt = defineRoute({
   query: v.object({ project, ts: time, session: v.optional(session), seq: v.optional(seq) }),
   handler: async ({ kernel, query }): Promise<CommitAt> => {
     const git = kernel.inject("git");
-    const row = query.session === undefined ? undefined : await kernel.inject("archive").row(query.session);
+    const row = query.session === undefined ? undefined : await kernel.inject("archive").get(query.session);
     const witness = row && git.witness(row, query.seq ?? "end");
     return inRepository(kernel, query.project, (path) => git.commitAt(path, query.ts, witness));
   },

@@ -78,7 +78,7 @@ export function createHealth(kernel: Kernel): Health {
   const answers = createCache<Waste[]>(ANSWERS);
   return {
     async session(id) {
-      const row = await kernel.inject("archive").row(id);
+      const row = await kernel.inject("archive").get(id);
       const findings = await db.all<Finding>(
         `select kind, seq, last, count, tool, subject, tokens, ms from health_finding where session = ?
          order by tokens + ms / 1000 + count desc, seq`,
@@ -164,7 +164,7 @@ async function nearLimitsOf(kernel: Kernel, filter: HealthFilter, limit: number)
         ...{ sessions: own.length, count: own.length },
         examples: await Promise.all(
           own.slice(0, EXAMPLES).map(async ({ session }) => {
-            const row = await archive.row(session);
+            const row = await archive.get(session);
             return { session, seq: Math.max(0, row.length - 1) };
           }),
         ),

@@ -34,7 +34,7 @@ interface TotalsQuery extends Choice {
   model?: string | undefined;
 }
 
-type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
+type Row = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 /** Lists of calls kept, one a session; they change only with its text. */
 const KEEP = 400;
@@ -114,7 +114,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     },
     asked: (scope) => asked(scope, archive.generation),
     troubled(row, slow) {
-      const key = `${row.id} ${row.generation} ${row.parts} ${slow}`;
+      const key = `${row.id} ${row.revision} ${slow}`;
       return kept.get(key, () => troubledCalls(archive.events(row), slow));
     },
     async totals({ from, to, model, tz, ...choice }) {

@@ -200,7 +200,7 @@ export class Feed {
   async #moved(): Promise<boolean> {
     const archive = this.#kernel.inject("archive");
     const row = await archive.find(this.id);
-    if (!row || row.source_path === this.#history.ref.path) return false;
+    if (!row || row.source.path === this.#history.ref.path) return false;
     this.#history.ref = archive.ref(row);
     this.#wake.stop();
     this.#wake = this.#watch();

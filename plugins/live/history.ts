@@ -62,8 +62,8 @@ export class History {
   /** Where the archive's import stopped, if the archive recorded it. */
   async #cursor() {
     const { row } = this;
-    if (this.#sums || !row.has_cursor) return undefined;
-    const cursor = await this.#kernel.storage.transcripts.readCursor(row.id, row.has_cursor);
+    if (this.#sums || row.source.cursor === 0) return undefined;
+    const cursor = await this.#kernel.storage.transcripts.readCursor(row.id, row.source.cursor);
     return cursor?.seq === row.length ? cursor : undefined;
   }
 

@@ -1,10 +1,12 @@
 /** What an id means: a session of the archive, or a log that was found and is not imported yet. */
 import { type Kernel, type Services, SessarcError, type SessionRef } from "sessarc";
 
-type ArchiveRow = Awaited<ReturnType<Services["archive"]["row"]>>;
+type ArchiveRow = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 /** What a feed needs to know of a session's row in the archive. */
-export type SessionRow = Pick<ArchiveRow, "id" | "tool" | "source_path" | "length" | "has_cursor" | "parts">;
+export type SessionRow = Pick<ArchiveRow, "id" | "tool" | "length" | "parts"> & {
+  source: Pick<ArchiveRow["source"], "path" | "cursor">;
+};
 
 export interface Target {
   row: SessionRow;
@@ -19,5 +21,5 @@ export async function findTarget(kernel: Kernel, id: string): Promise<Target> {
   const found = kernel.inject("importer").lastScan?.found.get(id);
   if (!found || (await archive.isDeleted(id))) throw new SessarcError("SESSION_NOT_FOUND", { id });
   const { tool, path } = found.ref;
-  return { row: { id, tool, source_path: path, length: 0, has_cursor: 0, parts: "[]" }, ref: found.ref };
+  return { row: { id, tool, length: 0, parts: [], source: { path, cursor: 0 } }, ref: found.ref };
 }

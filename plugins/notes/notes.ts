@@ -107,7 +107,7 @@ export function createNotes(kernel: Kernel): Notes {
   });
 
   async function messageAt(session: string, seq: number): Promise<SessionEvent> {
-    const row = await archive.row(session);
+    const row = await archive.get(session);
     for await (const events of archive.events(row, seq)) {
       const event = events.find((one) => one.seq === seq);
       if (event) return event;

@@ -119,7 +119,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
 
   /** The sandbox, with what an unfinished step left put back. Throws REPLAY_NOT_STARTED. */
   async function opened(id: string): Promise<SandboxState & { done: StepRow[] }> {
-    const session = await sessions.row(id);
+    const session = await sessions.session(id);
     const row = await store.sandbox(id);
     if (!row) throw new SessarcError("REPLAY_NOT_STARTED", { id });
     const sandbox = openSandbox(placeOf(row));
@@ -138,11 +138,11 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   const budgetOf = createBudgets(bytes);
 
   const outcomeOf = async (id: string, base: Base | null) =>
-    base && (await sessions.outcome(await sessions.row(id), base));
+    base && (await sessions.outcome(await sessions.session(id), base));
 
   /** A fresh sandbox at the session's starting commit, in place of an earlier one of that key. */
   async function seeded(key: string, id: string, unisolated: boolean): Promise<SandboxRow> {
-    const session = await sessions.row(id);
+    const session = await sessions.session(id);
     const [plan, place, base] = await Promise.all([
       sessions.plan(session),
       sessions.place(session),
@@ -161,7 +161,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     });
     const laidOver = plan.seen.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     budgetOf(join(home, folder)).begin(filled + laidOver);
-    const began = base ? [] : [emptyNote(place.repository, session.started_at)];
+    const began = base ? [] : [emptyNote(place.repository, session.startedAt)];
     const now = Date.now();
     const row: SandboxRow = {
       session_id: key,
@@ -187,7 +187,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
 
   return {
     async plan(id) {
-      const session = await sessions.row(id);
+      const session = await sessions.session(id);
       const [plan, row, done, base] = await Promise.all([
         sessions.plan(session),
         store.sandbox(id),
@@ -254,7 +254,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
         return { opened: true as const, path: sandbox.path };
       }),
     async rerunPlan(id) {
-      const session = await sessions.row(id);
+      const session = await sessions.session(id);
       const [prompts, base, found, row] = await Promise.all([
         promptsOf(kernel, id),
         sessions.base(session),
@@ -265,7 +265,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       return { prompts, base, isolation: found.kind, result, ...reruns.state(id) };
     },
     async startRerun(id, request) {
-      await sessions.row(id);
+      await sessions.session(id);
       const context = { kernel, options, isolation };
       const prompts = await promptsOf(kernel, id);
       const found = await checkRerun(context, id, request, prompts.length);

@@ -7,7 +7,7 @@ import type { Plan } from "./plan/types.ts";
 import { branchAt } from "./sandbox/branch.ts";
 
 type Archive = Services["archive"];
-type Row = Awaited<ReturnType<Archive["row"]>>;
+type Row = Awaited<ReturnType<Archive["get"]>>;
 
 export interface Base {
   commit: string;
@@ -24,7 +24,7 @@ interface SessionPlace {
 }
 
 interface SessionReader {
-  row(id: string): Promise<Row>;
+  session(id: string): Promise<Row>;
   place(row: Row): Promise<SessionPlace>;
   /** Cached for the sessions asked last; rebuilt when one is imported again. */
   plan(row: Row): Promise<Plan>;
@@ -44,7 +44,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
   const git = () => kernel.find("git");
 
   async function place(row: Row): Promise<SessionPlace> {
-    const projectPath = await archive().projectPath(row.project_id);
+    const projectPath = await archive().projectPath(row.projectId);
     const cwd = row.cwd ?? projectPath;
     const identity = cwd === null ? undefined : await git()?.identity(cwd, { rootCommits: false });
     if (cwd !== null && identity?.kind === "repository" && !identity.bare && identity.worktree !== null) {
@@ -78,7 +78,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
         "select id from session where parent_id = ? order by id",
         [parent.id],
       );
-      for (const { id } of children) if (!rows.some((known) => known.id === id)) rows.push(await archive().row(id));
+      for (const { id } of children) if (!rows.some((known) => known.id === id)) rows.push(await archive().get(id));
     }
     return rows;
   }
@@ -95,20 +95,20 @@ export function createSessionReader(kernel: Kernel): SessionReader {
   }
 
   return {
-    row: (id) => archive().row(id),
+    session: (id) => archive().get(id),
     place,
-    plan: async (row) => plans.get(row.id, () => make(row), `${archive().generation} ${row.parts}`),
+    plan: async (row) => plans.get(row.id, () => make(row), `${archive().generation} ${row.revision}`),
     async branch(row) {
       const { repository } = await place(row);
       const identity = repository === null ? undefined : await git()?.identity(repository, { rootCommits: false });
       const left =
-        identity?.kind === "repository" && row.started_at !== null
-          ? await branchAt(identity.gitDir, row.started_at)
+        identity?.kind === "repository" && row.startedAt !== null
+          ? await branchAt(identity.gitDir, row.startedAt)
           : null;
-      return left ?? row.git_branch;
+      return left ?? row.gitBranch;
     },
     async base(row) {
-      const { started_at: start } = row;
+      const { startedAt: start } = row;
       if (start === null) return null;
       return commit((await place(row)).repository, async (service, path) => {
         const { commit: found } = await service.commitAt(path, start, service.witness(row, "start"));
@@ -116,7 +116,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
       });
     },
     async outcome(row, base) {
-      const end = row.ended_at ?? row.started_at;
+      const end = row.endedAt ?? row.startedAt;
       if (end === null) return null;
       return commit((await place(row)).repository, async (service, path) => {
         const witness = service.witness(row, "end");

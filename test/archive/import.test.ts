@@ -135,7 +135,7 @@ describe("import", () => {
     expect((await call("POST", "/import", { all: true })).body).toMatchObject({ imported: 1 });
     const { body } = await call("GET", `/sessions/${idA}`);
     expect(body.session).toMatchObject({ name: "mine", messageCount: 5 });
-    expect(await transcripts()).toHaveLength(JSON.parse((await kernel.inject("archive").row(idA)).parts).length);
+    expect(await transcripts()).toHaveLength((await kernel.inject("archive").get(idA)).parts.length);
   });
 
   it("D4: a deleted session stays away from sync and comes back by name", async () => {
@@ -311,8 +311,8 @@ describe("logs that grow", () => {
       expect(body).toMatchObject({ imported: 1, messages: 1 });
       expect(body.bytes).toBeLessThan(10_000);
     }
-    expect(JSON.parse((await kernel.inject("archive").row(idA)).parts).length).toBeLessThanOrEqual(12);
-    expect(await transcripts()).toHaveLength(JSON.parse((await kernel.inject("archive").row(idA)).parts).length);
+    expect((await kernel.inject("archive").get(idA)).parts.length).toBeLessThanOrEqual(12);
+    expect(await transcripts()).toHaveLength((await kernel.inject("archive").get(idA)).parts.length);
     expect(await picture()).toEqual(await pictureOfFullImport());
     expect((await call("GET", '/search?q="grown 31"')).body.results).toHaveLength(1);
   });

@@ -178,7 +178,7 @@ it("a log that was replaced by one that names no folder keeps its session's, als
       parts: ___,
       has_cursor: ____,
       ...rest
-    } = await t.kernel.inject("archive").row(id);
+    } = await t.kernel.inject("archive/open").row(id);
     return { ...rest, facts: await t.kernel.inject("archive").facts(id) };
   };
   const message = {

@@ -191,14 +191,14 @@ it("after delete and import again nothing kept answers the old text", async () =
   write(t, 1, row(1, "old needle"));
   await importAll(t);
   expect((await t.json<Found>("/api/search?q=needle")).results).toHaveLength(1);
-  const before = await t.kernel.inject("archive").row(idOf(1));
+  const before = await t.kernel.inject("archive/open").row(idOf(1));
   await t.send("DELETE", `/api/sessions/${idOf(1)}`);
   write(t, 1, row(1, "new thread"));
   await t.json("/api/scan");
   await t.send("POST", "/api/import", { sessions: [idOf(1)] });
   expect((await t.json<Found>("/api/search?q=needle")).results).toHaveLength(0);
   expect((await t.json<Found>("/api/search?q=thread")).results).toHaveLength(1);
-  expect((await t.kernel.inject("archive").row(idOf(1))).generation).toBeGreaterThan(before.generation);
+  expect((await t.kernel.inject("archive/open").row(idOf(1))).generation).toBeGreaterThan(before.generation);
 });
 
 it("of two searches at once none is stale", async () => {

@@ -96,8 +96,9 @@ describe("calls that failed or took long", () => {
 });
 
 it("a transcript that is gone leaves out its calls alone", async () => {
-  const row = await t.kernel.inject("archive").row(`claude-code:${key(4)}`);
-  await t.kernel.storage.transcripts.remove(row.id, [row.generation]);
+  const { id, parts } = await t.kernel.inject("archive").get(`claude-code:${key(4)}`);
+  const generations = parts.map(({ generation }) => generation);
+  await t.kernel.storage.transcripts.remove(id, generations);
   // Asked again: what was found is kept by the length that counts as slow.
   const answer = await ask("slow=29000&failed=1");
   expect([days(answer), answer.damaged]).toEqual([[5, 3, 2, 1], 1]);

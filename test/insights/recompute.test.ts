@@ -32,10 +32,9 @@ async function recompute(kernel: Kernel, zone: string) {
   const texts = new Map<string, SessionEvent[]>();
   const origins = new Map<string, string>();
   for (const { id, tool, forkedFrom } of await archive.store.list({})) {
-    const row = await archive.row(id);
     texts.set(id, []);
     if (forkedFrom !== null) origins.set(id, forkedFrom);
-    const read = archive.adapter(tool)?.read(archive.ref(row), kernel.env);
+    const read = archive.adapter(tool)?.read(archive.ref(await archive.get(id)), kernel.env);
     if (!read) throw new Error(`no adapter for ${id}`);
     for (;;) {
       const step = await read.next();

@@ -50,7 +50,7 @@ function until(test: (status: SyncStatus) => boolean | Promise<boolean>): Promis
 /** Messages of its text, wherever they count: logs that say the same are forks of each other. */
 const count = async (id: string) => {
   const row = await t.kernel.inject("archive").find(id);
-  return row ? row.message_count + Math.max(0, row.copied) : 0;
+  return row ? row.messageCount + row.copiedMessages : 0;
 };
 const importAll = () => t.send("POST", "/api/import", { all: true });
 const sync = async () => (await t.json<{ sync: SyncStatus }>("/api/status")).sync;
@@ -222,7 +222,7 @@ describe("keeping the archive up to date", () => {
     // A folder with another name: there before the old name is known to be gone, or after.
     const named = join(home, ".claude/projects/-w-named");
     renameSync(dirname(other), named);
-    const at = async () => (await t.kernel.inject("archive").row(idOf(3))).source_path;
+    const at = async () => (await t.kernel.inject("archive").get(idOf(3))).source.path;
     await expect.poll(at).toBe(join(named, `${key(3)}.jsonl`));
     await soon([]);
   });

@@ -26,7 +26,7 @@ async function start(tool: Tool) {
   /** All messages as a full read of the log gives them. */
   const full = async () => {
     const service = kernel.inject("archive");
-    const row = await service.row(id);
+    const row = await service.get(id);
     const events: SessionEvent[] = [];
     for await (const batch of service.adapter(row.tool)?.read(service.ref(row), kernel.env) ?? [])
       events.push(...batch.map(wire));

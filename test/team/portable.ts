@@ -21,9 +21,9 @@ export async function writeAll(t: TestKernel, chunks: Chunks): Promise<Manifest[
 }
 
 export async function write(archive: Services["archive"], id: string, chunks: Chunks): Promise<Manifest> {
-  const row = await archive.row(id);
+  const row = await archive.get(id);
   const { summary, born, texts } = await archive.asLogged(id);
-  const project = await archive.project(row.project_id);
+  const project = await archive.project(row.projectId);
   const { kind, key } = project.identity;
   const head = {
     id,
@@ -34,23 +34,9 @@ export async function write(archive: Services["archive"], id: string, chunks: Ch
     born,
     summary: toPortable(summary),
   };
-  const read = texts.map((parts) => archive.events({ id, parts: JSON.stringify(parts.map(packed)) }));
+  const read = texts.map((parts) => archive.events({ id, parts }));
   return writeSession(head, summary.replies ?? [], read, ({ sha256, bytes }) => void chunks.set(sha256, bytes));
 }
-
-const packed = ({
-  generation,
-  bytes,
-  tail,
-  firstSeq,
-  count,
-}: { [K in "generation" | "bytes" | "tail" | "firstSeq" | "count"]: number }) => [
-  generation,
-  bytes,
-  tail,
-  firstSeq,
-  count,
-];
 
 /** A session that was pushed from a machine. */
 export interface Pushed {
@@ -159,7 +145,7 @@ export async function messagesOf(t: TestKernel, id: string) {
   const all = [];
   for (const parts of texts) {
     const events = [];
-    for await (const batch of archive.events({ id, parts: JSON.stringify(parts.map(packed)) })) events.push(...batch);
+    for await (const batch of archive.events({ id, parts })) events.push(...batch);
     all.push(events);
   }
   return all;

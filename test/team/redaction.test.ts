@@ -17,8 +17,8 @@ async function piecesOf(t: TestKernel, head: Json = null, keys: string[] = []) {
   const folder = join(await makeTempDir(), "pieces");
   const archive = t.kernel.inject("archive");
   const { texts } = await archive.asLogged(SESSION);
-  const { source_path } = await archive.row(SESSION);
-  const pieces = await t.kernel.inject("redactor").pieces(SESSION, { texts, head, keys, raw: source_path, folder });
+  const { source } = await archive.get(SESSION);
+  const pieces = await t.kernel.inject("redactor").pieces(SESSION, { texts, head, keys, raw: source.path, folder });
   const read = (sha256: string) => gunzipSync(readFileSync(join(folder, `${sha256}.gz`))).toString("utf8");
   return {
     ...pieces,

@@ -1,6 +1,6 @@
 /** The command that goes on with a session in its own tool, ready for a shell. */
 import type { Kernel } from "sessarc";
-import type { SessionRow } from "../catalogue/types.ts";
+import type { ArchivedSession } from "../catalogue/archived.ts";
 
 export interface Resume {
   /** One line: `cd '/w/app' && claude --resume 1111…`. */
@@ -15,9 +15,9 @@ const PLAIN = /^[A-Za-z0-9][\w.=:@-]{0,199}$/;
 const isPlain = (word: string) => PLAIN.test(word.replace(/^--?(?=\w)/, ""));
 
 /** Null where the tool has no such command, a sub-agent is asked for, or its log is gone: then there is nothing to go on with. */
-export async function resumeOf(kernel: Kernel, row: SessionRow): Promise<Resume | null> {
+export async function resumeOf(kernel: Kernel, row: ArchivedSession): Promise<Resume | null> {
   const archive = kernel.inject("archive/open");
-  if (row.parent_id !== null || row.missing) return null;
+  if (row.parentId !== null || row.source.missing) return null;
   const { key, path } = archive.ref(row);
   const words = archive.adapter(row.tool)?.resume?.({ key, path });
   if (!words || !PLAIN.test(key) || !words.every(isPlain)) return null;

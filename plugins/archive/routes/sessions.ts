@@ -107,7 +107,7 @@ const get = defineRoute({
       archive.store.earlier(params.id),
       archive.store.list({ ids: leads, sort: "oldest" }),
     ]);
-    const resume = await resumeOf(kernel, await archive.row(params.id));
+    const resume = await resumeOf(kernel, await archive.get(params.id));
     const texts = earlier.map(({ parts: _, ...text }): EarlierText => text);
     return { session, project, subagents, forks, earlier: texts, linked, resume };
   },

@@ -7,7 +7,7 @@ import type { Witness } from "../history/choose.ts";
 import { createSight } from "./sight.ts";
 
 type Archive = Services["archive"];
-type Row = Awaited<ReturnType<Archive["row"]>>;
+type Row = Awaited<ReturnType<Archive["get"]>>;
 
 /** A message's seq; before the first message; after the last one. */
 export type Moment = number | "start" | "end";
@@ -32,7 +32,7 @@ export function createWitnesses(archive: () => Archive): (row: Row, moment: Mome
 
   function commitsOf(row: Row): Promise<Made[]> {
     const find = () => findCommits(archive().events(row), archive().adapter(row.tool));
-    return kept.get(row.id, find, `${row.generation} ${row.parts}`);
+    return kept.get(row.id, find, row.revision);
   }
 
   return (row, moment) => {

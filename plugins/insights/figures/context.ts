@@ -22,10 +22,10 @@ const POINTS = 1_000;
 /** Reads the log once. Throws SESSION_NOT_FOUND. */
 export async function contextOf(kernel: Kernel, pricing: Pricing, id: string): Promise<SessionContext> {
   const archive = kernel.inject("archive");
-  const row = await archive.row(id);
+  const row = await archive.get(id);
   const adapter = archive.adapter(row.tool);
   const none = { replies: [], count: 0, window: null };
-  if (!adapter || row.missing) return { ...none, missing: "log" };
+  if (!adapter || row.source.missing) return { ...none, missing: "log" };
   const replies = await repliesOf(adapter, archive.ref(row), kernel);
   if (!replies) return { ...none, missing: "log" };
   const points = replies

@@ -125,7 +125,7 @@ async function page(
     if (read++ === READ && last) return stop(last);
     const row = await archive.find(id);
     if (!row) continue;
-    const head = { sessionId: id, tool: row.tool, title: row.name ?? row.title ?? row.first_prompt };
+    const head = { sessionId: id, tool: row.tool, title: row.name ?? row.title ?? row.firstPrompt };
     const found = await troubled(row, slow).catch((error: unknown) => {
       if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
       damaged++;
@@ -134,7 +134,7 @@ async function page(
     const own = found.filter((call) => passes(call) && (id !== from?.id || call.seq < from.seq));
     for (const call of own) {
       if (calls.length === limit && last) return stop(last);
-      calls.push({ ...call, ...head, projectId: row.project_id });
+      calls.push({ ...call, ...head, projectId: row.projectId });
       last = { id, ended, seq: call.seq };
     }
     last = { id, ended, seq: 0 };

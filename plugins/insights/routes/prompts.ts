@@ -27,13 +27,13 @@ export const promptsRoute = defineRoute({
   handler: async ({ kernel, params }): Promise<PromptCosts> => {
     const archive = kernel.inject("archive");
     const { pricing } = kernel.inject("insights");
-    const row = await archive.row(params.id);
-    const usage = JSON.parse(row.usage) as SessionUsage;
+    const row = await archive.get(params.id);
+    const usage = row.classedUsage;
     const whole: SessionUsage = Object.assign({}, ...Object.values(await archive.usageByPrice(row.id)));
     const total = { tokens: sumOf(usage), cost: pricing.cost(whole) };
     const nothing = (missing: PromptCosts["missing"]) => ({ missing, prompts: [], rest: total, total });
     const adapter = archive.adapter(row.tool);
-    const replies = adapter && !row.missing ? await repliesOf(adapter, archive.ref(row), kernel) : undefined;
+    const replies = adapter && !row.source.missing ? await repliesOf(adapter, archive.ref(row), kernel) : undefined;
     if (!replies) return nothing("log");
     const own = replies.filter((one) => !one.inherited);
     if (own.length === 0) return nothing("replies");

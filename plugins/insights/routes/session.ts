@@ -1,6 +1,5 @@
 /** GET /sessions/:id/figures and /sessions/:id/context: what one session touched and cost, and how full its context was. */
-import { defineRoute, type SessionUsage, type TokenUsage } from "sessarc";
-import { plainUsage } from "sessarc/adapter";
+import { defineRoute, type TokenUsage } from "sessarc";
 import type { SessionContext } from "../figures/context.ts";
 import { placedIn } from "../figures/paths.ts";
 import type { Cost } from "../prices/pricing.ts";
@@ -21,12 +20,11 @@ const figures = defineRoute({
   handler: async ({ kernel, params }): Promise<SessionFigures> => {
     const archive = kernel.inject("archive");
     const { cost } = kernel.inject("pricing");
-    const row = await archive.row(params.id);
-    const usage = plainUsage(JSON.parse(row.usage) as SessionUsage);
+    const row = await archive.get(params.id);
     const priced = await archive.usageByPrice(row.id);
     const { files } = await archive.facts(row.id);
     return {
-      models: Object.entries(usage)
+      models: Object.entries(row.usage)
         .map(([model, tokens]) => ({ model, usage: tokens, cost: cost(priced[model] ?? {}) }))
         .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
       files: mergeFiles(files, row.cwd).sort(

@@ -98,8 +98,8 @@ export function createCallHistory(kernel: Kernel) {
       const row = await archive.find(id);
       if (!row) return;
       const called = await db.all<{ name: string }>("select name from usage_call where session = ?", [id]);
-      const from = Date.parse(row.started_at ?? "") - NEAR_MS;
-      const to = Date.parse(row.ended_at ?? "") + NEAR_MS;
+      const from = Date.parse(row.startedAt ?? "") - NEAR_MS;
+      const to = Date.parse(row.endedAt ?? "") + NEAR_MS;
       const open = await openCalls(db, from, to);
       const mine = open.filter((call) => called.some(({ name }) => isNameOf(name, call)));
       if (mine.length === 0) return;

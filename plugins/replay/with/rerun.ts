@@ -125,7 +125,7 @@ const resultFile = (place: string) => join(place, "result.json");
 export async function promptsOf(kernel: Kernel, id: string): Promise<Prompt[]> {
   const archive = kernel.inject("archive");
   const prompts: Prompt[] = [];
-  for await (const events of archive.events(await archive.row(id)))
+  for await (const events of archive.events(await archive.get(id)))
     for (const { kind, text, seq } of events) if (kind === "user" && text.trim() !== "") prompts.push({ seq, text });
   return prompts;
 }

@@ -24,7 +24,7 @@ const LONGEST = 60_000;
 export async function briefOf(kernel: Kernel, id: string, budget: number, to: string | undefined): Promise<Brief> {
   const archive = kernel.inject("archive");
   const redactor = kernel.inject("redactor");
-  const row = await archive.row(id);
+  const row = await archive.get(id);
   const collector = createCollector(kernel.registry.adapters.get(row.tool)?.tools ?? {});
   for await (const events of archive.events(row)) {
     for (const event of events) collector.add(event);
@@ -77,7 +77,7 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
     { title: words.decisions, content: decisions, share: 0.06 },
     { title: words.reads, content: reads, share: 0.06 },
   ];
-  const facts = [row.tool, row.cwd, state.branch && `${words.branch} ${state.branch}`, row.ended_at].filter(Boolean);
+  const facts = [row.tool, row.cwd, state.branch && `${words.branch} ${state.branch}`, row.endedAt].filter(Boolean);
   const head = await hide(`# ${words.title}\n${words.task}\n${facts.join(" · ")}`);
   let text = await hide(fitSections(head, sections, budget));
   // A mask may be longer than what it hides.
@@ -89,7 +89,7 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
 const MOST_READS = 12;
 const MOST_CAUSES = 3;
 
-type Row = Awaited<ReturnType<ReturnType<typeof archiveOf>["row"]>>;
+type Row = Awaited<ReturnType<ReturnType<typeof archiveOf>["get"]>>;
 const archiveOf = (kernel: Kernel) => kernel.inject("archive");
 
 /** Files that were read before a change of another, by the changed file. */

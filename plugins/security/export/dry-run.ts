@@ -31,23 +31,27 @@ export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, s
     : await kernel.inject("rules").list();
   const blocking = new Set(rules.filter((one) => one.action === "block").map((one) => one.id));
   const since = days === undefined ? 0 : Date.now() - days * 86_400_000;
-  const rows = await kernel.storage.db.all<{ id: string; parts: string }>(
-    "select id, parts from session where sort_at >= ? order by sort_at desc",
+  const rows = await kernel.storage.db.all<{ id: string }>(
+    "select id from session where sort_at >= ? order by sort_at desc",
     [since],
   );
+  const archive = kernel.inject("archive");
   const report: DryRun = { calls: 0, sessions: 0, blocked: 0, flagged: 0, examples: [], partial: false };
   const deadline = performance.now() + LIMIT_MS;
   const waiting = rows.values();
 
   async function work(): Promise<void> {
-    for (const row of waiting) {
+    for (const { id } of waiting) {
       signal.throwIfAborted();
       const budgetMs = deadline - performance.now();
       if (budgetMs <= 0) {
         report.partial = true;
         return;
       }
-      const source = await toSource(kernel, row);
+      const session = await archive.find(id);
+      // Deleted since.
+      if (!session) continue;
+      const source = await toSource(kernel, session);
       const result = await kernel.pool.run(CHECK, {
         source,
         rules,
@@ -62,8 +66,7 @@ export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, s
       const blocked = result.findings.filter((finding) => blocking.has(finding.ruleId));
       report.blocked += new Set(blocked.map((finding) => finding.seq)).size;
       for (const { seq, field, rule: name, masked } of result.findings)
-        if (report.examples.length < EXAMPLES)
-          report.examples.push({ sessionId: row.id, seq, field, rule: name, masked });
+        if (report.examples.length < EXAMPLES) report.examples.push({ sessionId: id, seq, field, rule: name, masked });
     }
   }
   await Promise.all(Array.from({ length: kernel.pool.size }, work));

@@ -25,7 +25,7 @@ import { DONE, STOP, type Watch } from "./watch.ts";
 
 export type DocumentSession = Awaited<ReturnType<Services["archive"]["session"]>>;
 export type DocumentProject = Pick<Awaited<ReturnType<Services["archive"]["project"]>>, "name" | "path">;
-type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
+type Row = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 /** Service "redactor". */
 export interface SessionRedactor {
@@ -138,12 +138,12 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       clearInterval(timer);
       for (const end of ends) end.removeEventListener("abort", stop);
       // A session that is deleted meanwhile is not reported, and its missing transcript is not damage.
-      await archive().row(id);
+      await archive().get(id);
     }
   }
 
   async function render(id: string, formats: Format[], redacted: boolean, follow?: Follow, expiresAt?: string) {
-    const [row, session] = await Promise.all([archive().row(id), archive().session(id)]);
+    const [row, session] = await Promise.all([archive().get(id), archive().session(id)]);
     const project = await archive().project(session.projectId);
     const job: RenderJob = {
       source: await sourceOf(row),
@@ -201,7 +201,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       };
     },
     async pieces(id, request, follow) {
-      const row = await archive().row(id);
+      const row = await archive().get(id);
       const job: PiecesJob<EventSource> = {
         ...request,
         texts: await Promise.all(request.texts.map((parts) => partsSource(kernel, row, parts))),
@@ -220,9 +220,9 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       return digestOf([PIECES_FORMAT, rulesVersion(all), replaced, home, names]);
     },
     async check(id, personal, follow) {
-      const row = await archive().row(id);
+      const row = await archive().get(id);
       const all = await rules.list();
-      const transcript = `${CHECKED} ${row.generation} ${row.parts}`;
+      const transcript = `${CHECKED} ${row.revision}`;
       const { rulesVersion } = await import("../secrets/rules/rules.ts");
       const version = rulesVersion(all);
       if (!personal) {
@@ -290,24 +290,13 @@ function fileName(session: DocumentSession, format: Format): string {
 /** Workers read the data directory themselves; where messages are stored elsewhere they are passed to them. */
 export async function toSource(kernel: Kernel, row: Pick<Row, "id" | "parts">): Promise<EventSource> {
   if (kernel.pool.threaded && kernel.config.storage.driver === undefined)
-    return { dir: kernel.storage.dataDir, id: row.id, parts: toParts(row.parts) };
+    return { dir: kernel.storage.dataDir, id: row.id, parts: [...row.parts] };
   const events: SessionEvent[] = [];
   for await (const batch of kernel.inject("archive").events(row)) events.push(...batch);
   return { events };
 }
 
 const partsSource = (kernel: Kernel, { id }: Pick<Row, "id">, parts: TranscriptPart[]) =>
-  toSource(kernel, {
-    id,
-    parts: JSON.stringify(
-      parts.map(({ generation, bytes, tail, firstSeq, count }) => [generation, bytes, tail, firstSeq, count]),
-    ),
-  });
+  toSource(kernel, { id, parts });
 
 const digestOf = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
-
-function toParts(packed: string): TranscriptPart[] {
-  return (JSON.parse(packed) as [number, number, number, number, number][]).map(
-    ([generation, bytes, tail, firstSeq, count]) => ({ generation, bytes, tail, firstSeq, count }),
-  );
-}

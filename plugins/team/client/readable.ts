@@ -51,7 +51,7 @@ export async function readableLog(kernel: Kernel, one: Candidate, copied: Copied
   const [figures, figuresOfCopy] = [original, copy].map(({ summary }) => figuresText(one.tool, summary));
   if (figures !== figuresOfCopy || original.outline !== copy.outline) return null;
   const info = kernel.registry.describe().find((plugin) => plugin.adapter === one.tool);
-  const stored = await hashOf(archive.events(one));
+  const stored = await hashOf(archive.events(await archive.get(one.id)));
   const isCurrent = stored === original.messages && sameReplies(one.tool, original.summary, said);
   return {
     name,

@@ -231,7 +231,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     );
     if (!place) return undefined;
     const archive = kernel.inject("archive");
-    for await (const events of archive.events(await archive.row(place.session), place.seq)) {
+    for await (const events of archive.events(await archive.get(place.session), place.seq)) {
       const event = events.find(({ seq }) => seq === place.seq);
       const value = event && (await kernel.pool.run(VALUE, event, id));
       return value?.split("\n").sort((a, b) => b.length - a.length)[0];
