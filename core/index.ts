@@ -84,6 +84,6 @@ export { sortInSlices } from "./utils/sort.ts";
 export { alone } from "./utils/text.ts";
 export { toIso } from "./utils/time.ts";
 export { ISSUES, VERSION } from "./utils/version.ts";
-export { isNewerVersion, versionNumbers } from "./utils/versions.ts";
+export { versionNumbers } from "./utils/versions.ts";
 export { mustYield, yieldNow } from "./utils/yield.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";

@@ -1,5 +1,5 @@
 /** Assistants that wrote sessions with a version newer than the one that was tried. */
-import { type DoctorCheck, ISSUES, isNewerVersion, type Kernel, versionNumbers } from "sessarc";
+import { type DoctorCheck, ISSUES, type Kernel, versionNumbers } from "sessarc";
 
 export interface Versions {
   /** A session of this version was stored. */
@@ -47,4 +47,14 @@ export function createVersions({ registry, storage }: Pick<Kernel, "registry" | 
       };
     },
   };
+}
+
+/** Whether `version` has larger numbers than `other`. What follows the numbers does not count; false where one of them is not a version. */
+function isNewerVersion(version: string, other: string): boolean {
+  const [a, b] = [versionNumbers(version), versionNumbers(other)];
+  if (!a || !b) return false;
+  const at = Array.from({ length: Math.max(a.length, b.length) }).findIndex(
+    (_, place) => (a[place] ?? 0) !== (b[place] ?? 0),
+  );
+  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0);
 }
