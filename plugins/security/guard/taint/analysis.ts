@@ -26,7 +26,9 @@ import {
   isProgram,
   isQuiet,
   isShell,
+  readStep,
   runsUnknown,
+  type Step,
   scriptFiles,
   showsUnknown,
   takesCode,
@@ -43,7 +45,6 @@ import {
   TaintedFiles,
   TaintedVariables,
 } from "./propagation.ts";
-import type { Step } from "./sanitizer.ts";
 import { type Allowance, parseShell } from "./shell.ts";
 import { type Flow, findSinks } from "./sink.ts";
 import { findCredential, findFilesInCode, readFileName } from "./source.ts";
@@ -156,42 +157,60 @@ interface State {
   listedIn: Map<string, Word[]>;
 }
 
+/** A command in its line. */
+interface Place {
+  command: SimpleCommand;
+  step: Step;
+  /** Another command writes to its input. */
+  isPiped: boolean;
+  /** What a command of the line passes on and where it arrives. Found when the first source needs it: most lines have none. */
+  findFlow(command: SimpleCommand): Flow | undefined;
+}
+
 /** `rest`: words that follow the line, as after an alias. */
 function followLine(line: string, state: State, rest: readonly Word[] = []): void {
   const commands = parseShell(line, state.vars, state.left);
   const last = commands.at(-1);
   if (last) last.words = [...last.words, ...rest];
-  const flows = findSinks(commands);
-  const mayHide = [...flows.values()].some(({ step }) => HIDES_OR_RUNS_CODE.has(step.program));
-  for (const [command, flow] of [...flows].reverse()) {
-    if (mayHide || state.fetched.size > 0) followHidden(command, flow, flows, state);
-    followCommand(command, flow, state);
+  const steps = new Map(commands.map((command) => [command, readStep(command)]));
+  const piped = new Set(commands.map(({ pipe }) => pipe));
+  let flows: Map<SimpleCommand, Flow> | undefined;
+  const findFlow = (command: SimpleCommand): Flow | undefined => {
+    flows ??= findSinks(steps);
+    return flows.get(command);
+  };
+  const mayHide = [...steps.values()].some(({ program }) => HIDES_OR_RUNS_CODE.has(program));
+  for (const [command, step] of steps) {
+    const place: Place = { command, step, isPiped: piped.has(command), findFlow };
+    if (mayHide || state.fetched.size > 0) followHidden(place, state);
+    followCommand(place, state);
   }
 }
 
 /** From the sources of a command to its sink. */
-function followCommand(command: SimpleCommand, flow: Flow, state: State): void {
-  const { program, words } = flow.step;
-  followCredential(command, flow, state);
+function followCommand(place: Place, state: State): void {
+  const { command, step } = place;
+  const { program, words } = step;
+  followCredential(place, state);
   for (const word of command.sets)
     for (const file of state.variables.in(word)) taintVariable(word.sets ?? "", file, state);
   const files = isQuiet(program, words) || takesInput(program, words) ? [] : [...command.input];
   if (program === "cd" || program === "pushd") changeFolder(words[0], state);
   else {
     changeFolder(goesTo(program, words), state);
-    followInside(command, flow, state);
+    followInside(place, state);
     if (program === "." || program === "source") for (const word of words.slice(0, 1)) taintVariable("", word, state);
-    files.push(...findFilesPrinted(flow.step, command, state.variables), ...findFilesNamed(command, flow, state));
+    files.push(...findFilesPrinted(step, command, state.variables), ...findFilesNamed(place, state));
   }
-  propagate(files, flow, state);
+  propagate(files, place, state);
   for (const copy of copied(program, words)) state.copies.add(copy);
 }
 
 /** A credential that the command prints reaches the answer, or taints the variables that get it. */
-function followCredential(command: SimpleCommand, { step, sink }: Flow, state: State): void {
-  if (sink.namesOnly || isStored(command)) return;
+function followCredential({ command, step, findFlow }: Place, state: State): void {
   const printed = findCredential(step, command, state.variables.credentials);
-  if (printed === undefined) return;
+  const sink = printed === undefined ? undefined : findFlow(command)?.sink;
+  if (printed === undefined || !sink || sink.namesOnly || isStored(command)) return;
   if (sink.answer) doubt("prints-credentials", printed, state);
   for (const name of sink.variables) state.variables.credentials.set(name, printed);
 }
@@ -208,21 +227,17 @@ const quoteStep = ({ program, words }: Step): string =>
   `\`${[program, ...words.slice(0, 3).map(({ text }) => text)].join(" ").slice(0, 60)}\``;
 
 /** Code that the command runs from its input, from a word or from a file: a known text is followed, a decoded or loaded one is doubtful. */
-function followHidden(
-  command: SimpleCommand,
-  { step, sink, writers }: Flow,
-  flows: Map<SimpleCommand, Flow>,
-  state: State,
-): void {
+function followHidden({ command, step, findFlow }: Place, state: State): void {
+  const { sink, writers } = findFlow(command) ?? { sink: undefined, writers: [] };
   const comesHidden = (one: SimpleCommand, depth = 0): boolean => {
-    const flow = flows.get(one);
+    const flow = findFlow(one);
     return (
       flow !== undefined &&
       (hides(flow.step) || (depth < DEPTH * 3 && flow.writers.some((before) => comesHidden(before, depth + 1))))
     );
   };
   for (const name of filesFetched(step)) state.fetched.add(name);
-  if (comesHidden(command)) for (const { text } of sink.files) state.fetched.add(basename(text));
+  if (comesHidden(command)) for (const { text } of sink?.files ?? []) state.fetched.add(basename(text));
   const runs = writers.filter(({ pipe, into }) =>
     pipe === command ? runsInput(step) : into !== undefined && runsWord(step, into.word, into.file),
   );
@@ -235,7 +250,7 @@ function followHidden(
     doubt("hidden-code", quoteStep(step), state);
   else if (state.depth < DEPTH) {
     const texts = runs.flatMap((one) => {
-      const flow = flows.get(one);
+      const flow = findFlow(one);
       return (flow && textPrinted(flow.step)) ?? [];
     });
     if (step.program === "make" && runsInput(step)) texts.push(...command.bodies);
@@ -245,7 +260,7 @@ function followHidden(
 }
 
 /** Follows the shell lines and the code in the words of a command. */
-function followInside(command: SimpleCommand, { step }: Flow, state: State): void {
+function followInside({ command, step }: Place, state: State): void {
   const { program, words } = step;
   const texts = words.map(({ text }) => text);
   const alias = state.aliases.get(command.words[0]?.text ?? "");
@@ -310,21 +325,22 @@ function followCode(command: SimpleCommand, { program, words }: Step, state: Sta
 }
 
 /** The files that the command shows because its words name them. */
-function findFilesNamed(command: SimpleCommand, flow: Flow, state: State): Word[] {
-  const { step, sink, writers } = flow;
+function findFilesNamed(place: Place, state: State): Word[] {
+  const { command, step, isPiped, findFlow } = place;
   const { program, words } = step;
-  const unsure = !followPast(flow, state) && showsUnknown(program, words);
+  const unsure = !followPast(place, state) && showsUnknown(program, words);
   state.reaching.unsure ||= unsure;
   if (command.bodies.length + command.input.length === 0) state.reaching.unsure ||= runsUnknown(program, words);
-  const isFed = writers.some(({ pipe }) => pipe === command);
-  const shown = wordsShown(program, words, isFed);
+  const shown = wordsShown(program, words, isPiped);
   const listed = state.lister?.into?.command === command && shown.some(({ open }) => open) ? state.listed : [];
   const added =
     unsure && program === "xargs" ? [...listedFor(words, state.listed), ...command.bodies.flatMap(splitWords)] : listed;
   // `find … | head -1 | xargs cat`
-  if (state.lister?.pipe !== command || step.passes !== "lines") state.listed = wordsListed(program, words);
+  if (state.lister?.pipe !== command || findFlow(command)?.passes !== "lines")
+    state.listed = wordsListed(program, words);
   state.lister = command;
-  for (const name of sink.variables) if (state.listed.length > 0) state.listedIn.set(name, state.listed);
+  if (state.listed.length > 0 && (isPiped || command.pipe || command.into))
+    for (const name of findFlow(command)?.sink.variables ?? []) state.listedIn.set(name, state.listed);
   const read = shown.flatMap(({ open, names = [] }) =>
     open ? names.flatMap((name) => state.listedIn.get(name) ?? []) : [],
   );
@@ -335,11 +351,12 @@ function findFilesNamed(command: SimpleCommand, flow: Flow, state: State): Word[
 }
 
 /** Has the guard read what a git command prints of the history, or the part of it that arrives. Returns false if it cannot. */
-function followPast({ step, sink }: Flow, { reaching, folders, remote }: State): boolean {
+function followPast({ command, step, findFlow }: Place, { reaching, folders, remote }: State): boolean {
   const words = findGitWords(step);
   const past = words && gitPast(words);
   if (past === undefined || reaching.past.length >= PAST_LIMIT || remote) return false;
-  if (!sink.answer) return true;
+  const sink = findFlow(command)?.sink;
+  if (!sink?.answer) return true;
   const part: Part | undefined = sink.namesOnly ? { kind: "names" } : sink.part;
   reaching.past.push({
     ...{ ...past, said: quoteStep(step), folders: [...folders] },
@@ -356,11 +373,13 @@ function findGitWords({ program, words }: Step): Word[] | undefined {
 }
 
 /** Follows `files` to the sink of the command: the answer, files or variables. */
-function propagate(files: readonly Word[], flow: Flow, state: State): void {
-  const { step, sink } = flow;
+function propagate(files: readonly Word[], { command, findFlow }: Place, state: State): void {
+  const flow = files.length === 0 ? undefined : findFlow(command);
+  if (!flow) return;
+  const { passes, sink } = flow;
   if (!spend(files.length, state)) return;
   const isFew = files.length <= COPIED_LIMIT || sink.files.length + sink.variables.length === 0;
-  const isKnown = step.passes !== "unknown" && isFew;
+  const isKnown = passes !== "unknown" && isFew;
   for (const file of files) {
     const word = isKnown ? sanitize(file, flow) : selectPart(file, flow);
     if (!isKnown || sink.answer || (sink.word && state.variables.traced)) reachAnswer(word, state);
@@ -372,16 +391,16 @@ function propagate(files: readonly Word[], flow: Flow, state: State): void {
 
 /** What the command and those after it leave of a file. */
 function sanitize(file: Word, flow: Flow): Word {
-  const { step, sink } = flow;
+  const { passes, sink } = flow;
   if (file.mixed || file.part !== undefined) return file;
-  const namesOnly = step.passes === "names" || (step.passes === "lines" && sink.namesOnly);
+  const namesOnly = passes === "names" || (passes === "lines" && sink.namesOnly);
   return namesOnly ? { ...file, part: { kind: "names" } } : selectPart(file, flow);
 }
 
 /** The part of the file that the command prints. */
-function selectPart(file: Word, { step, sink }: Flow): Word {
+function selectPart(file: Word, { passes, part: own, sink }: Flow): Word {
   if (file.mixed || file.part !== undefined) return file;
-  const part = step.part ?? (step.passes === "lines" ? sink.part : undefined);
+  const part = own ?? (passes === "lines" ? sink.part : undefined);
   return part === undefined ? file : { ...file, part };
 }
 

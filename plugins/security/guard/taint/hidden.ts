@@ -1,6 +1,5 @@
 /** Code that cannot be read before it runs, because it is encoded or comes from the network. */
-import { INTERPRETERS, isInterpreter, isShell, SHELLS, takesCode } from "./programs.ts";
-import type { Step } from "./sanitizer.ts";
+import { INTERPRETERS, isInterpreter, isShell, SHELLS, type Step, takesCode } from "./programs.ts";
 import { type SimpleCommand, unescaped, type Word } from "./words.ts";
 
 /** Programs that decode or change their input, by the words with which they do. */

@@ -3,7 +3,7 @@
 import { execAt, folders, found, foundByFd, listedFor, places, withFolders } from "./folders.ts";
 import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
 import { SEARCHERS, searched } from "./search.ts";
-import { programOf, type Word, wordOf, wordsAfter } from "./words.ts";
+import { programOf, type SimpleCommand, type Word, wordOf, wordsAfter } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
 /** They print or send all their files. */
@@ -192,8 +192,36 @@ const PROGRAMS = new Set([
 ]);
 export const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
 
-/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
-export function unwrapped(words: Word[]): Word[] {
+/** The program that a command runs. */
+export interface Step {
+  program: string;
+  /** The words after the program. */
+  words: Word[];
+  /** The words before it: `sudo -u x`. */
+  wrappers: Word[];
+}
+
+export function readStep({ words: written }: SimpleCommand): Step {
+  const all = spreadBraces(written);
+  const [first, ...rest] = unwrap(all);
+  const wrappers = all.slice(0, all.length - rest.length - Number(first !== undefined));
+  // `env` needs no program.
+  const alone = first === undefined || /^(?:-|\w+=|$)/.test(first.text) ? wrappers.at(-1)?.text : undefined;
+  if (alone !== undefined && programOf(alone) === "env")
+    return { program: "env", words: first ? [first, ...rest] : rest, wrappers };
+  return { program: programOf(first?.text ?? ""), words: rest, wrappers };
+}
+
+/** `{cat,a}` → `cat a`. */
+function spreadBraces(words: Word[]): Word[] {
+  const [first, ...rest] = words;
+  const [, list] = (first?.pattern && /^\{([^{}]+,[^{}]*)\}$/.exec(first.text)) || [];
+  if (!first || list === undefined) return words;
+  return [...list.split(",").map((text) => ({ ...first, text })), ...rest];
+}
+
+/** The command after `sudo -u x`, `env A=1`, `timeout 5` and the like. */
+function unwrap(words: Word[]): Word[] {
   let at = 0;
   while (WRAPPERS.has(programOf(words[at]?.text ?? ""))) {
     let next = at + 1;
@@ -204,6 +232,10 @@ export function unwrapped(words: Word[]): Word[] {
   }
   return words.slice(at);
 }
+
+/** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is not a number. */
+export const isTest = ({ program, words }: Step): boolean =>
+  /^(?:\[|\[\[|test)$/.test(program) && !words.some(({ text }) => /^-(?:eq|ne|lt|le|gt|ge)$/.test(text));
 
 /** Whether a word may be a shell line: `watch -n 1 'cat a'`. */
 export const takesLine = (words: readonly Word[]): boolean =>

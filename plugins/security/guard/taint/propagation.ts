@@ -1,8 +1,6 @@
 /** Propagation: which variables and files of a line carry the contents of other files, and the commands that print them. */
 import { basename, dirname, join, normalize } from "node:path";
-import { isShell, signsIn, takesCode } from "./programs.ts";
-import type { Step } from "./sanitizer.ts";
-import { isTest } from "./sink.ts";
+import { isShell, isTest, type Step, signsIn, takesCode } from "./programs.ts";
 import { findNamesPrinted } from "./source.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 

@@ -1,6 +1,6 @@
 /** Sanitizers: how much of its input a program writes to its output, as data. They write nothing anywhere else. */
 import type { Part } from "./part.ts";
-import { isQuiet, takesInput, unwrapped } from "./programs.ts";
+import { isQuiet, type Step, takesInput } from "./programs.ts";
 import { programOf, type SimpleCommand, type Word } from "./words.ts";
 
 /**
@@ -10,13 +10,9 @@ import { programOf, type SimpleCommand, type Word } from "./words.ts";
  */
 type Passed = "nothing" | "names" | "lines" | "some" | "unknown";
 
-/** A command as one step of the propagation. */
-export interface Step {
-  program: string;
-  /** The words after the program. */
-  words: Word[];
+export interface Sanitizer {
   passes: Passed;
-  /** The command passes on only this part. */
+  /** Only this part is passed on. */
   part?: Part | undefined;
 }
 
@@ -82,20 +78,11 @@ const NAMES: Record<string, (text: string, words: readonly string[]) => boolean>
   ),
 };
 
-/** Returns which program `command` runs and what it passes on of its input. */
-export function readStep(command: SimpleCommand): Step {
-  const all = spreadBraces(command.words);
-  const [first, ...rest] = unwrapped(all);
-  const before = all.slice(0, all.length - rest.length - Number(first !== undefined));
-  // `env` needs no program.
-  const alone = first === undefined || /^(?:-|\w+=|$)/.test(first.text) ? before.at(-1)?.text : undefined;
-  const isEnv = alone !== undefined && programOf(alone) === "env";
-  const program = isEnv ? "env" : programOf(first?.text ?? "");
-  const words = isEnv && first ? [first, ...rest] : rest;
-  const unsure = command.aside || before.some(({ text }) => MEDDLERS.has(programOf(text)));
-  const passes = unsure ? "unknown" : readPassed(program, words, command);
+/** Returns what a command passes on of its input. */
+export function readSanitizer({ program, words, wrappers }: Step, command: SimpleCommand): Sanitizer {
+  if (command.aside || wrappers.some(({ text }) => MEDDLERS.has(programOf(text)))) return { passes: "unknown" };
   const isPlain = words.length <= WORDS_LIMIT && words.every(({ open, pattern }, n) => !open && !(pattern && n === 0));
-  return { program, words, passes, part: unsure || !isPlain ? undefined : readPart(program, words) };
+  return { passes: readPassed(program, words, command), part: isPlain ? readPart(program, words) : undefined };
 }
 
 function readPassed(program: string, words: readonly Word[], { words: all, input }: SimpleCommand): Passed {
@@ -108,14 +95,6 @@ function readPassed(program: string, words: readonly Word[], { words: all, input
   const texts = words.slice(0, WORDS_LIMIT).map(({ text }) => text);
   if (words.length <= WORDS_LIMIT && NAMES[program]?.(texts.join(" ").replace(/\s+/g, " "), texts)) return "names";
   return LINES.has(program) && !words.some(({ text }) => NOT_LINES.test(text)) ? "lines" : "some";
-}
-
-/** `{cat,a}` → `cat a`. */
-function spreadBraces(words: Word[]): Word[] {
-  const [first, ...rest] = words;
-  const [, list] = (first?.pattern && /^\{([^{}]+,[^{}]*)\}$/.exec(first.text)) || [];
-  if (!first || list === undefined) return words;
-  return [...list.split(",").map((text) => ({ ...first, text })), ...rest];
 }
 
 /** Programs that select a part of their input. */

@@ -1,8 +1,8 @@
 /** Sinks: where the output of each command arrives, after pipes and sanitizers. */
 import { normalize } from "node:path";
 import type { Part } from "./part.ts";
-import { signsIn, takesInput } from "./programs.ts";
-import { readStep, type Step } from "./sanitizer.ts";
+import { isTest, type Step, signsIn, takesInput } from "./programs.ts";
+import { readSanitizer, type Sanitizer } from "./sanitizer.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 export interface Sink {
@@ -19,8 +19,8 @@ export interface Sink {
   word: boolean;
 }
 
-/** A command with the place where its output arrives. */
-export interface Flow {
+/** What a command passes on, and where that arrives. */
+export interface Flow extends Sanitizer {
   step: Step;
   sink: Sink;
   /** The commands that write to its input, or whose output becomes its word or file. */
@@ -36,21 +36,15 @@ const SAYS = /^(?:echo|printf)$/;
 const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
 const READS = /^(?:read|mapfile|readarray)$/;
 
-/** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is not a number. */
-export const isTest = ({ program, words }: Step): boolean =>
-  /^(?:\[|\[\[|test)$/.test(program) && !words.some(({ text }) => /^-(?:eq|ne|lt|le|gt|ge)$/.test(text));
-
 /** Returns for each command what it passes on and where its output arrives. */
-export function findSinks(commands: readonly SimpleCommand[]): Map<SimpleCommand, Flow> {
+export function findSinks(steps: ReadonlyMap<SimpleCommand, Step>): Map<SimpleCommand, Flow> {
   const flows = new Map<SimpleCommand, Flow>();
   // The reader of an output comes after its writer.
-  for (let n = commands.length - 1; n >= 0; n--) {
-    const command = commands[n];
-    if (!command) continue;
-    const step = readStep(command);
-    flows.set(command, { step, sink: withOwnFiles(step, findSink(command, flows)), writers: [] });
+  for (const [command, step] of [...steps].reverse()) {
+    const sink = withOwnFiles(step, findSink(command, flows));
+    flows.set(command, { step, ...readSanitizer(step, command), sink, writers: [] });
   }
-  for (const command of commands) {
+  for (const command of steps.keys()) {
     const reader = command.pipe ?? command.into?.command;
     if (reader) flows.get(reader)?.writers.push(command);
   }
@@ -91,11 +85,11 @@ function sinkOfSubstitutedWord(into: Into, flows: Map<SimpleCommand, Flow>): Sin
   const owner = flows.get(into.command);
   if (into.word.sets !== undefined) return { ...NOWHERE, variables: [into.word.sets] };
   if (!owner) return ANSWER;
-  const { program, words, passes } = owner.step;
+  const { program, words } = owner.step;
   if (isTest(owner.step)) return NOWHERE;
   if (takesInput(program, words) || signsIn(program, words, words.indexOf(into.word))) return NOWHERE;
   if (DECLARES.test(program) || isForProgram(into)) return { ...NOWHERE, variables: [""] };
-  return SAYS.test(program) && passes !== "unknown" ? owner.sink : ANSWER;
+  return SAYS.test(program) && owner.passes !== "unknown" ? owner.sink : ANSWER;
 }
 
 /** `env $(cat .env) node app.js` */
@@ -112,8 +106,8 @@ function sinkAtFile(out: Word): Sink {
 /** Where the output arrives after a sanitizer. */
 function sinkAfter(reader: Flow | undefined): Sink {
   if (!reader) return ANSWER;
-  const { step, sink } = reader;
-  switch (step.passes) {
+  const { passes, part, sink } = reader;
+  switch (passes) {
     case "unknown":
       return ANSWER;
     case "nothing":
@@ -121,8 +115,8 @@ function sinkAfter(reader: Flow | undefined): Sink {
     case "names":
       return { ...sink, namesOnly: true };
     case "some":
-      return { ...sink, namesOnly: false, part: step.part };
+      return { ...sink, namesOnly: false, part };
     case "lines":
-      return { ...sink, part: step.part ?? sink.part };
+      return { ...sink, part: part ?? sink.part };
   }
 }

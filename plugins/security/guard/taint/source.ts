@@ -3,8 +3,7 @@
  * client that is signed in or from a key store, where the guard can read no file.
  */
 import { PRINTERS } from "./printers.ts";
-import { isInterpreter, takesCode } from "./programs.ts";
-import type { Step } from "./sanitizer.ts";
+import { isInterpreter, type Step, takesCode } from "./programs.ts";
 import { SECRET_PLACE } from "./stores.ts";
 import { type SimpleCommand, type Word, wordOf } from "./words.ts";
 
