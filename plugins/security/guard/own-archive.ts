@@ -1,8 +1,9 @@
 /** Calls that show the archive of all projects or remove the guard. Only the user may make them. */
 import { join, relative, resolve } from "node:path";
-import { pathsIn, type ToolRole, toolCall } from "sessarc/adapter";
+import { toolCall } from "sessarc/adapter";
 import { isInside } from "sessarc/files";
 import type { ToolCall } from "./payload.ts";
+import type { CallPaths } from "./taint/paths.ts";
 
 /** Folder and port of the archive. */
 interface OwnArchive {
@@ -25,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Returns why the call is stopped; undefined if it does not reach the archive. Linear in the call. */
 export function reachesArchive(
   call: ToolCall,
-  role: ToolRole | undefined,
+  { role, named }: CallPaths,
   { dataDir, home, port }: OwnArchive,
 ): string | undefined {
   const isHeld = (path: string) => {
@@ -33,7 +34,7 @@ export function reachesArchive(
     return isInside(dataDir, full) && HELD.test(relative(dataDir, full));
   };
   const shows = "it reads the files of the archive";
-  if (role === "read" || role === "search") return pathsIn(call.tool_input, role).some(isHeld) ? shows : undefined;
+  if (role === "read" || role === "search") return named.some(isHeld) ? shows : undefined;
   if (role !== "shell") return undefined;
   const { command } = toolCall(call.tool_input);
   const said = COMMAND.exec(command)?.slice(1).find(Boolean);

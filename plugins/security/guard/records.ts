@@ -1,6 +1,7 @@
 /** Interception records: the checked calls and the decisions, never the secrets. */
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { createQueue, type Kernel, type SqlValue, type Statement } from "sessarc";
+import type { ToolCall } from "./payload.ts";
 
 export interface Interception {
   id: string;
@@ -17,6 +18,11 @@ export interface Interception {
 }
 
 interface Records {
+  /**
+   * False for a call that another hook asked about within seconds: hooks of one assistant, or of an assistant that also runs another's.
+   * `now`: milliseconds of a monotonic clock.
+   */
+  isNew(call: ToolCall, now: number): boolean;
   /** Returns at once. Records are written in batches every quarter second. */
   add(record: Omit<Interception, "id">, statement?: Statement): void;
   recent(limit: number): Promise<Interception[]>;
@@ -31,6 +37,8 @@ type Row = Omit<Interception, "rules" | "masked" | "sessionId"> & {
 };
 
 const WAIT_MS = 250;
+/** Within this time two hooks ask about one call. */
+const WINDOW_MS = 5_000;
 const BATCH = 40;
 /** Rows to retain; older rows are deleted. */
 const KEEP = 5_000;
@@ -66,6 +74,7 @@ export function createRecords(kernel: Kernel): Records {
   }
 
   return {
+    ...createRecent(),
     add(record, statement) {
       const { at, client, tool_name, path, decision, mode, rules, masked, sessionId, ms } = record;
       const values: SqlValue[] = [
@@ -99,5 +108,27 @@ export function createRecords(kernel: Kernel): Records {
       }));
     },
     flush,
+  };
+}
+
+/** Recognizes a call that two hooks ask about within seconds. Stores only keyed digests, from which no call can be reconstructed. */
+function createRecent() {
+  const key = randomBytes(32);
+  const seen = new Map<string, { at: number; client: string; callId: string | null }>();
+  return {
+    isNew(call: ToolCall, now: number): boolean {
+      for (const [id, { at }] of seen) {
+        if (now - at < WINDOW_MS) break;
+        seen.delete(id);
+      }
+      const id = createHmac("sha256", key).update(JSON.stringify(call.tool_input)).digest("base64");
+      const before = seen.get(id);
+      seen.delete(id);
+      seen.set(id, { at: now, client: call.client, callId: call.callId });
+      if (!before) return true;
+      // Different ids of one assistant are different calls.
+      const numbered = before.client === call.client && before.callId !== null && call.callId !== null;
+      return numbered && before.callId !== call.callId;
+    },
   };
 }

@@ -16,7 +16,7 @@ export interface BelowBudget {
   cut: boolean;
 }
 
-export const belowBudget = (): BelowBudget => ({ entries: 5_000, files: 300, cut: false });
+export const createBelowBudget = (): BelowBudget => ({ entries: 5_000, files: 300, cut: false });
 
 /** An opened folder costs as much as this many entries. */
 const FOLDER_COST = 10;
@@ -25,8 +25,8 @@ const LEFT_OUT = new Set([".git", "node_modules", ".cache", ".npm", ".venv", "__
 const IGNORES_LIMIT = 64 * 1024;
 
 /** Returns the files below `folder` that `below` shows and that may hold secrets. None if `folder` is not a folder. */
-export async function filesBelow(folder: string, below: Below, budget: BelowBudget): Promise<string[]> {
-  const fits = await filterOf(folder, below);
+export async function findFilesBelow(folder: string, below: Below, budget: BelowBudget): Promise<string[]> {
+  const fits = await createFilter(folder, below);
   const folders = [folder];
   const found: string[] = [];
   for (const place of folders) {
@@ -48,9 +48,9 @@ export async function filesBelow(folder: string, below: Below, budget: BelowBudg
 }
 
 /** Whether the program takes files of this name. */
-async function filterOf(folder: string, { names, not = [], expression, ignores }: Below) {
-  const ignored = ignores ? await ignoredIn(folder) : [];
-  const asked = expression === undefined ? undefined : compiled(expression);
+async function createFilter(folder: string, { names, not = [], expression, ignores }: Below) {
+  const ignored = ignores ? await readIgnored(folder) : [];
+  const asked = expression === undefined ? undefined : compile(expression);
   return (name: string): boolean =>
     (names.length === 0 || namesFit(name, names)) &&
     !namesFit(name, not) &&
@@ -59,7 +59,7 @@ async function filterOf(folder: string, { names, not = [], expression, ignores }
     (asked === undefined || asked.matcher(name).find());
 }
 
-function compiled(expression: string): RE2JS | undefined {
+function compile(expression: string): RE2JS | undefined {
   const { RE2JS, RE2JSException } = expressions();
   try {
     return RE2JS.compile(expression, RE2JS.CASE_INSENSITIVE);
@@ -71,7 +71,7 @@ function compiled(expression: string): RE2JS | undefined {
 }
 
 /** The names in the folder's `.gitignore`. */
-async function ignoredIn(folder: string): Promise<string[]> {
+async function readIgnored(folder: string): Promise<string[]> {
   const text = await readRegular(join(folder, ".gitignore")).catch(() => "");
   return text
     .slice(0, IGNORES_LIMIT)

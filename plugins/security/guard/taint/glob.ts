@@ -25,9 +25,14 @@ const LEFT_OUT = new Set(["node_modules", ".git"]);
  * Returns the paths that match an absolute pattern: `*`, `?`, `[a-z]`, `{a,b}`, `{1..9}` within one name, `**` for any folders. At most
  * `limit` for each expansion of the braces. `hidden`: `*` matches names that begin with a dot, as in tools.
  */
-export async function matching(pattern: string, limit: number, budget: GlobBudget, hidden = false): Promise<string[]> {
+export async function findMatching(
+  pattern: string,
+  limit: number,
+  budget: GlobBudget,
+  hidden = false,
+): Promise<string[]> {
   const all: string[] = [];
-  const entriesOf = async (folder: string) => {
+  const readEntries = async (folder: string) => {
     if (budget.names <= 0) {
       budget.cut = true;
       return [];
@@ -40,12 +45,12 @@ export async function matching(pattern: string, limit: number, budget: GlobBudge
   const below = async (folders: string[]) => {
     const found = [...folders];
     for (const folder of found)
-      for (const entry of await entriesOf(folder))
+      for (const entry of await readEntries(folder))
         if (entry.isDirectory() && !LEFT_OUT.has(entry.name) && !hides(entry.name, ""))
           found.push(join(folder, entry.name));
     return found;
   };
-  for (const one of braces(pattern, budget)) {
+  for (const one of expandBraces(pattern, budget)) {
     let found = ["/"];
     const parts = one
       .replace(/\[:(\w+):\]/g, (text, name) => CLASSES.get(name) ?? text)
@@ -61,7 +66,7 @@ export async function matching(pattern: string, limit: number, budget: GlobBudge
       for (const folder of found) {
         if (!/[*?[]/.test(part)) next.push(join(folder, part));
         else
-          for (const { name } of await entriesOf(folder))
+          for (const { name } of await readEntries(folder))
             if (!hides(name, part) && fits(name, part)) next.push(join(folder, name));
       }
       found = next.slice(0, limit);
@@ -73,7 +78,7 @@ export async function matching(pattern: string, limit: number, budget: GlobBudge
 }
 
 /** `a{b,c}` → `ab`, `ac`; `{1..3}` → `1`, `2`, `3`. Returns only the first ones: three lists of a thousand make a billion. */
-function braces(pattern: string, budget: GlobBudget): string[] {
+function expandBraces(pattern: string, budget: GlobBudget): string[] {
   let all = [pattern];
   for (let depth = 0; depth <= BRACES_DEPTH; depth++) {
     const next: string[] = [];
@@ -81,7 +86,7 @@ function braces(pattern: string, budget: GlobBudget): string[] {
     for (const one of all) {
       budget.cut ||= next.length > BRACES_LIMIT || budget.characters <= 0;
       if (next.length > BRACES_LIMIT || budget.characters <= 0) break;
-      const list = firstList(one);
+      const list = findFirstList(one);
       more ||= list !== undefined;
       budget.characters -= one.length * (list?.options.length ?? 1);
       if (!list) next.push(one);
@@ -94,17 +99,17 @@ function braces(pattern: string, budget: GlobBudget): string[] {
   return all;
 }
 
-function firstList(text: string): { before: string; options: string[]; behind: string } | undefined {
+function findFirstList(text: string): { before: string; options: string[]; behind: string } | undefined {
   for (const match of text.matchAll(/\{([^{}]*)\}/g)) {
     const [whole, inner = ""] = match;
-    const options = inner.includes(",") ? inner.split(",", BRACES_LIMIT + 1) : range(inner);
+    const options = inner.includes(",") ? inner.split(",", BRACES_LIMIT + 1) : expandRange(inner);
     if (options) return { before: text.slice(0, match.index), options, behind: text.slice(match.index + whole.length) };
   }
   return undefined;
 }
 
 /** `a..e`, `1..9..2`. */
-function range(text: string): string[] | undefined {
+function expandRange(text: string): string[] | undefined {
   const [, from, to, step] = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.-?(\d{1,9}))?$/.exec(text) ?? [];
   if (from === undefined || to === undefined || /[a-z]/i.test(from) !== /[a-z]/i.test(to)) return undefined;
   const letters = /[a-z]/i.test(from);
@@ -121,7 +126,7 @@ function range(text: string): string[] | undefined {
 export function namesFit(name: string, patterns: readonly string[]): boolean {
   const budget: GlobBudget = { names: 0, characters: 20_000, cut: false };
   return patterns.some((pattern) =>
-    braces(pattern.slice(pattern.lastIndexOf("/") + 1), budget).some((one) => fits(name, one)),
+    expandBraces(pattern.slice(pattern.lastIndexOf("/") + 1), budget).some((one) => fits(name, one)),
   );
 }
 
@@ -130,7 +135,7 @@ function fits(name: string, pattern: string): boolean {
   let [at, from] = [0, 0];
   let star: { at: number; from: number } | undefined;
   while (at < name.length) {
-    const width = from < pattern.length ? widthAt(name.charAt(at), pattern, from) : 0;
+    const width = from < pattern.length ? measureAt(name.charAt(at), pattern, from) : 0;
     if (pattern[from] === "*") star = { at, from: from++ };
     else if (width > 0) [at, from] = [at + 1, from + width];
     else if (star) {
@@ -143,7 +148,7 @@ function fits(name: string, pattern: string): boolean {
 }
 
 /** Length of the part of the pattern that matches this character; 0 if it does not match. */
-function widthAt(char: string, pattern: string, from: number): number {
+function measureAt(char: string, pattern: string, from: number): number {
   const first = pattern[from];
   if (first === "?") return 1;
   const end = first === "[" ? pattern.indexOf("]", from + 2) : -1;
@@ -162,7 +167,7 @@ function widthAt(char: string, pattern: string, from: number): number {
 }
 
 /** Compiles patterns of paths: `*` is any name, `**` any folders, `{a,b}` a choice. A pattern without a leading `/` may begin in any folder. */
-export function expressionOf(list: readonly string[]): RegExp {
+export function toExpression(list: readonly string[]): RegExp {
   const STARS: Readonly<Record<string, string>> = { "**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]" };
   const one = (path: string) =>
     path

@@ -1,11 +1,11 @@
 /** Sources that are files, as data: which paths hold credentials. */
-import { expressionOf } from "./glob.ts";
+import { toExpression } from "./glob.ts";
 
 /**
  * What a person's clients, key stores, browsers and systems store. Reading such a file shows a credential, whatever its form. Files that
  * clients also keep settings in (`.npmrc`, `.docker/config.json`, `.kube/config`) are not listed: their content decides.
  */
-const STORES = expressionOf([
+const STORES = toExpression([
   // Databases.
   ".pgpass",
   ".my.cnf",
@@ -60,7 +60,7 @@ export const isStore = (path: string): boolean => STORES.test(slashed(path)) && 
 const slashed = (path: string): string => path.replaceAll("\\", "/");
 
 /** Names of files that hold secrets in any folder. Their content decides, where it can be read. */
-const SECRET_FILE = expressionOf([
+const SECRET_FILE = toExpression([
   "{.env,.env.*,.envrc,*.env,.npmrc,.yarnrc.yml,.dockercfg,.htpasswd,.docker/config.json,.kube/config,kubeconfig}",
   "{token,token.txt,password,password.txt,passwords.txt,credential*,secret*,service-account*,serviceaccount*,auth.json}",
   "{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem,*.key,*.p12,*.pfx,*.jks,*.keystore,*.tfvars}",
