@@ -5,14 +5,30 @@ import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
 import type { AuthFor } from "./auth.ts";
-import { createDirectRequests, type DirectRequests, type RequestOptions } from "./direct.ts";
 import { keepApart } from "./inbox.ts";
-import { findLargeResult } from "./large.ts";
+import { readLarge, toPlain } from "./large.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */
 export type Era = "legacy" | "modern";
+
+/** How far a call is, as its service reports. */
+interface CallProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+  onProgress?: ((progress: CallProgress) => void) | undefined;
+  /** A large result may be bytes (`bytesOf`). */
+  takesBytes?: boolean | undefined;
+  /** Definition of the tool that is called: some of its arguments become headers. */
+  tool?: JsonRecord | undefined;
+}
 
 /** What a connection reports to the code that opened it. */
 export interface ConnectionEvents {
@@ -104,41 +120,29 @@ async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Prom
   client.fallbackRequestHandler = (request, ctx) =>
     events.onRequest(request.method, toRecord(request.params), ctx.mcpReq.signal);
   client.fallbackNotificationHandler = async ({ method, params }) => events.onNotification(method, toRecord(params));
-  const direct = createDirectRequests(opened.transport);
-  // Told by `onclose`, or by the request that failed.
+  // Reported by `onclose`, or by the request that failed.
   client.onerror = () => {};
   try {
     await client.connect(opened.transport, { timeout: options.timeoutMs, signal });
-    keepApart(opened.transport, direct);
-    opened.onLarge = async (line) => {
-      if (!direct.awaitsBytes()) return false;
-      // A worker that fails leaves the line to this thread.
-      const found = await findLargeResult(options.pool, line).catch(() => null);
-      return found !== null && direct.takesBytes(found, line);
-    };
+    keepApart(opened.transport);
+    // A result of the newer version says what kind it is: the SDK has to read it.
+    if (client.getProtocolEra() === "legacy") opened.onLarge = (line) => readLarge(options.pool, line);
   } catch (error) {
     const reason = endOf(opened);
     await client.close().catch(() => {});
     await opened.transport.close().catch(() => {});
     throw reason === undefined ? error : new Error(reason, { cause: error });
   }
-  return toConnection(client, opened, direct, events);
+  return toConnection(client, opened, events);
 }
 
-function toConnection(
-  client: Client,
-  opened: UpstreamTransport,
-  direct: DirectRequests,
-  events: ConnectionEvents,
-): Connection {
+function toConnection(client: Client, opened: UpstreamTransport, events: ConnectionEvents): Connection {
   let closing = false;
   const modern = client.getProtocolEra() === "modern";
   // Legacy services notify the hub. A modern one without such a stream is asked again after a while.
   if (modern) void client.listen(listFilter(toRecord(client.getServerCapabilities()))).catch(ignore);
   client.onclose = () => {
-    const reason = closing ? undefined : (endOf(opened) ?? "the connection ended");
-    direct.close(new Error(reason ?? "the connection was closed"));
-    events.onClose(reason);
+    events.onClose(closing ? undefined : (endOf(opened) ?? "the connection ended"));
   };
   return {
     era: modern ? "modern" : "legacy",
@@ -147,8 +151,7 @@ function toConnection(
     instructions: client.getInstructions(),
     hasSession: () => opened.transport.sessionId !== undefined,
     async request(method, params, asked) {
-      if (!modern) return checkDepth(await direct.request(method, params, asked));
-      const { signal, timeoutMs, onProgress, tool } = asked;
+      const { signal, timeoutMs, onProgress, takesBytes, tool } = asked;
       const options = {
         signal,
         timeout: timeoutMs,
@@ -157,14 +160,15 @@ function toConnection(
         onprogress: onProgress ?? ignore,
         allowInputRequired: true,
       };
-      if (tool) {
+      if (modern && tool) {
         // Without its output schema: what the service answers is passed on, not judged.
         const toolDefinition = { name: String(params.name), inputSchema: tool.inputSchema } as Tool;
         return checkDepth(
           await client.callTool({ ...params, name: String(params.name) }, { ...options, toolDefinition }),
         );
       }
-      return checkDepth(await client.request({ method, params }, ANYTHING, options));
+      const result = await client.request({ method, params }, ANYTHING, options);
+      return checkDepth(takesBytes ? result : toPlain(result));
     },
     notify: (method, params) => client.notification({ method, ...(params ? { params } : {}) }),
     async listen(filter) {

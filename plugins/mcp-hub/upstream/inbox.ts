@@ -4,7 +4,6 @@
  * anything more: log messages and progress beyond a limit are dropped, and counted.
  */
 import type { Transport } from "@modelcontextprotocol/client";
-import type { DirectRequests } from "./direct.ts";
 
 type Take = NonNullable<Transport["onmessage"]>;
 type Message = Parameters<Take>[0];
@@ -16,17 +15,14 @@ const MOST_PER_SECOND = 500;
 const LIMITED = new Set(["notifications/message", "notifications/progress"]);
 
 /** Takes the place between a transport and the client that is connected to it. */
-export function keepApart(transport: Transport, direct: Pick<DirectRequests, "takes">): void {
-  const client = transport.onmessage;
-  if (!client) return;
-  const take: Take = (...arrived) => {
-    if (!direct.takes(arrived[0])) client(...arrived);
-  };
+export function keepApart(transport: Transport): void {
+  const take = transport.onmessage;
+  if (!take) return;
   const waiting: Parameters<Take>[] = [];
   const flood = createFlood();
   let pumping = false;
 
-  async function pump(): Promise<void> {
+  async function pump(take: Take): Promise<void> {
     pumping = true;
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       take(...next);
@@ -42,7 +38,7 @@ export function keepApart(transport: Transport, direct: Pick<DirectRequests, "ta
     if (dropped) waiting.push([dropped]);
     if (!pumping && !isNotice && !dropped) return take(...arrived);
     waiting.push(arrived);
-    if (!pumping) void pump();
+    if (!pumping) void pump(take);
   };
   transport.onmessage = receive;
 }

@@ -1,5 +1,5 @@
 /** The way to a service as the SDK's client wants it: a child process, streamable HTTP, or the older event stream. */
-import type { Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry } from "../entry.ts";
 import type { AuthFor } from "./auth.ts";
@@ -10,8 +10,8 @@ import type { Watchdog } from "./watchdog.ts";
 
 export interface UpstreamTransport {
   transport: Transport;
-  /** Takes the line of a large answer before it is parsed. Resolves to false for a line that is to be parsed as any other. */
-  onLarge?: ((line: Buffer) => Promise<boolean>) | undefined;
+  /** Reads a large line; resolves to undefined for one that is to be parsed as any other. */
+  onLarge?: ((line: Buffer) => Promise<JSONRPCMessage | undefined>) | undefined;
   /** What a process last wrote to its error output; empty for the others. */
   lastErrors(): string;
   /** Why it ended without being asked to; undefined while it runs, and after an orderly end. */
@@ -96,10 +96,7 @@ function stdioTransport(
 function receive({ transport, onLarge }: UpstreamTransport, line: Buffer): void {
   if (line[0] !== 0x7b) return;
   if (line.length < LARGE || !onLarge) parse(transport, line);
-  else
-    void onLarge(line).then((isTaken) => {
-      if (!isTaken) parse(transport, line);
-    });
+  else void onLarge(line).then((message) => (message ? transport.onmessage?.(message) : parse(transport, line)));
 }
 
 function parse(transport: Transport, line: Buffer): void {
