@@ -1,22 +1,7 @@
-/** Results that are bytes, on their way to a client: as a body of their own, or within a stream of events that the SDK writes. */
+/** Results that are bytes, on their way to a client: within a stream of events that the SDK writes. */
 import { randomUUID } from "node:crypto";
 import type { JsonRecord } from "sessarc";
 import { bytesOf } from "../upstream/large.ts";
-
-/** A JSON-RPC answer around the bytes of its result. */
-export function bytesAnswer(id: unknown, bytes: Buffer): Response {
-  const parts = [Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`), bytes, Buffer.from("}")];
-  const body = new ReadableStream<Uint8Array>({
-    start(out) {
-      for (const part of parts) out.enqueue(part);
-      out.close();
-    },
-  });
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return new Response(body, {
-    headers: { "content-type": "application/json", "content-length": String(length) },
-  });
-}
 
 interface LargeAnswers {
   /** The result as the SDK may write it: a mark takes the place of its bytes. */

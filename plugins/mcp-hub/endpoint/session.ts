@@ -1,19 +1,18 @@
 /** One legacy client: the SDK's server over its transport, every request handed to the hub as it is. */
 import type { Notification, Request } from "@modelcontextprotocol/sdk/types.js";
-import { type JsonRecord, type Kernel, toRecord, toText, VERSION } from "sessarc";
+import { isRecord, type JsonRecord, type Kernel, toRecord, toText, VERSION } from "sessarc";
 import type { Attached } from "../hub/audience.ts";
+import type { HubRequest } from "../hub/exchange.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
-import { bytesOf } from "../upstream/large.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
-import { asEarly, createEarlyRequests, type EarlyRequest, type Line, type StreamSide } from "./early.ts";
 import { createEventStore } from "./event-store.ts";
-import { bytesAnswer, createLargeAnswers } from "./large-answers.ts";
+import { createLargeAnswers } from "./large-answers.ts";
 import { CAPABILITIES, INSTRUCTIONS } from "./offered.ts";
 import { refuse } from "./refuse.ts";
-import { isEvents, relayed } from "./stream.ts";
+import { isEvents, jsonOrStream, type RelayOptions, relayed } from "./stream.ts";
 
 export interface LegacySession {
   readonly id: string;
@@ -39,12 +38,11 @@ export async function createLegacySession(
   view: View,
   ended: (id: string) => void,
 ): Promise<LegacySession> {
-  const [sdk, { WebStandardStreamableHTTPServerTransport }, { ResultSchema, SUPPORTED_PROTOCOL_VERSIONS }] =
-    await Promise.all([
-      import("@modelcontextprotocol/sdk/server/index.js"),
-      import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
-      import("@modelcontextprotocol/sdk/types.js"),
-    ]);
+  const [sdk, { WebStandardStreamableHTTPServerTransport }, { ResultSchema }] = await Promise.all([
+    import("@modelcontextprotocol/sdk/server/index.js"),
+    import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+  ]);
   // Not the SDK's own kinds of messages alone: what a service sends is passed on as it is.
   const server = new sdk.Server<Request, Notification, JsonRecord>(
     { name: "sessarc", version: VERSION },
@@ -59,7 +57,6 @@ export async function createLegacySession(
     sessionIdGenerator: () => id,
     eventStore: events,
   });
-  const early = createEarlyRequests();
   const large = createLargeAnswers();
   const subscriptions = new Map<string, { service: string; uri: string }>();
   let level: string | undefined;
@@ -97,49 +94,41 @@ export async function createLegacySession(
 
   // The hub has levels of its own for each service.
   server.removeRequestHandler("logging/setLevel");
-  server.fallbackRequestHandler = async ({ id: rpcId, method, params }, extra) => {
-    const stream: StreamSide = {
-      signal: extra.signal,
-      tell: (kind, told) => extra.sendNotification({ method: kind, params: told }),
-      ask: async (kind, asked, signal) =>
-        toRecord(await extra.sendRequest({ method: kind, params: asked }, ResultSchema, { signal, timeout: ASK_MS })),
-    };
-    const line: Line = { tell: (kind, told) => void stream.tell(kind, told).catch(() => {}), ask: stream.ask };
-    try {
-      const request = { id: rpcId, method, params: toRecord(params) };
-      return large.hold(await (early.take(rpcId, stream) ?? answer(request, line, extra.signal)));
-    } catch (error) {
-      throw toRpcError(error);
-    }
-  };
-
-  async function answer({ id: rpcId, method, params }: EarlyRequest, line: Line, signal: AbortSignal) {
+  server.fallbackRequestHandler = async ({ id: rpcId, method, params: sent }, extra) => {
+    const params = toRecord(sent);
+    const { signal } = extra;
     const caller: Caller = {
       session: id,
       era: "legacy",
       capabilities: askable(),
       takesBytes: true,
       tell(kind, told) {
-        if (kind !== "notifications/message" || hears(told.level)) line.tell(kind, told);
+        if (kind === "notifications/message" && !hears(told.level)) return;
+        void extra.sendNotification({ method: kind, params: told }).catch(() => {});
       },
-      ask: line.ask,
+      ask: async (kind, asked, until) =>
+        toRecord(
+          await extra.sendRequest({ method: kind, params: asked }, ResultSchema, { signal: until, timeout: ASK_MS }),
+        ),
     };
-    if (method === "ping") return {};
+    try {
+      return large.hold(await answer({ caller, method, params, signal }, rpcId));
+    } catch (error) {
+      throw toRpcError(error);
+    }
+  };
+
+  async function answer(request: HubRequest, rpcId: string | number): Promise<JsonRecord> {
+    const { method, params } = request;
     if (method === "logging/setLevel") return setLevel(params);
     if (method === "resources/unsubscribe") return unsubscribe(String(params.uri));
     if (method === "resources/subscribe" && subscriptions.size >= MOST_SUBSCRIPTIONS)
       throw new RpcError(INVALID_PARAMS, `No more than ${MOST_SUBSCRIPTIONS} subscriptions`);
     const handled: { service: string | null; uri?: string } = { service: null };
-    running++;
-    try {
-      const result = await hub.ask(view, { caller, method, params, signal }, rpcId, handled);
-      if (method === "resources/subscribe" && handled.service !== null)
-        subscriptions.set(String(params.uri), { service: handled.service, uri: handled.uri ?? "" });
-      return result;
-    } finally {
-      running--;
-      usedAt = performance.now();
-    }
+    const result = await hub.ask(view, request, rpcId, handled);
+    if (method === "resources/subscribe" && handled.service !== null)
+      subscriptions.set(String(params.uri), { service: handled.service, uri: handled.uri ?? "" });
+    return result;
   }
 
   // Notifications of the client go to the services that it has its own connections to.
@@ -164,19 +153,18 @@ export async function createLegacySession(
   }
 
   /** A stream is a use of the session until it ends. */
-  function follow(response: Response, hello: boolean): Response {
+  function follow(): RelayOptions {
     running++;
     const ended = () => {
       running--;
       usedAt = performance.now();
     };
-    return relayed(response, { hello, ended, fill: large.fill });
+    return { ended, fill: large.fill };
   }
 
   async function close(): Promise<void> {
     detach();
     ended(id);
-    early.close();
     large.close();
     await server.close().catch(() => {});
     await hub.pool.endSession(id);
@@ -191,15 +179,12 @@ export async function createLegacySession(
       const last = request.headers.get("last-event-id");
       if (last !== null && request.method === "GET" && !events.has(last))
         return refuse(400, -32000, "This event is no longer kept");
-      const { method, params } = toRecord(body);
-      if (method === "notifications/cancelled") await early.settle(toRecord(params).requestId);
-      const asked = asEarly(request, body, SUPPORTED_PROTOCOL_VERSIONS);
-      const answered = asked && (await early.start(asked, (line, signal) => answer(asked, line, signal)));
-      const bytes = bytesOf(answered?.result);
-      if (answered) return bytes ? bytesAnswer(answered.id, bytes) : answered;
       const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
-      if (asked && !response.ok) early.drop(asked.id);
-      return isEvents(response) ? follow(response, request.method === "GET") : response;
+      if (!isEvents(response)) return response;
+      const isOne = isRecord(body) && body.method !== "initialize";
+      return isOne
+        ? jsonOrStream(response, follow())
+        : relayed(response, { ...follow(), hello: request.method === "GET" });
     },
     idleSince: () => (running > 0 ? performance.now() : usedAt),
     close() {
