@@ -43,7 +43,7 @@ const entries: Record<string, string> = {
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
   "plugins/health/indexer": "plugins/health/indexer.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
-  "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",
+  "plugins/mcp-hub/large-job": "plugins/mcp-hub/large-job.ts",
   "plugins/rescue/job": "plugins/rescue/keep/job.ts",
   "plugins/security/export/job": "plugins/security/export/job.ts",
   "plugins/security/guard/taint/analysis": "plugins/security/guard/taint/analysis.ts",

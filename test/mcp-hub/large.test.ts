@@ -1,7 +1,9 @@
 /** Results of megabytes: they reach the client as the service wrote them, at once, over a stream, and when a broken stream is taken up. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { toList, toRecord } from "sessarc";
 import { expect, it } from "vitest";
-import { findResult } from "../../plugins/mcp-hub/upstream/large-job.ts";
+import { findResult } from "../../plugins/mcp-hub/large-job.ts";
 import { serveHub } from "./_hub.ts";
 import { newerClient, olderClient } from "./_lists.ts";
 import { rawSession } from "./_raw.ts";
@@ -62,6 +64,26 @@ it("a stream that broke before a large result is taken up with it", async () => 
   await reader?.cancel().catch(() => {});
   const { messages } = await session.read(await session.listen(last));
   expect(textOf(messages.at(-1)?.result)).toHaveLength(BYTES / 2);
+});
+
+it("a session holds the last large results alone", async () => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  const { url, add } = await serveHub();
+  await add("rough", rough());
+  const session = await rawSession(url);
+  const ask = async (id: number) => {
+    const params = { name: "rough__large", arguments: { bytes: BYTES } };
+    expect((await session.ask({ id, method: "tools/call", params })).messages).toHaveLength(1);
+  };
+  const held = () => {
+    gc();
+    return process.memoryUsage().arrayBuffers;
+  };
+  await ask(1);
+  const before = held();
+  for (let id = 2; id < 20; id++) await ask(id);
+  expect((held() - before) / BYTES).toBeLessThan(9);
 });
 
 it.each([

@@ -5,11 +5,11 @@ import type { Attached } from "../hub/audience.ts";
 import type { HubRequest } from "../hub/exchange.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
+import { createLargeResults } from "../large.ts";
 import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
 import { createEventStore } from "./event-store.ts";
-import { createLargeAnswers } from "./large-answers.ts";
 import { CAPABILITIES, INSTRUCTIONS } from "./offered.ts";
 import { refuse } from "./refuse.ts";
 import { isEvents, jsonOrStream, type RelayOptions, relayed } from "./stream.ts";
@@ -57,7 +57,7 @@ export async function createLegacySession(
     sessionIdGenerator: () => id,
     eventStore: events,
   });
-  const large = createLargeAnswers();
+  const large = createLargeResults();
   const subscriptions = new Map<string, { service: string; uri: string }>();
   let level: string | undefined;
   let running = 0;
@@ -112,7 +112,7 @@ export async function createLegacySession(
         ),
     };
     try {
-      return large.hold(await answer({ caller, method, params, signal }, rpcId));
+      return large.mark(await answer({ caller, method, params, signal }, rpcId));
     } catch (error) {
       throw toRpcError(error);
     }

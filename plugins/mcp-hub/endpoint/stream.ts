@@ -109,9 +109,11 @@ function relay(
 function readEvent(chunk: Chunk): JsonRecord | undefined {
   if (chunk.length > MOST_JSON) return undefined;
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("utf8");
-  return parseRecord(text.slice(text.indexOf(DATA) + DATA.length));
+  const at = text.indexOf(DATA);
+  // The SDK's first event has none; a parse that fails costs more than all the rest here.
+  return at < 0 ? undefined : parseRecord(text.slice(at + DATA.length - 1));
 }
-const DATA = "data: ";
+const DATA = "data: {";
 
 export const isEvents = (response: Response): boolean =>
   response.headers.get("content-type")?.includes("text/event-stream") === true;

@@ -1,6 +1,6 @@
 /** Calls as they were: how many, how long, how large. The newest in memory for the figures, all of them in the catalogue. */
 import { isRecord, type Storage } from "sessarc";
-import { bytesOf } from "../upstream/large.ts";
+import { bytesOf } from "../large.ts";
 
 interface CallRecord {
   /** ms since the epoch. */

@@ -3,10 +3,10 @@ import type { Client, ClientCapabilities, InputRequiredResult, Result, Tool } fr
 import { type JsonRecord, type Pool, toRecord, VERSION } from "sessarc";
 import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry } from "../entry.ts";
+import { readLarge, toPlain } from "../large.ts";
 import { passOn } from "../pass-on.ts";
 import type { AuthFor } from "./auth.ts";
 import { keepApart } from "./inbox.ts";
-import { readLarge, toPlain } from "./large.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 

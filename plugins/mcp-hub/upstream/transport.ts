@@ -2,9 +2,9 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry } from "../entry.ts";
+import { LARGE } from "../large.ts";
 import type { AuthFor } from "./auth.ts";
 import { limitedFetch, MAX_ANSWER } from "./fetch.ts";
-import { LARGE } from "./large.ts";
 import { type ServerProcess, startProcess } from "./process.ts";
 import type { Watchdog } from "./watchdog.ts";
 
