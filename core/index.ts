@@ -82,7 +82,7 @@ export { marks, pages } from "./utils/marks.ts";
 export { createLimit, createQueue, eachInLanes, type Limit, type Queue } from "./utils/queue.ts";
 export { sortInSlices } from "./utils/sort.ts";
 export { alone } from "./utils/text.ts";
-export { toIso } from "./utils/time.ts";
+export { isoAt, toIso } from "./utils/time.ts";
 export { ISSUES, VERSION } from "./utils/version.ts";
 export { versionNumbers } from "./utils/versions.ts";
 export { mustYield, yieldNow } from "./utils/yield.ts";

@@ -1,5 +1,6 @@
 /** Texts of the entries that start the service at login. Each has one line that says who wrote it. */
 
+import { quoted } from "../utils/shell.ts";
 /** A file with it was written by us. */
 export const MARK = "Written by sessarc, which removes it again: see sessarc help stop";
 
@@ -128,7 +129,7 @@ export const PROFILE_END = "# <<< sessarc <<<";
 export function profileLines({ words, variables }: Unit): string {
   // What sets these variables may come later in the profile.
   const all = ["env", ...Object.entries(variables).map(([name, value]) => `${name}=${value}`), ...words];
-  const line = all.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const line = all.map(quoted).join(" ");
   return [PROFILE_BEGIN, `# ${MARK}`, `(${line} >/dev/null 2>&1 &)`, PROFILE_END, ""].join("\n");
 }
 

@@ -5,6 +5,7 @@ export { readSettings, type Settings, writeSettings } from "../config/settings.t
 export type { ResolvedConfig } from "../contract/config.ts";
 export type { PluginEntry } from "../contract/plugin.ts";
 export { validate } from "../contract/schema.ts";
+export { serviceUrl, toHostName } from "../http/address.ts";
 export { readBytes, readJson } from "../http/body.ts";
 export { addSecurityHeaders } from "../http/guard.ts";
 export type { KernelRoutes } from "../kernel/builtin.ts";

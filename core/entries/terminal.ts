@@ -6,5 +6,7 @@ export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } fr
 export { accepted, readFrames } from "../terminal/frames.ts";
 export { createProgress, type Progress, type ProgressState } from "../terminal/progress.ts";
 export { send } from "../terminal/send.ts";
+export { sessionTitle } from "../terminal/session-title.ts";
 export { createStyle, printable, type Style, widthOf } from "../terminal/style.ts";
 export { type Column, formatTable } from "../terminal/table.ts";
+export { oneLine } from "../utils/text.ts";

@@ -1,6 +1,8 @@
 /** The filter in front of every mount: who is asking, by which name, from where. Looks at the head of a request only. */
+
 import type { Access } from "../contract/access.ts";
 import { SessarcError } from "../errors/error.ts";
+import { toHostName } from "./address.ts";
 
 /** The largest body any route takes; routes set their own, smaller limits. */
 const MAX_BODY = 8 * 2 ** 20;
@@ -106,10 +108,8 @@ function isDecodable(path: string): boolean {
 
 /** Names for an address: the three of loopback, the address itself, and those of the configuration. */
 export function hostNames(host: string, port: number, configured: readonly string[]): ReadonlySet<string> {
-  const literal = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  const any = literal === "0.0.0.0" || literal === "[::]";
   const names = new Set<string>();
-  for (const name of ["127.0.0.1", "localhost", "[::1]", ...(any ? [] : [literal.toLowerCase()])]) {
+  for (const name of ["127.0.0.1", "localhost", "[::1]", toHostName(host).toLowerCase()]) {
     names.add(`${name}:${port}`);
     if (port === 80) names.add(name);
   }

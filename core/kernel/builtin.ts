@@ -1,8 +1,10 @@
 /** The kernel's own routes, added through the same door as everybody's. */
+
 import type { Setting } from "../config/keys.ts";
 import type { Plugin } from "../contract/plugin.ts";
 import type { DoctorReport } from "../contract/reports.ts";
 import { defineRoute, type RoutesOf } from "../contract/route.ts";
+import { serviceUrl } from "../http/address.ts";
 import { toOpenApi } from "../http/openapi.ts";
 import { checkKernel, checkMachine } from "./doctor.ts";
 import { loginRoutes } from "./login.ts";
@@ -16,8 +18,7 @@ const routesOver = (registry: WritableRegistry, settings: () => readonly Setting
       method: "GET",
       path: "/openapi.json",
       summary: "Every route, described by the schemas that validate it",
-      handler: ({ kernel }) =>
-        toOpenApi(registry.routes, kernel.address?.url ?? `http://127.0.0.1:${kernel.config.port}/`),
+      handler: ({ kernel }) => toOpenApi(registry.routes, serviceUrl(kernel)),
     }),
     defineRoute({
       method: "GET",

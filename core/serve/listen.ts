@@ -5,6 +5,7 @@ import { isLoopback } from "../config/config.ts";
 import type { CoreConfig } from "../contract/config.ts";
 import type { ServedAddress } from "../contract/kernel.ts";
 import { type ErrorCode, type ErrorParams, SessarcError, toErrorBody } from "../errors/error.ts";
+import { toServiceUrl } from "../http/address.ts";
 import { addSecurityHeaders } from "../http/guard.ts";
 import { choosePort } from "./port.ts";
 
@@ -41,13 +42,7 @@ export async function listenOn(config: CoreConfig, handle: RequestListener): Pro
   // Node would refuse a missing Host in its own form. The filter refuses it in ours.
   Object.assign(server, { requireHostHeader: false });
   server.on("clientError", refuseBroken);
-  return { server, address: { host, port, url: urlOf(host, port) }, stop: () => listener.close() };
-}
-
-/** What people type: a wildcard address is reached at loopback. */
-function urlOf(host: string, port: number): string {
-  if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}/`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
+  return { server, address: { host, port, url: toServiceUrl({ host, port }) }, stop: () => listener.close() };
 }
 
 /** Bytes that are no HTTP, heads that are too large, requests that never end. */

@@ -4,7 +4,7 @@
  */
 import { isAscii, transcode } from "node:buffer";
 import { EVENT_KINDS, type SessionEvent, unknownKind } from "../session/session.ts";
-import { isoOf } from "../utils/time.ts";
+import { isoAt } from "../utils/time.ts";
 
 /** Where the text and tool input of each message begin and end in a chunk's bytes. */
 export type Bounds = Uint32Array;
@@ -33,7 +33,7 @@ export class ChunkBuilder {
     const { seq, kind, id, model, tool_name, tool_use_id, is_error, text, tool_input } = event;
     if (!KINDS.has(kind)) throw new TypeError(unknownKind(kind));
     const time = event.at === undefined ? Number.NaN : Date.parse(event.at);
-    const at = Number.isNaN(time) ? undefined : isoOf(time);
+    const at = Number.isNaN(time) ? undefined : isoAt(time);
     const truncated = event.truncated || undefined;
     const head = jsonOf({ seq, kind, id, at, model, tool_name, tool_use_id, is_error, truncated });
     let body = jsonOf(text);

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
 import { tempName, writeFileAtomic } from "../utils/atomic.ts";
-import { ifThere, isGone } from "../utils/gone.ts";
+import { ifThere, isFolder, isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 import { isNoFile, readRegular } from "../utils/regular.ts";
 import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
@@ -231,12 +231,6 @@ const folderOf = (path: string): Promise<string | undefined> =>
   stat(dirname(path), { bigint: true }).then(
     ({ ino }) => String(ino),
     () => undefined,
-  );
-
-const isFolder = (path: string) =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
   );
 
 /** Undefined when there is no file or it holds no lock. What is no file at all is never waited for. */

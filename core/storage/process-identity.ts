@@ -1,6 +1,7 @@
 /** Identifies the process that wrote something, so that another process can determine whether it is still running. */
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
+import { isAlive } from "../utils/exec.ts";
 
 export interface Identity {
   pid: number;
@@ -28,17 +29,8 @@ export async function isRunning(other: Identity): Promise<boolean | undefined> {
   const self = await ownIdentity();
   if (other.boot !== self.boot) return other.host === self.host ? false : undefined;
   if (other.space !== self.space) return undefined;
-  if (!exists(other.pid)) return false;
+  if (!isAlive(other.pid)) return false;
   return other.ticks === undefined || other.ticks === (await ticksOf(other.pid));
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 async function readKernel(): Promise<Pick<Identity, "boot" | "space">> {

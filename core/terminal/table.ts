@@ -43,7 +43,7 @@ export function formatTable<T>(
   return [options.head ? options.head(head) : head, ...body, ...rule, ...sums].join("\n");
 }
 
-/** A cell never breaks its row. */
+/** A cell never breaks its row; its spaces stay. */
 const oneLine = (cell: string): string => toTerminal(cell, true).replace(/\s*[\n\t]\s*/g, " ");
 
 function shrink<T>(columns: readonly Column<T>[], widths: number[], limit: number): void {

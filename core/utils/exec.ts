@@ -2,6 +2,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { SessarcError } from "../errors/error.ts";
+import { codeOf } from "./gone.ts";
 
 interface ProcessOptions {
   cwd?: string | undefined;
@@ -130,14 +131,26 @@ export function attend(file: string, args: readonly string[], { cwd, env }: Proc
   });
 }
 
-/** Ends a child and, where it leads its own process group (`detached`), the whole group. */
-export function endProcess(child: ChildProcess): void {
+/** Ends a child and, where it leads its own process group (`detached`), the whole group, which may have outlived the child. */
+export function endProcess(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
-    if (process.platform !== "win32" && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    if (process.platform !== "win32" && child.pid !== undefined) {
+      process.kill(-child.pid, signal);
+      return;
+    }
   } catch {
     // It leads no group, or all of it is gone.
   }
-  child.kill("SIGKILL");
+  child.kill(signal);
+}
+
+/** Whether a process with this ID runs, of any user. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
 }
 
 function reasonOf(cause: NodeJS.ErrnoException): string {

@@ -1,8 +1,11 @@
 /** Small text questions with one right answer. */
 
+/** The text on one line: each run of white space is a space, none at the ends. */
+export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+
 /** One line of at most 200 characters. */
 export function toTitle(text: string | undefined): string | undefined {
-  const line = text?.slice(0, 2000).replace(/\s+/g, " ").trim();
+  const line = oneLine(text?.slice(0, 2000) ?? "");
   return line ? [...line].slice(0, 200).join("") : undefined;
 }
 

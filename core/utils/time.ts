@@ -23,7 +23,7 @@ let day = Number.NaN;
 let head = "";
 
 /** Equals `new Date(ms).toISOString()`, faster for many times of one day. Throws RangeError for an invalid time. */
-export function isoOf(ms: number): string {
+export function isoAt(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
   if (!Number.isInteger(ms) || days !== day) {
     const iso = new Date(ms).toISOString();

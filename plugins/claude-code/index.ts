@@ -146,7 +146,12 @@ async function peekSession(ref: SessionRef, parser: LineParser) {
     for (const row of rowsIn(line)) parser.row(row, { offset: size, length: line.length });
   }
   const { title, cwd, startedAt, gitBranch } = parser.finish();
-  return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
+  return {
+    title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120),
+    cwd,
+    startedAt,
+    gitBranch,
+  };
 }
 
 const rootsOf = (env: AdapterEnv, options: ClaudeCodeOptions | undefined) =>

@@ -110,7 +110,12 @@ export default defineAdapter((options: CodexOptions | undefined) => {
         if (first !== undefined || ++count >= PEEK_LINES) break;
       }
       const { title, cwd, startedAt, gitBranch } = parser.finish();
-      return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
+      return {
+        title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120),
+        cwd,
+        startedAt,
+        gitBranch,
+      };
     },
   };
 });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { BoundedMap, type IndexerModule, isJson, type Json, type SessionEvent } from "sessarc";
 import { mainArgument, pathsIn, toolCall } from "sessarc/adapter";
+import { oneLine } from "sessarc/terminal";
 import { CHARS, type Finding, type Repeat, type State, stateOf } from "./state.ts";
 
 /** Calls that wait for their result, and things that are remembered of a session. */
@@ -40,7 +41,7 @@ export default {
       const role = roleOf(tool);
       const sent = JSON.stringify(tool_input ?? null);
       const key = hash(`${tool}\0${sent}`);
-      const subject = mainArgument(tool_input).replace(/\s+/g, " ").slice(0, SUBJECT);
+      const subject = oneLine(mainArgument(tool_input)).slice(0, SUBJECT);
       const isChange = role !== undefined && CHANGES.has(role);
       if (isChange) onChange(seq, tool, tool_input);
       else {

@@ -1,6 +1,6 @@
 /** Bookmarks, tags and notes on sessions and messages. Service "notes". */
 import { type Kernel, SessarcError, type SessionEvent, type SqlValue, type Statement } from "sessarc";
-import { printable } from "sessarc/terminal";
+import { oneLine, printable } from "sessarc/terminal";
 import "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
@@ -166,7 +166,7 @@ export function createNotes(kernel: Kernel): Notes {
         seq: seq ?? null,
         bookmarked: (bookmarked ?? known?.bookmarked === 1) ? 1 : 0,
         note: note?.trim() ?? known?.note ?? "",
-        excerpt: event ? printable(event.text).replace(/\s+/g, " ").slice(0, EXCERPT) : "",
+        excerpt: event ? oneLine(printable(event.text)).slice(0, EXCERPT) : "",
         updated_at: new Date().toISOString(),
       };
       const next = tags

@@ -1,7 +1,7 @@
 /** Notifications of the system. The only place that runs its program: by an argument list, so that no text is a command. */
 import { isSessarcError, type Kernel } from "sessarc";
 import { exec } from "sessarc/files";
-import { printable } from "sessarc/terminal";
+import { oneLine, printable } from "sessarc/terminal";
 
 const TIMEOUT_MS = 5_000;
 const MOST_TEXT = 200;
@@ -18,7 +18,7 @@ interface Program {
 export function createSystem(kernel: Kernel): Show {
   return (title, text) => {
     if (!kernel.address || kernel.config.notices.system === "off") return;
-    const shown = { title: oneLine(title), text: oneLine(text) };
+    const shown = { title: toShown(title), text: toShown(text) };
     const program = programOf(kernel, shown);
     if (!program) return;
     const { env } = kernel.env;
@@ -34,7 +34,7 @@ export function createSystem(kernel: Kernel): Show {
   };
 }
 
-const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim().slice(0, MOST_TEXT);
+const toShown = (text: string) => oneLine(printable(text)).slice(0, MOST_TEXT);
 
 /** Undefined where no display is. */
 function programOf(

@@ -1,5 +1,6 @@
 /** A report as Markdown and HTML: one structure, two writers. Text of the archive cannot change what is around it. */
-import { formatCount, formatDuration, formatMoney, formatShort } from "sessarc/terminal";
+
+import { formatCount, formatDuration, formatMoney, formatShort, oneLine } from "sessarc/terminal";
 import type { Report } from "./report.ts";
 
 interface Section {
@@ -135,7 +136,7 @@ function sectionsOf(report: Report): Section[] {
 }
 
 /** Every character with a meaning in Markdown is escaped, and a line stays one. */
-const inline = (text: string) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<>#|~&!]/g, "\\$&");
+const inline = (text: string) => oneLine(text).replace(/[\\`*_[\]<>#|~&!]/g, "\\$&");
 
 export function toMarkdown(report: Report): string {
   const parts = sectionsOf(report).map(({ title, text, head, rows }) => {

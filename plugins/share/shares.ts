@@ -1,6 +1,7 @@
 /** Making, listing, revoking and opening shares. Service "shares". */
 import { createHash, randomBytes } from "node:crypto";
 import { createQueue, type Kernel, mustYield, SessarcError, yieldNow } from "sessarc";
+import { serviceUrl } from "sessarc/serve";
 import { createShareStore, type ShareRow } from "./store.ts";
 
 export interface Share {
@@ -149,11 +150,10 @@ export function createShares(kernel: Kernel): Shares {
         making.delete(id);
       }
       await kernel.notify("share:created", toShare(row, now));
-      const { host, port } = kernel.address ?? kernel.config;
       return {
         id,
         token,
-        url: `http://${nameOf(host)}:${port}/share/${token}`,
+        url: `${serviceUrl(kernel)}share/${token}`,
         expiresAt: new Date(row.expires_at).toISOString(),
         redactions,
       };
@@ -234,10 +234,6 @@ export function createShares(kernel: Kernel): Shares {
     },
   };
 }
-
-/** Where this machine reaches an address that is listened on. */
-const nameOf = (host: string) =>
-  host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : /^[^[].*:/.test(host) ? `[${host}]` : host;
 
 /** A page may have many megabytes: others get their turn between its pieces. */
 async function isDamaged({ checksum }: ShareRow, page: Uint8Array): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { quoted } from "sessarc/files";
 import type { OtherNames } from "./input.ts";
 
 interface Shown {
@@ -16,7 +17,7 @@ export function commandLine(
   platform: NodeJS.Platform,
   { template, fields }: Shown,
 ): string {
-  const quote = platform === "win32" ? inDoubleQuotes : inSingleQuotes;
+  const quote = platform === "win32" ? inDoubleQuotes : quoted;
   const words = [process.execPath, cliFile(), "statusline", "--tool", tool, "--data-dir", dataDir];
   const names = Object.entries(fields ?? {}).map(([field, path]) => `${field}=${path}`);
   if (names.length > 0) words.push("--fields", names.join(","));
@@ -24,7 +25,6 @@ export function commandLine(
   return words.map((word) => (/^[\w./:=,-]+$/.test(word) ? word : quote(word))).join(" ");
 }
 
-const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 const inDoubleQuotes = (word: string) => `"${word.replaceAll('"', '\\"')}"`;
 
 /** The built command line of this package. */

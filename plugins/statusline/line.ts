@@ -1,5 +1,6 @@
 /** The line: parts of a template, each left out when one of its figures is missing. */
-import { formatDuration, formatMoney, formatShort, printable, type Style } from "sessarc/terminal";
+
+import { formatDuration, formatMoney, formatShort, oneLine, printable, type Style } from "sessarc/terminal";
 import { dayOf, type Figures, type NearLimit } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 
@@ -65,8 +66,7 @@ function valuesOf(
   style: Style,
   now: number,
 ): Record<Field, string | undefined> {
-  const plain = (text: string | undefined) =>
-    text === undefined ? undefined : printable(text).replace(/\s+/g, " ").trim();
+  const plain = (text: string | undefined) => (text === undefined ? undefined : oneLine(printable(text)));
   const share = (percent: number) => shareText(percent, style);
   const today = figures?.day === dayOf(now) ? figures.today : undefined;
   const window = figures?.windows.find(({ tool, end }) => tool === input.tool && Date.parse(end) > now);

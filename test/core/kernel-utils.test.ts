@@ -5,7 +5,7 @@ import { BoundedMap, toEvents } from "sessarc";
 import { exec, isInside, resolveInside } from "sessarc/files";
 import { describe, expect, it, vi } from "vitest";
 import { nearest } from "../../core/utils/text.ts";
-import { isoOf } from "../../core/utils/time.ts";
+import { isoAt } from "../../core/utils/time.ts";
 import { createRing } from "../../plugins/mcp-hub/hub/ring.ts";
 import { makeTempDir } from "../_setup.ts";
 
@@ -182,7 +182,7 @@ describe("toEvents", () => {
   });
 });
 
-describe("isoOf", () => {
+describe("isoAt", () => {
   it("writes times as Date does, day by day, before 1970 and far away", () => {
     const time = fc.oneof(
       fc.integer({ min: -8.64e15, max: 8.64e15 }),
@@ -193,9 +193,9 @@ describe("isoOf", () => {
     fc.assert(
       fc.property(times, (list) => {
         // Twice: the second finds its day known.
-        for (const ms of list.flatMap((one) => [one, one])) expect(isoOf(ms)).toBe(new Date(ms).toISOString());
+        for (const ms of list.flatMap((one) => [one, one])) expect(isoAt(ms)).toBe(new Date(ms).toISOString());
       }),
     );
-    expect(() => isoOf(Number.NaN)).toThrow(RangeError);
+    expect(() => isoAt(Number.NaN)).toThrow(RangeError);
   });
 });

@@ -38,4 +38,5 @@ function offer(what: Offer): string {
   return what === undefined || what.length === 0 ? "" : `-a ${quoted(what.join(" "))}`;
 }
 
+/** Not a POSIX shell's form: fish reads `\\` within quotes. */
 const quoted = (text: string) => `'${text.replace(/[\\']/g, "\\$&")}'`;

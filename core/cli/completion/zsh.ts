@@ -1,4 +1,5 @@
 /** The completion script of zsh. */
+import { quoted } from "../../utils/shell.ts";
 import type { CompletedCommand, CompletedFlag, Offer } from "./offers.ts";
 
 export function zshScript(commands: readonly CompletedCommand[]): string {
@@ -44,5 +45,3 @@ function action(what: Offer): string {
   if (what === "folder") return "_files -/";
   return what === undefined || what.length === 0 ? " " : `(${what.join(" ")})`;
 }
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

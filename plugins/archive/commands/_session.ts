@@ -16,9 +16,6 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
   return new Map(keys.map(({ id, key }) => [id, key.slice(0, length)]));
 }
 
-export const titleOf = (session: Pick<Session, "name" | "title" | "firstPrompt" | "id">): string =>
-  printable(session.name ?? session.title ?? session.firstPrompt ?? session.id).replace(/\s+/g, " ");
-
 /** Shown instead of a cost if the log has no token counts. */
 export const NOT_LOGGED = "not logged";
 

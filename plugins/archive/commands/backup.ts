@@ -1,7 +1,7 @@
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { codeOf } from "sessarc/files";
+import { isAlive } from "sessarc/files";
 import { accepted, type CommandContext, formatBytes, printable, UsageError } from "sessarc/terminal";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -28,15 +28,10 @@ async function sweep(dir: string): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
-}
-
-/** The file is there whole or not at all, and no other user may read it. An existing one is replaced only by a whole one. */
+/**
+ * Not `writeFileAtomic`: the folder is the user's, and the name of the temporary file lets the next backup remove what a killed one left.
+ * The file is there whole or not at all, and no other user may read it. An existing one is replaced only by a whole one.
+ */
 async function writeWhole(path: string, response: Response): Promise<number> {
   await sweep(dirname(path));
   const temp = join(dirname(path), `${OWN}${process.pid}.tmp`);

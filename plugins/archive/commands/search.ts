@@ -5,11 +5,11 @@ import {
   isRedacted,
   printable,
   type Style,
+  sessionTitle,
   UsageError,
 } from "sessarc/terminal";
 import type { Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
-import { titleOf } from "./_session.ts";
 
 interface SearchAnswer {
   query: string;
@@ -46,7 +46,7 @@ const asWords = (arg: string): string => arg.replace(/(^|\s)-(?![a-z]+:)([^\s"-]
 function print(ctx: CommandContext, answer: SearchAnswer): void {
   const style = createStyle(ctx.colour);
   for (const { session, project, matchCount, matches } of answer.results) {
-    ctx.out(style.bold(titleOf(session)));
+    ctx.out(style.bold(sessionTitle(session)));
     const day = (session.endedAt ?? session.startedAt ?? "").slice(0, 10);
     const facts = [
       session.id,
@@ -82,4 +82,5 @@ function highlight({ snippet, ranges }: Match, style: Style): string {
   return text + oneLine(printable(snippet.slice(at)));
 }
 
+/** The ends stay: a match is cut out of a line. */
 const oneLine = (text: string) => text.replace(/\s+/g, " ");

@@ -1,8 +1,16 @@
-import { type CommandContext, createStyle, formatCount, formatTable, printable, UsageError } from "sessarc/terminal";
+import {
+  type CommandContext,
+  createStyle,
+  formatCount,
+  formatTable,
+  printable,
+  sessionTitle,
+  UsageError,
+} from "sessarc/terminal";
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { costOf, localTime, shortIds, titleOf } from "./_session.ts";
+import { costOf, localTime, shortIds } from "./_session.ts";
 
 interface Page {
   sessions: Session[];
@@ -49,7 +57,7 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
       { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true },
       { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
       { title: "cost", align: "right", value: costOf },
-      { title: "title", value: titleOf, shrink: true },
+      { title: "title", value: sessionTitle, shrink: true },
     ],
     sessions,
     { head: createStyle(ctx.colour).dim, width: ctx.columns },

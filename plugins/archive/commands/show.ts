@@ -8,11 +8,12 @@ import {
   isRedacted,
   printable,
   type Style,
+  sessionTitle,
   UsageError,
 } from "sessarc/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
-import { costOf, findSession, titleOf } from "./_session.ts";
+import { costOf, findSession } from "./_session.ts";
 
 interface Page {
   session: Session;
@@ -98,7 +99,7 @@ function heading({ session, project, total }: Page, earlier: readonly EarlierTex
       `Earlier text of ${messages} messages, ${ownMessages} of them no longer in the log since ${replacedAt.slice(0, 10)}: --earlier ${version}\n`,
   );
   const lines = [...loggedLines(session), ...kept].join("");
-  return `${style.bold(titleOf(session))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(lines)}`;
+  return `${style.bold(sessionTitle(session))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(lines)}`;
 }
 
 /** What the log states beside its messages. */

@@ -10,6 +10,7 @@ import {
   formatMoney,
   formatShort,
   formatTable,
+  oneLine,
   printable,
   UsageError,
   widthOf,
@@ -271,7 +272,7 @@ const LAYOUTS: readonly Layout[] = [
   { compact: true, short: true },
 ];
 
-const nameOf = (row: UsageRow) => printable(row.label ? `${row.label}` : row.key).replace(/\s+/g, " ");
+const nameOf = (row: UsageRow) => oneLine(printable(row.label ? `${row.label}` : row.key));
 
 function columnsOf(by: string, { compact, short }: Layout): Column<Line>[] {
   const format = short ? formatShort : formatCount;

@@ -1,8 +1,8 @@
 /** Assistants whose conversations cannot be read: where they are found, and why nothing is imported. */
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DoctorCheck } from "sessarc";
 import type { AdapterEnv } from "sessarc/adapter";
+import { isFolder } from "sessarc/files";
 
 /** `encrypted`: on this machine, sealed. `server`: on the maker's server. */
 type ClosedReason = "encrypted" | "server";
@@ -51,12 +51,6 @@ export async function findClosed({ home, env }: AdapterEnv): Promise<ClosedTool[
   );
   return found.flat();
 }
-
-const isFolder = (path: string) =>
-  stat(path).then(
-    (info) => info.isDirectory(),
-    () => false, // absent, or closed to this user: not found
-  );
 
 const WHY: Record<ClosedReason, string> = {
   encrypted: "its conversations are encrypted",

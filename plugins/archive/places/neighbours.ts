@@ -143,6 +143,7 @@ function placesOf(roots: () => readonly string[]): readonly string[] {
   }
 }
 
+/** A file or folder itself, not a link to one. */
 const isFound = (path: string) =>
   access(path).then(
     () => lstat(path).then((info) => info.isDirectory() || info.isFile()),

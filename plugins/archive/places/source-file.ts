@@ -1,7 +1,8 @@
 /** DELETE /sessions/:id/source-file: the one place where a tool's log is removed, with every reason not to. */
-import { access, lstat, realpath, rm } from "node:fs/promises";
+import { lstat, realpath, rm } from "node:fs/promises";
 import { sep } from "node:path";
 import { type Kernel, marks, pages, SessarcError } from "sessarc";
+import { isReachable } from "sessarc/files";
 
 /** A log written less than this ago may still be in use. */
 const QUIET_MS = 300_000;
@@ -35,11 +36,7 @@ export async function removeSource(kernel: Kernel, id: string): Promise<string[]
   for (const path of paths.toReversed())
     await rm(path, { recursive: true, force: true }).catch(async (error: Error) => {
       const left: string[] = [];
-      for (const [one, at] of gone)
-        await access(at).then(
-          () => left.push(one),
-          () => {},
-        );
+      for (const [one, at] of gone) if (await isReachable(at)) left.push(one);
       await note(kernel, 0, left);
       throw new SessarcError("SOURCE_LEFT", { id, path, reason: error.message }, { cause: error });
     });

@@ -3,7 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { createQueue, type Kernel, SessarcError } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
-import { isInside } from "sessarc/files";
+import { isInside, isReachable } from "sessarc/files";
 import { readSettings, writeSettings } from "sessarc/serve";
 import type { Away } from "./away.ts";
 import type { Scan } from "./scan.ts";
@@ -137,9 +137,5 @@ async function toSource(tool: string, path: string, scan: Scan | undefined, away
   if (away.has(path)) return { path, added: true, exists: false, away: true, sessions: 0 };
   const roots = scan?.tools.find((one) => one.tool === tool)?.roots ?? [];
   const sessions = roots.reduce((sum, root) => sum + (isInside(path, root.path) ? root.sessions : 0), 0);
-  const exists = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  return { path, added: true, exists, sessions };
+  return { path, added: true, exists: await isReachable(path), sessions };
 }

@@ -1,5 +1,6 @@
 /** The command that goes on with a session in its own tool, ready for a shell. */
 import type { Kernel } from "sessarc";
+import { quoted } from "sessarc/files";
 import type { ArchivedSession } from "../catalogue/archived.ts";
 
 export interface Resume {
@@ -26,7 +27,7 @@ export async function resumeOf(kernel: Kernel, row: ArchivedSession): Promise<Re
   // Most tools look for their sessions from the folder on; on Windows it depends on the shell.
   const cd = kernel.env.platform !== "win32" && cwd.startsWith("/") && !hasControl(cwd);
   const folder = cwd === "" ? null : cwd;
-  return { words, cwd: folder, command: cd ? `cd '${cwd.replaceAll("'", "'\\''")}' && ${command}` : command };
+  return { words, cwd: folder, command: cd ? `cd ${quoted(cwd)} && ${command}` : command };
 }
 
 /** A line end would be a command of its own. */

@@ -2,6 +2,7 @@
 
 import type { EventKind, SessionEvent } from "sessarc";
 import { mainArgument, pathsIn } from "sessarc/adapter";
+import { oneLine } from "sessarc/terminal";
 import { composingAfter, lettersOf } from "./canonical.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import type { Searched } from "./searched.ts";
@@ -173,7 +174,7 @@ function callOf({ kind, tool_name, tool_input }: SessionEvent): Pick<Match, "too
   const said = mainArgument(tool_input);
   return {
     ...(tool_name !== undefined && { tool_name }),
-    ...(said !== "" && { argument: said.replace(/\s+/g, " ").slice(0, ARGUMENT) }),
+    ...(said !== "" && { argument: oneLine(said).slice(0, ARGUMENT) }),
   };
 }
 

@@ -1,6 +1,14 @@
 /** `sessarc blame <file>[:line|:from-to]`. */
 import { resolve } from "node:path";
-import { type CommandContext, createStyle, formatMoney, isRedacted, printable, UsageError } from "sessarc/terminal";
+import {
+  type CommandContext,
+  createStyle,
+  formatMoney,
+  isRedacted,
+  oneLine,
+  printable,
+  UsageError,
+} from "sessarc/terminal";
 import type { LineOrigins, WriterDetail } from "../reasons.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -77,7 +85,7 @@ function describe(letter: string, writer: WriterDetail, style: ReturnType<typeof
 }
 
 const clip = (text: string, most: number): string => {
-  const line = printable(text).replace(/\s+/g, " ").trim();
+  const line = oneLine(printable(text));
   return line.length > most ? `${line.slice(0, most)}…` : line;
 };
 

@@ -1,10 +1,12 @@
 /** `sessarc receipt <commit|branch|base..head|last>`. */
+
 import {
   type CommandContext,
   formatCount,
   formatMoney,
   formatTable,
   isRedacted,
+  oneLine,
   printable,
   UsageError,
 } from "sessarc/terminal";
@@ -46,7 +48,7 @@ const hours = (ms: number): string => {
   const minutes = Math.round(ms / 60_000);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
-const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim();
+const shown = (text: string) => oneLine(printable(text));
 
 function toText(receipt: Receipt, ctx: CommandContext): string {
   const { total, commits, sessions, models, calls, wastedReads, leftovers, projectMicrodollars, unpriced } = receipt;
@@ -65,7 +67,7 @@ function toText(receipt: Receipt, ctx: CommandContext): string {
           { title: "prompts", align: "right", value: ({ prompts }) => formatCount(prompts.length) },
           { title: "cost", align: "right", value: (it) => formatMoney(it.microdollars) },
           { title: "of", align: "right", value: (it) => formatMoney(it.sessionMicrodollars) },
-          { title: "title", value: ({ title, id }) => oneLine(title ?? id), shrink: true },
+          { title: "title", value: ({ title, id }) => shown(title ?? id), shrink: true },
         ],
         sessions,
         options,
@@ -150,7 +152,7 @@ function toMarkdown(
 
 /** Text that stays text in Markdown: no tag, no link, no mention. */
 const cell = (text: string): string =>
-  oneLine(text)
+  shown(text)
     .slice(0, 160)
     .replace(/[\\`*_{}[\]<>()#+!|~&]/g, (char) => `&#${char.charCodeAt(0)};`)
     .replace(/@/g, "@\u2060");

@@ -2,6 +2,7 @@
 
 import { isRecord, type Json, type SessionEvent } from "sessarc";
 import { mainArgument } from "sessarc/adapter";
+import { oneLine } from "sessarc/terminal";
 import { answeredCalls } from "./answered-calls.ts";
 
 export interface TroubledCall {
@@ -43,12 +44,12 @@ function between(from: string | undefined, to: string | undefined): number | nul
   return Number.isNaN(ms) || ms < 0 ? null : ms;
 }
 
-const oneLine = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, LINE);
+const shown = (text: string) => oneLine(text).slice(0, LINE);
 
 function argumentOf(input: Json | undefined): string {
   const main = mainArgument(input);
-  if (main !== "") return oneLine(main.slice(0, LINE * 4));
-  return isRecord(input) && Object.keys(input).length > 0 ? oneLine(JSON.stringify(input).slice(0, LINE * 4)) : "";
+  if (main !== "") return shown(main.slice(0, LINE * 4));
+  return isRecord(input) && Object.keys(input).length > 0 ? shown(JSON.stringify(input).slice(0, LINE * 4)) : "";
 }
 
 /** Codes of a terminal, and the tags some tools put around an error. */
@@ -68,7 +69,7 @@ function errorLine(text: string): string {
     .filter((line) => line.trim() !== "" && !HEADS.test(line));
   const [first = "", second] = lines;
   if (EXIT.test(first.trim()) && second !== undefined)
-    return oneLine(`${first}: ${errorLine(lines.slice(1).join("\n"))}`);
+    return shown(`${first}: ${errorLine(lines.slice(1).join("\n"))}`);
   const trace = first.startsWith("Traceback (") ? lines.slice(1).find((line) => /^\S/.test(line)) : undefined;
-  return oneLine(trace ?? first);
+  return shown(trace ?? first);
 }

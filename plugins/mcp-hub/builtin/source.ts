@@ -1,5 +1,6 @@
 /** What the archive's tools read: the product's own API, in this process. */
 import type { ApiRoutes, ErrorBody, Kernel } from "sessarc";
+import { serviceUrl } from "sessarc/serve";
 import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
 
 /** What a route answers as JSON. */
@@ -29,8 +30,7 @@ export function createSource(kernel: Kernel, signal: AbortSignal): Source {
       throw new RpcError(INVALID_PARAMS, fix ? `${message}. ${fix}` : message);
     },
     link(session, seq) {
-      const own = kernel.address?.url ?? `http://${kernel.config.host}:${kernel.config.port}/`;
-      const base = kernel.find("public-address")?.() ?? own.replace(/\/$/, "");
+      const base = kernel.find("public-address")?.() ?? serviceUrl(kernel).replace(/\/$/, "");
       return `${base}/sessions/${encodeURIComponent(session)}${seq === undefined ? "" : `?m=${seq}`}`;
     },
     clean: (text) => kernel.inject("rules").hide(text),

@@ -1,5 +1,6 @@
 /** The archive's tools: read only, and every answer names its session and message. */
 import type { Json, JsonRecord } from "sessarc";
+import { oneLine } from "sessarc/terminal";
 import { clip, createPage } from "./budget.ts";
 import type { Answer, Source } from "./source.ts";
 
@@ -33,12 +34,12 @@ const integer = (description: string, otherwise: number, most: number): JsonReco
 });
 const SESSION = text("Id of a session, as search_sessions names it");
 const nameOf = (session: Session) => session.name ?? session.title ?? session.firstPrompt ?? "(no title)";
-const oneLine = (value: string, chars: number) => clip(value.replace(/\s+/g, " ").trim(), chars);
+const clipLine = (value: string, chars: number) => clip(oneLine(value), chars);
 
 /** One session of a redacted answer, in a line that names it and one that says where it opens. */
 function headOf(session: Session, source: Source): string {
   const facts = [session.tool, session.cwd, session.gitBranch, session.endedAt ?? session.startedAt];
-  return `## ${session.id}\n${oneLine(nameOf(session), 160)}\n${facts.filter(Boolean).join(" · ")} · ${session.messageCount} messages\n${source.link(session.id)}`;
+  return `## ${session.id}\n${clipLine(nameOf(session), 160)}\n${facts.filter(Boolean).join(" · ")} · ${session.messageCount} messages\n${source.link(session.id)}`;
 }
 
 export function messageText(session: string, message: Message, source: Source, chars: number): string {
@@ -74,7 +75,7 @@ export const TOOLS: readonly ArchiveTool[] = [
       page.add(`${found.total.relation === "gte" ? "At least " : ""}${found.total.sessions} sessions`);
       if (found.damaged > 0) page.add(`${found.damaged} sessions could not be read and were left out.`);
       for (const { session, matches, matchCount } of found.results) {
-        const lines = matches.map((it) => `[#${it.seq} ${it.kind}] ${oneLine(it.snippet, 300)}`);
+        const lines = matches.map((it) => `[#${it.seq} ${it.kind}] ${clipLine(it.snippet, 300)}`);
         const more = matchCount > matches.length ? [`(${matchCount} matches in it)`] : [];
         page.add([headOf(session, source), ...lines, ...more].join("\n"));
       }
@@ -257,7 +258,7 @@ export const TOOLS: readonly ArchiveTool[] = [
       for (const [i, { sessionId, seq, name, at, model, prompt, cost, reads }] of found.writers.entries()) {
         const own = found.lines.filter((line) => line.writer === i).map((line) => `${line.number} (${line.evidence})`);
         const rows = [`[${sessionId} #${seq}] ${name} ${at} ${model ?? ""} ${source.link(sessionId, seq)}`];
-        if (prompt) rows.push(`  prompt #${prompt.seq}: ${oneLine(await source.clean(prompt.text), 400)}`);
+        if (prompt) rows.push(`  prompt #${prompt.seq}: ${clipLine(await source.clean(prompt.text), 400)}`);
         if (cost && cost.unpriced.length === 0)
           rows.push(`  prompt cost ${(cost.microdollars / 1e6).toFixed(4)} dollars`);
         for (const read of reads.slice(0, 5)) rows.push(`  because of #${read.seq} ${read.tool_name}: ${read.reason}`);
@@ -278,7 +279,7 @@ export const TOOLS: readonly ArchiveTool[] = [
       const { skills } = await source.get<Answer<"GET /skills">>("/skills");
       const page = createPage(args.tokens);
       for (const { id, name, description } of skills)
-        if (!page.add(`${id} ${name}: ${oneLine(await source.clean(description), 300)}`)) break;
+        if (!page.add(`${id} ${name}: ${clipLine(await source.clean(description), 300)}`)) break;
       return page.text() || "No skills yet";
     },
   },

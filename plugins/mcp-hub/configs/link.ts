@@ -1,5 +1,6 @@
 /** The entry in a tool's file that leads to the hub. */
 import type { Kernel } from "sessarc";
+import { serviceUrl } from "sessarc/serve";
 import { PROJECT_HEADER } from "../hub/view.ts";
 import type { McpServerEntry } from "./contract.ts";
 
@@ -9,11 +10,7 @@ export const HUB_NAME = "sessarc";
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
 /** The hub's own address, as it is served now. */
-function hubUrl({ address, config }: Kernel): URL {
-  const { host, port } = address ?? config;
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
-  return new URL(`http://${name}:${port}/mcp`);
-}
+const hubUrl = (kernel: Kernel): URL => new URL("mcp", serviceUrl(kernel));
 
 /**
  * Claude Code warns of "conflicting scopes" when a server of one name has different addresses in the user's, the project's and the local

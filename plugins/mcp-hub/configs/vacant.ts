@@ -1,8 +1,7 @@
 /** Where an assistant that has no server gets its first one: the user's file that it alone reads, whether the file exists or not. */
-import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSessarcError, type Kernel } from "sessarc";
-import { digestOf, outsideText, readOutside } from "sessarc/files";
+import { digestOf, isReachable, outsideText, readOutside } from "sessarc/files";
 import type { McpContract } from "./contract.ts";
 import { type ConfigFile, contracts, isOwnFile } from "./places.ts";
 import type { Texts } from "./texts.ts";
@@ -36,14 +35,8 @@ export async function vacantFiles(
 async function isHere({ registry, env }: Kernel, tool: string, paths: readonly string[]): Promise<boolean> {
   const folders = paths.map((path) => dirname(path)).filter((folder) => folder !== env.home);
   const all = [...(registry.adapters.get(tool)?.roots(env) ?? []), ...folders];
-  return (await Promise.all(all.map(isThere))).includes(true);
+  return (await Promise.all(all.map(isReachable))).includes(true);
 }
-
-const isThere = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 /** The first file that exists; else the one that the assistant itself would write, in a folder that exists if there is one. */
 async function firstFile(
@@ -60,7 +53,7 @@ async function firstFile(
     if (source.file.bytes !== null) return source;
     missing.push(source);
   }
-  for (const source of missing) if (await isThere(dirname(source.file.real))) return source;
+  for (const source of missing) if (await isReachable(dirname(source.file.real))) return source;
   return missing[0];
 }
 

@@ -1,5 +1,5 @@
 /** Calls as the archive knows them: each joined to the message of the session it was made in, and summed by tool. */
-import type { Database, Kernel, SessionEvent, SessionUsage, Statement } from "sessarc";
+import { type Database, isoAt, type Kernel, type SessionEvent, type SessionUsage, type Statement } from "sessarc";
 import { createMatcher, isNameOf, NEAR_MS } from "./matcher.ts";
 
 export interface JoinedCall {
@@ -64,8 +64,6 @@ interface Row {
   session_id: string | null;
   seq: number | null;
 }
-
-const iso = (ms: number) => new Date(ms).toISOString();
 
 export function createCallHistory(kernel: Kernel) {
   const { db } = kernel.storage;
@@ -154,7 +152,7 @@ function toFigures(rows: readonly FigureRow[], prices: Prices | undefined): Tool
     tokensIn: sum((row) => row.tokensIn),
     tokensOut: sum((row) => row.tokensOut),
     cost: joined.length > 0 ? (prices?.cost(usage) ?? null) : null,
-    lastAt: iso(Math.max(...rows.map(({ last }) => last))),
+    lastAt: isoAt(Math.max(...rows.map(({ last }) => last))),
   };
 }
 const NO_TOKENS = { cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
@@ -162,7 +160,7 @@ const NO_TOKENS = { cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
 function toCall(row: Row): JoinedCall {
   const { at, service, tool, client, ms, ok, tokens_in, tokens_out, session_id, seq } = row;
   return {
-    at: iso(at),
+    at: isoAt(at),
     service,
     tool,
     client,

@@ -1,5 +1,6 @@
 /** How the hub does, what it offers, a call by hand, and its log. */
 import { defineRoute, isRecord, type JsonRecord, type Kernel, type RouteContext, SessarcError } from "sessarc";
+import { serviceUrl } from "sessarc/serve";
 import * as v from "valibot";
 import { PROTOCOL_VERSIONS } from "../endpoint/endpoint.ts";
 import type { ServiceEntry } from "../entry.ts";
@@ -32,7 +33,7 @@ const status = defineRoute({
     const entries = await services.list();
     const running = entries.filter((entry) => hub.health(entry).state === "running");
     return {
-      endpoint: `${kernel.address?.url ?? `http://${kernel.config.host}:${kernel.config.port}/`}mcp`,
+      endpoint: `${serviceUrl(kernel)}mcp`,
       protocolVersion: PROTOCOL_VERSIONS[0],
       protocolVersions: [...PROTOCOL_VERSIONS],
       services: entries.length,

@@ -1,6 +1,6 @@
 /** A tool server as a child process in a group of its own: started, limited, and ended with everything it started. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { startProcess as startChild } from "sessarc/files";
+import { endProcess, startProcess as startChild } from "sessarc/files";
 import type { Watchdog } from "./watchdog.ts";
 
 interface ProcessOptions {
@@ -68,7 +68,7 @@ export function startProcess(options: ProcessOptions): ServerProcess {
   });
   child.once("exit", (code, signal) => {
     // What it started may hold its pipes open; its last words are in them.
-    killGroup(child, "SIGKILL");
+    endProcess(child, "SIGKILL");
     const tell = () => {
       clearTimeout(timer);
       if (tooLong) end(`it wrote a line of more than ${Math.round(maxLine / 2 ** 20)} MiB`);
@@ -82,7 +82,7 @@ export function startProcess(options: ProcessOptions): ServerProcess {
   });
   readLines(child, maxLine, options.onLine, () => {
     tooLong = true;
-    killGroup(child, "SIGKILL");
+    endProcess(child, "SIGKILL");
   });
   for (const stream of [child.stdin, child.stdout, child.stderr])
     stream.on("error", () => {
@@ -108,9 +108,9 @@ export function startProcess(options: ProcessOptions): ServerProcess {
       if (ended !== undefined || child.pid === undefined) return;
       child.stdin.end();
       if (await settles(gone)) return;
-      killGroup(child, "SIGTERM");
+      endProcess(child, "SIGTERM");
       if (await settles(gone)) return;
-      killGroup(child, "SIGKILL");
+      endProcess(child, "SIGKILL");
       await gone;
     },
   };
@@ -145,16 +145,6 @@ function readLines(
       onTooLong();
     }
   });
-}
-
-function killGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === "win32") child.kill(signal);
-    else process.kill(-child.pid, signal);
-  } catch {
-    // No process of the group is left.
-  }
 }
 
 function settles(gone: Promise<void>): Promise<boolean> {

@@ -1,9 +1,11 @@
 /** `sessarc note`, `sessarc tag`, `sessarc bookmark`. */
+
 import {
   type Column,
   type CommandContext,
   createStyle,
   formatTable,
+  oneLine,
   printable,
   send,
   UsageError,
@@ -70,13 +72,13 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
   else {
     const columns: Column<ListedMark>[] = [
       { title: "changed", value: ({ updatedAt }) => updatedAt.slice(0, 10) },
-      { title: "about", value: (mark) => oneLine(mark.label ?? `${mark.session} (not archived)`), shrink: true },
+      { title: "about", value: (mark) => shown(mark.label ?? `${mark.session} (not archived)`), shrink: true },
       {
         title: "message",
         align: "right",
         value: ({ of, seq }) => (of === "session" ? "" : seq === null ? "gone" : String(seq)),
       },
-      { title: "note", value: (mark) => oneLine(factsOf(mark)), shrink: true, least: 20 },
+      { title: "note", value: (mark) => shown(factsOf(mark)), shrink: true, least: 20 },
     ];
     ctx.out(formatTable(columns, marks, { head: createStyle(ctx.colour).dim, width: ctx.columns }));
   }
@@ -106,4 +108,4 @@ const placeOf = ({ session, of, seq }: Mark) => (of === "session" ? session : `$
 const factsOf = ({ bookmarked, tags, note }: Mark) =>
   [bookmarked ? "★" : "", tags.map((tag) => `#${tag}`).join(" "), note].filter(Boolean).join(" ");
 
-const oneLine = (text: string) => printable(text).replace(/\s+/g, " ");
+const shown = (text: string) => oneLine(printable(text));

@@ -1,5 +1,13 @@
 /** `sessarc searches`. */
-import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
+import {
+  type CommandContext,
+  createStyle,
+  formatTable,
+  printable,
+  send,
+  sessionTitle,
+  UsageError,
+} from "sessarc/terminal";
 import type { SavedSearch } from "../searches.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -77,8 +85,7 @@ async function search(ctx: CommandContext, name: string): Promise<number> {
           { title: "id", value: ({ session }) => session.id.slice(session.id.indexOf(":") + 1).slice(0, 8) },
           {
             title: "session",
-            value: ({ session: { name, title, firstPrompt, id } }) =>
-              printable(name ?? title ?? firstPrompt ?? id).replace(/\s+/g, " "),
+            value: ({ session }) => sessionTitle(session),
             shrink: true,
           },
           { title: "messages", align: "right", value: ({ matchCount }) => (matchCount > 0 ? String(matchCount) : "") },

@@ -1,5 +1,6 @@
 /** What a step is called. */
 import type { ToolAction } from "sessarc/adapter";
+import { quoted } from "sessarc/files";
 import type { PlannedStep, StepKind } from "./types.ts";
 
 const KINDS: Readonly<Record<ToolAction["do"], StepKind>> = {
@@ -51,5 +52,5 @@ function kindOfPatch(text: string): StepKind {
 
 /** As a POSIX shell would need it: the confirmed text says exactly where each word ends. */
 function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word);
 }

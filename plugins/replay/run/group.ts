@@ -3,10 +3,10 @@
  * root, not even in a user name space of its own. Everybody else gets by with that limit.
  */
 import { randomBytes } from "node:crypto";
-import { access, mkdir, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isGone } from "sessarc/files";
+import { isGone, isReachable } from "sessarc/files";
 
 export interface Group {
   /** Words to put before a command: it enters the group, then becomes the command. */
@@ -33,9 +33,9 @@ export async function createGroup(limits: { processes: number; memoryBytes: numb
   // The shell that enters, the isolation's own two processes, and the limiter come on top.
   const processes = limits.processes + 4;
   try {
-    if (await exists(join(ROOT, "pids"))) {
+    if (await isReachable(join(ROOT, "pids"))) {
       await make(join(ROOT, "pids", name), { "pids.max": processes });
-      if (await exists(join(ROOT, "memory")))
+      if (await isReachable(join(ROOT, "memory")))
         await make(join(ROOT, "memory", name), { "memory.limit_in_bytes": limits.memoryBytes });
     } else await make(join(ROOT, name), { "pids.max": processes, "memory.max": limits.memoryBytes });
   } catch {
@@ -44,12 +44,6 @@ export async function createGroup(limits: { processes: number; memoryBytes: numb
   }
   return { enter: ["/bin/sh", "-c", ENTER, "sh", ...made, "--"], remove: () => remove(made) };
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** The last process may take a moment to be gone. */
 async function remove(folders: readonly string[]): Promise<void> {

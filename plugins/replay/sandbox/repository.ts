@@ -2,11 +2,11 @@
  * The sandbox as a git repository: at the starting commit, with the history of the real one. The real repository's objects are read
  * through `objects/info/alternates`, nothing is written there. It has no remote, no hooks and an invented author.
  */
-import { appendFile, copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
-import { exec, GIT_OPTIONS, GIT_VARIABLES, isGone } from "sessarc/files";
+import { exec, exists, GIT_OPTIONS, GIT_VARIABLES, isGone } from "sessarc/files";
 import type { SandboxRow } from "../store.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -61,16 +61,6 @@ const run = (path: string, args: readonly string[], input?: string) =>
     timeoutMs: 60_000,
     ...(input === undefined ? {} : { input }),
   });
-
-/** Links are not followed. */
-const exists = (path: string) =>
-  lstat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (isGone(error)) return false;
-      throw error;
-    },
-  );
 
 /**
  * Makes the sandbox a repository where the project is one, once. Returns the folder of the real one's objects; null where

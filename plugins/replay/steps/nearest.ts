@@ -1,12 +1,14 @@
 /** Where a text that is not in a file would fit best. */
 
+import { oneLine } from "sessarc/terminal";
+
 const LINES = 20_000;
 const WINDOW = 40;
 
 /** ` (nearest: line 12, "…")`, or nothing when no line is alike. At most 20,000 lines and 40 lines of the text are compared. */
 export function nearestTo(text: string, wanted: string): string {
-  const lines = text.split("\n", LINES).map(plain);
-  const needles = wanted.split("\n", WINDOW).map(plain);
+  const lines = text.split("\n", LINES).map(oneLine);
+  const needles = wanted.split("\n", WINDOW).map(oneLine);
   const rows = new Map<string, number[]>();
   for (const [index, line] of lines.entries()) {
     if (line === "") continue;
@@ -32,9 +34,7 @@ export function nearestTo(text: string, wanted: string): string {
   return row < 0 ? "" : said(row, text);
 }
 
-const plain = (line: string) => line.replace(/\s+/g, " ").trim();
-
 function said(row: number, text: string): string {
   const line = Buffer.from(text.split("\n", row + 1)[row] ?? "", "latin1").toString("utf8");
-  return ` (nearest: line ${row + 1}, ${JSON.stringify(plain(line).slice(0, 80))})`;
+  return ` (nearest: line ${row + 1}, ${JSON.stringify(oneLine(line).slice(0, 80))})`;
 }

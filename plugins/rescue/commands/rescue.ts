@@ -5,8 +5,10 @@ import {
   formatBytes,
   formatCount,
   formatTable,
+  oneLine,
   printable,
   send,
+  sessionTitle,
   UsageError,
 } from "sessarc/terminal";
 import type { RescueOverview } from "../overview.ts";
@@ -98,7 +100,7 @@ function table(ctx: CommandContext, rows: Listed["sessions"]): string {
       { title: "assistant", value: ({ session }) => session.tool },
       { title: "state", value: ({ states }) => states.map(stateText).join(", ") },
       { title: "log", value: ({ stored }) => (stored ? "stored" : "not stored") },
-      { title: "title", value: ({ session }) => titleOf(session), shrink: true },
+      { title: "title", value: ({ session }) => sessionTitle(session), shrink: true },
     ],
     rows,
     { head: createStyle(ctx.colour).dim, width: ctx.columns },
@@ -109,9 +111,6 @@ const stateText = ({ state, reason, at }: StateOf): string => {
   if (reason) return `hidden: ${REASONS[reason]}`;
   return at ? `will be deleted on ${at.slice(0, 10)}` : state.replace("-", " ");
 };
-
-const titleOf = ({ name, title, firstPrompt, id }: ListedSession): string =>
-  printable(name ?? title ?? firstPrompt ?? id).replace(/\s+/g, " ");
 
 function warn(ctx: CommandContext, { notArchived, notArchivedTools, retention, states }: RescueOverview): void {
   if (notArchived > 0) {
@@ -159,11 +158,7 @@ const isToDo = (step: RescueStep) => step.kind === "move" || !step.there;
 
 function printPlan(ctx: CommandContext, plan: RescuePlan): void {
   const style = createStyle(ctx.colour);
-  ctx.out(
-    `${style.bold(printable(plan.session))}  ${printable(plan.title ?? "")
-      .replace(/\s+/g, " ")
-      .slice(0, 80)}`,
-  );
+  ctx.out(`${style.bold(printable(plan.session))}  ${oneLine(printable(plan.title ?? "")).slice(0, 80)}`);
   if (plan.reason !== null) ctx.out(`  ${style.red("impossible")}  ${printable(plan.reason)}`);
   for (const step of plan.steps) ctx.out(`  ${printable(stepText(step))}`);
   if (plan.copy !== null) ctx.out(`  Archived as ${plan.copy}, linked to the original; its tokens count once.`);

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { isSessarcError, type Kernel } from "sessarc";
-import { isInside } from "sessarc/files";
+import { isFolder, isInside } from "sessarc/files";
 import type { FileState } from "./words.ts";
 
 interface ChangedFile {
@@ -28,12 +28,7 @@ export async function stateOfFiles(
   changed: ReadonlyMap<string, number>,
 ): Promise<FolderState> {
   const git = kernel.find("git");
-  const isThere =
-    cwd !== null &&
-    (await stat(cwd).then(
-      (info) => info.isDirectory(),
-      () => false,
-    ));
+  const isThere = cwd !== null && (await isFolder(cwd));
   const status = isThere ? await git?.status(cwd).catch(notGit) : undefined;
   const place = isThere ? await git?.identity(cwd) : undefined;
   const root = place?.kind === "repository" ? place.root : undefined;

@@ -30,14 +30,3 @@ export async function checkPlace(path: string, folders: readonly string[]): Prom
     if (own !== undefined && info.uid !== own) throw refuse(`${at} belongs to another user`);
   }
 }
-
-/** Whether anything has the name, a broken link included. */
-export async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return false;
-    throw error;
-  }
-}

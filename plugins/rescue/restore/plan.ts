@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import { basename, dirname, extname, join } from "node:path";
 import { isRecord, type Kernel, messageOf, SessarcError } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
+import { exists } from "sessarc/files";
 import type { IndexEntry, RescueContract, RescuedSession, SessionCopy } from "../contract.ts";
 import type { KeptFile } from "../keep/files.ts";
 import type { Keeper } from "../keep/keeper.ts";
-import { checkPlace, exists } from "./place.ts";
+import { checkPlace } from "./place.ts";
 import { hasValue, type Value } from "./write.ts";
 
 /** One step of a plan as the API answers it. `there`: nothing is done, since it is there already. */

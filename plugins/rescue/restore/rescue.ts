@@ -2,9 +2,9 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createQueue, isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { codeOf, exec } from "sessarc/files";
+import { codeOf, exec, exists } from "sessarc/files";
 import type { Keeper } from "../keep/keeper.ts";
-import { checkPlace, exists } from "./place.ts";
+import { checkPlace } from "./place.ts";
 import { type OpenPlan, planRescue, type RescuePlan } from "./plan.ts";
 import {
   moveTo,

@@ -7,6 +7,7 @@ import { messageOf, SessarcError } from "sessarc";
 import {
   codeOf,
   editSettings,
+  exists,
   makeFolderOf,
   outsideText,
   parseSettings,
@@ -18,7 +19,6 @@ import {
   settingAt,
   tempName,
 } from "sessarc/files";
-import { exists } from "./place.ts";
 
 /** A value in a JSON file of an assistant. */
 export interface Value {

@@ -3,9 +3,10 @@
  * a start after a crash either takes it back or finishes it.
  */
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readdir, rename } from "node:fs/promises";
+import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Blobs, eachInLanes, type Statement, type Storage } from "sessarc";
+import { exists } from "sessarc/files";
 import { inSlices } from "../content/slices.ts";
 import { readTree, type Tree, type TreeEntry, TreeError } from "../content/tree.ts";
 import type { Origin, Snapshot } from "../types.ts";
@@ -150,9 +151,3 @@ export async function knownSnapshot(catalog: Catalog, skill: string, tree: Tree)
   const manifest = JSON.stringify(tree.entries);
   return (await catalog.snapshots(skill)).find((row) => row.manifest === manifest);
 }
-
-const exists = (path: string) =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,5 +1,6 @@
 /** What a team's server may answer. Every value is checked before it is used, stored or shown: the server may be hostile, or not one of a team at all. */
-import { printable } from "sessarc/terminal";
+
+import { oneLine, printable } from "sessarc/terminal";
 import * as v from "valibot";
 
 /** Characters of a name, of a reason, and of a remedy that are shown. */
@@ -10,15 +11,7 @@ const REASON_CHARS = 500;
 const shown = (most: number) =>
   v.pipe(
     v.string(),
-    v.transform((text) =>
-      [
-        ...printable(text.slice(0, 4 * most))
-          .replace(/\s+/g, " ")
-          .trim(),
-      ]
-        .slice(0, most)
-        .join(""),
-    ),
+    v.transform((text) => [...oneLine(printable(text.slice(0, 4 * most)))].slice(0, most).join("")),
   );
 const name = shown(NAME_CHARS);
 const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/));

@@ -1,5 +1,7 @@
 /** PostgreSQL's errors as those of sessarc. */
+
 import { SessarcError } from "sessarc";
+import { oneLine } from "sessarc/terminal";
 import { codeOf } from "./install.ts";
 
 /** Codes of a server that is starting, stopping or gone, or of a connection that ended. */
@@ -17,7 +19,7 @@ export const failed =
     if ((code !== undefined && GONE.test(code)) || /Connection terminated|connection timeout/i.test(reason))
       throw new SessarcError("TEAM_DATABASE_UNREACHABLE", { reason }, { cause });
     if (code === undefined) throw cause;
-    const line = sql.replace(/\s+/g, " ").trim();
+    const line = oneLine(sql);
     const shown = line.length > 300 ? `${line.slice(0, 300)}…` : line;
     throw new Error(
       `${reason} (${code}, in: ${shown}${text === "" || text === sql ? "" : `; sent as: ${text.slice(0, 2_000)}`})`,

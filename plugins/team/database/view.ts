@@ -1,5 +1,6 @@
 /** The `Database` of `sessarc` over PostgreSQL: each query in a transaction as one role, so that no setting outlives it. */
 import { BoundedMap, createQueue, type Database, SessarcError, type SqlValue, type Statement } from "sessarc";
+import { oneLine } from "sessarc/terminal";
 import { type Translated, toParams, translate, typesOf } from "./dialect.ts";
 import type { Cell, Connection, Engine } from "./engine.ts";
 import { failed } from "./failures.ts";
@@ -251,6 +252,6 @@ function checkParams(sql: string, params: readonly unknown[]): void {
 }
 
 const shorten = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = oneLine(text);
   return line.length > 160 ? `${line.slice(0, 160)}…` : line;
 };

@@ -1,6 +1,7 @@
 /** What every request must be before anything is asked of it: for this server by name, and not from another site. */
 import type { IncomingMessage } from "node:http";
 import { SessarcError } from "sessarc";
+import { toHostName } from "sessarc/serve";
 
 export interface Gate {
   /** Names in the Host header, lower case. */
@@ -22,10 +23,8 @@ export function readAddress(text: string): string {
 }
 
 export function createGate(host: string, port: number, address: string | undefined): Gate {
-  const literal = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  const isAny = literal === "0.0.0.0" || literal === "[::]";
   // The first one is in links.
-  const names = new Set([...(isAny ? [] : [literal.toLowerCase()]), "127.0.0.1", "localhost", "[::1]"]);
+  const names = new Set([toHostName(host).toLowerCase(), "127.0.0.1", "localhost", "[::1]"]);
   const local = [...names].map((name) => `${name}:${port}`);
   const hosts = new Set(local);
   const origins = new Set(local.map((name) => `http://${name}`));

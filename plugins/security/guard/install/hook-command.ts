@@ -1,4 +1,5 @@
 /** The hook's command in an assistant's settings, and how to find it there. */
+import { quoted } from "sessarc/files";
 import type { WaitingHook } from "../contract.ts";
 import { DEADLINE_MS, hookHeader, hookScript, waitingScript } from "./hook-script.ts";
 
@@ -41,8 +42,6 @@ function windowsCommandOf({ tool, folder, url, onFailure }: HookRequest): string
 
 export const failedText = (tool: string) =>
   `sessarc could not be asked about this call, and calls are blocked then. Start it with: npx sessarc. Or remove its guard with: npx sessarc guard uninstall --tool ${tool}`;
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export interface FoundHook {
   id: string;

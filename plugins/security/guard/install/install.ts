@@ -11,6 +11,7 @@ import {
   type Placement,
   readOutside,
 } from "sessarc/files";
+import { serviceUrl } from "sessarc/serve";
 import * as v from "valibot";
 import type { RuleSet } from "../../secrets/rule-set.ts";
 import { diffOf } from "./diff.ts";
@@ -132,13 +133,11 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   }
 
   function requestFor(tool: string, id: string, onFailure: "allow" | "block"): HookRequest {
-    const { host, port } = kernel.address ?? kernel.config;
-    const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
     return {
       tool,
       id,
       ...placesOf(storage),
-      url: `http://${name}:${port}/api/security/pretooluse?client=${tool}&hook=${id}`,
+      url: `${serviceUrl(kernel)}api/security/pretooluse?client=${tool}&hook=${id}`,
       onFailure,
       platform: env.platform,
     };

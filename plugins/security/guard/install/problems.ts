@@ -1,8 +1,7 @@
 /** Why an installed hook does not work, such as settings that silently disable hooks. */
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonRecord, Kernel } from "sessarc";
-import { parseSettings, readRegular } from "sessarc/files";
+import { isReachable, parseSettings, readRegular } from "sessarc/files";
 import type { GuardContract } from "../contract.ts";
 import { type FoundHook, hookIn, isWaitingHook, leadsTo } from "./hook-command.ts";
 import { hookScript, placesOf } from "./hook-script.ts";
@@ -28,7 +27,7 @@ async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
   const places = placesOf(kernel.storage);
   if (hook.url === undefined) {
     if (!leadsTo(hook, places)) return ["The hook asks the service of another data directory: install it again"];
-    if (!(await exists(hookScript(places.folder)))) return ["The hook's script is missing: install it again"];
+    if (!(await isReachable(hookScript(places.folder)))) return ["The hook's script is missing: install it again"];
   } else if (kernel.env.platform !== "win32")
     return ["An earlier version wrote this hook, bound to one port: install it again"];
   if (!kernel.address) return ["The service is not running, so the hook gets no answer"];
@@ -36,12 +35,6 @@ async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
   if (port === kernel.address.port) return [];
   return [`The hook asks port ${port}, but the service listens on ${kernel.address.port}: install it again`];
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 async function assistantProblems({ env }: Kernel, contract: GuardContract, at: Installed): Promise<readonly string[]> {
   const { path, settings } = at;
@@ -62,7 +55,7 @@ async function hasCurl({ env }: Kernel): Promise<boolean> {
   const path = env.env.PATH ?? process.env.PATH ?? "";
   const [separator, name] = env.platform === "win32" ? [";", "curl.exe"] : [":", "curl"];
   for (const folder of path.split(separator)) {
-    if (await exists(join(folder || ".", name))) return true;
+    if (await isReachable(join(folder || ".", name))) return true;
   }
   return false;
 }

@@ -10,6 +10,7 @@ import {
   formatBytes,
   formatCount,
   formatTable,
+  oneLine,
   printable,
   readFrames,
 } from "sessarc/terminal";
@@ -108,10 +109,7 @@ function preview(ctx: CommandContext, sessions: readonly PushedSession[]): void 
     { title: "session", value: (one: PushedSession) => printable(one.id), shrink: true, least: 20 },
     {
       title: "title",
-      value: (one: PushedSession) =>
-        printable(one.title ?? "")
-          .replace(/\s+/g, " ")
-          .slice(0, 40),
+      value: (one: PushedSession) => oneLine(printable(one.title ?? "")).slice(0, 40),
       shrink: true,
     },
     { title: "messages", align: "right" as const, value: (one: PushedSession) => formatCount(one.messages) },

@@ -1,6 +1,6 @@
 /** People, their machines, and spaces. */
 import { randomInt } from "node:crypto";
-import { type Database, SessarcError, type Statement } from "sessarc";
+import { type Database, isoAt, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 
 interface Person {
@@ -23,8 +23,7 @@ interface Device {
 
 export type Directory = ReturnType<typeof createDirectory>;
 
-const iso = (ms: number) => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+const isoOrNull = (ms: number | null) => (ms === null ? null : isoAt(ms));
 
 export function createDirectory(db: Database, tenant: number) {
   const self = {
@@ -40,7 +39,7 @@ export function createDirectory(db: Database, tenant: number) {
       return rows.map(({ id, name, created_at }) => ({
         id,
         name,
-        createdAt: iso(created_at),
+        createdAt: isoAt(created_at),
         spaces: members.flatMap(({ space, person }) => (person === id ? space : [])),
       }));
     },
@@ -72,7 +71,7 @@ export function createDirectory(db: Database, tenant: number) {
       return rows.map(({ created_at, seen_at, revoked_at, scopes, ...row }) => ({
         ...row,
         scopes: readScopes(scopes),
-        createdAt: iso(created_at),
+        createdAt: isoAt(created_at),
         seenAt: isoOrNull(seen_at),
         revokedAt: isoOrNull(revoked_at),
       }));

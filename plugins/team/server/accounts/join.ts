@@ -1,5 +1,5 @@
 /** Invitations: the only way into a team. Each works once and expires. */
-import { type Database, SessarcError, type Statement } from "sessarc";
+import { type Database, isoAt, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 import { type Directory, memberRow, newSpaceId, spaceRow } from "./directory.ts";
 import { checkPublicKey, hashOf, newId, newSecret } from "./secrets.ts";
@@ -85,17 +85,16 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
          where tenant = ? order by created_at desc, id limit 500`,
         [tenant],
       );
-      const iso = (ms: number) => new Date(ms).toISOString();
       return rows.map((row) => ({
         id: row.id,
         person: row.person,
         scopes: readScopes(row.scopes),
         spaces: JSON.parse(row.spaces) as number[],
         madeBy: row.made_by,
-        createdAt: iso(row.created_at),
-        expiresAt: iso(row.expires_at),
-        usedAt: row.used_at === null ? null : iso(row.used_at),
-        revokedAt: row.revoked_at === null ? null : iso(row.revoked_at),
+        createdAt: isoAt(row.created_at),
+        expiresAt: isoAt(row.expires_at),
+        usedAt: row.used_at === null ? null : isoAt(row.used_at),
+        revokedAt: row.revoked_at === null ? null : isoAt(row.revoked_at),
       }));
     },
 

@@ -1,5 +1,5 @@
 /** Short tokens of machines, sign-ins of browsers, and read tokens. Stored as hashes; revoking a machine deletes all that belong to it. */
-import { type Database, isSessarcError, SessarcError } from "sessarc";
+import { type Database, isoAt, isSessarcError, SessarcError } from "sessarc";
 import { isSigned } from "../../keys.ts";
 import { type Caller, readScopes, type Scope } from "./caller.ts";
 import type { Directory } from "./directory.ts";
@@ -11,8 +11,6 @@ const DAY_MS = 86_400_000;
 const SESSION_MS = 12 * 3_600_000;
 /** How much the clocks of a machine and of the server may differ. */
 const SKEW_MS = 5 * 60_000;
-
-const iso = (ms: number) => new Date(ms).toISOString();
 
 interface Issued {
   token: string;
@@ -148,9 +146,9 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
       return rows.map(({ created_at, expires_at, used_at, person, person_name, ...row }) => ({
         ...row,
         person: { id: person, name: person_name },
-        createdAt: iso(created_at),
-        expiresAt: iso(expires_at),
-        usedAt: used_at === null ? null : iso(used_at),
+        createdAt: isoAt(created_at),
+        expiresAt: isoAt(expires_at),
+        usedAt: used_at === null ? null : isoAt(used_at),
       }));
     },
 

@@ -74,6 +74,7 @@ async function foldersIn(path: string): Promise<string[]> {
   return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
 }
 
+/** Links are not followed: they lead out of the folder of mirrors. */
 const isFolder = (path: string): Promise<boolean> =>
   lstat(path).then(
     (stat) => stat.isDirectory(),
