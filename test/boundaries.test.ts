@@ -77,6 +77,7 @@ describe("who may import what", () => {
     expect(leaving("guard")).toEqual(["plugins/security/secrets"]);
     for (const room of ["secrets", "export", "guard"])
       expect(circlesOf(arrowsOf(own, `plugins/security/${room}`, 4)), room).toEqual([]);
+    expect(circlesOf(arrowsOf(own, "plugins/security/guard/taint", 5))).toEqual([]);
   });
 
   it("the list of plugins imports plugins' entries, code of commands that start at once, and nothing deeper", () => {

@@ -6,10 +6,10 @@ import type { Installer } from "./install/install.ts";
 import { reachesArchive } from "./own-archive.ts";
 import type { ToolCall } from "./payload.ts";
 import type { CallScan, Finding } from "./scan.ts";
-import { type Doubt, doubtFinding, doubtText } from "./taint/doubts.ts";
-import { findSmallestFirst, readPath } from "./taint/files.ts";
+import { type Doubt, toFinding, toQuestion } from "./taint/doubts.ts";
+import { findSmallestFirst, readPath } from "./taint/files/read.ts";
+import { isSecretFile, isStore } from "./taint/files/stores.ts";
 import { type CallPaths, type CallSources, findSources } from "./taint/paths.ts";
-import { isSecretFile, isStore } from "./taint/stores.ts";
 
 interface ToolFinding {
   rule: string;
@@ -66,7 +66,7 @@ export async function decide(
       : archive !== undefined
         ? archiveText(archive)
         : doubts[0] !== undefined && kernel.config.security.block === "probable"
-          ? doubtText(doubts[0])
+          ? toQuestion(doubts[0])
           : // A call that was not checked is not clean: do what the user chose for a guard that cannot answer.
             all.unchecked && (await installer.onFailureOf(call.client)) === "block"
             ? uncheckedText(all.late)
@@ -145,7 +145,7 @@ function inspectArchive({ call, paths, found }: Inspection, { storage, env, addr
 /** The doubts with what they name masked. Adds findings of those that have none. */
 function toDoubts({ scan, found, doubts }: Inspection): Doubt[] {
   const hidden = doubts.map((doubt) => ({ ...doubt, what: hideIn(scan.scanner, doubt.what).slice(0, 200) }));
-  found.push(...hidden.filter((doubt) => !doubt.found).map(doubtFinding));
+  found.push(...hidden.filter((doubt) => !doubt.found).map(toFinding));
   return hidden;
 }
 
@@ -157,7 +157,7 @@ function toDecision(
   return {
     decision: stops ? "block" : "allow",
     reason: stops ? reason : null,
-    ask: doubt !== undefined && !stops && mode === "enforce" ? doubtText(doubt) : null,
+    ask: doubt !== undefined && !stops && mode === "enforce" ? toQuestion(doubt) : null,
     findings: found
       .slice(0, 100)
       .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),

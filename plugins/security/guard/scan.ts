@@ -4,8 +4,8 @@ import type { Kernel, PoolTask, SessionEvent } from "sessarc";
 import type { Rule, Scanner } from "../secrets/engine.ts";
 import type { ScanJob, ScanJobResult } from "../secrets/job.ts";
 import { DEADLINE_MS } from "./install/hook-script.ts";
-import type { ReadFile } from "./taint/files.ts";
-import { gitPrints } from "./taint/git-past.ts";
+import { readGitOutput } from "./taint/files/git-past.ts";
+import type { ReadFile } from "./taint/files/read.ts";
 import { cutParts } from "./taint/part.ts";
 import type { CallSources } from "./taint/paths.ts";
 
@@ -122,7 +122,7 @@ export function createCallScans(kernel: Kernel): (scanner: Scanner) => CallScan 
         let known = places.length > 0;
         for (const place of places.slice(0, PLACES_LIMIT)) {
           const timeoutMs = Math.min(GIT_MS, Math.max(1, Math.floor(ends - performance.now())));
-          const printed = await gitPrints(args, place, { env: process.env, timeoutMs });
+          const printed = await readGitOutput(args, place, { env: process.env, timeoutMs });
           known &&= printed?.complete === true;
           if (!printed) continue;
           const text = part === undefined ? printed.text : cutParts(printed.text, [part]);

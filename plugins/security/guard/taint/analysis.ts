@@ -4,39 +4,48 @@
  */
 import { basename } from "node:path";
 import type { Doubt } from "./doubts.ts";
-import { listedFor } from "./folders.ts";
-import { type GitPast, gitPast } from "./git.ts";
+import { isSecretFile } from "./files/stores.ts";
+import type { Part } from "./part.ts";
+import { selectListed } from "./programs/folders.ts";
+import { type GitPast, readPast } from "./programs/git.ts";
 import {
-  filesFetched,
+  findFilesFetched,
+  findScript,
   HIDES_OR_RUNS_CODE,
   hides,
   hidesCode,
-  recipes,
+  readRecipes,
+  readTextPrinted,
   runsInput,
   runsWord,
-  scriptOf,
-  textPrinted,
-} from "./hidden.ts";
-import { codeLines, innerLine, LINE_WORD, mountedLine, optionLines, quoted, TAKES_LINES } from "./inner.ts";
-import type { Part } from "./part.ts";
+} from "./programs/hidden.ts";
 import {
-  copied,
-  goesTo,
+  findInnerLine,
+  findLinesInCode,
+  findLinesInOptions,
+  findMountedLine,
+  LINE_WORD,
+  quote,
+  TAKES_LINES,
+} from "./programs/inner.ts";
+import {
+  findCopies,
+  findFilesInScript,
+  findFileWords,
+  findListedWords,
   isInterpreter,
   isProgram,
   isQuiet,
   isShell,
+  readFolder,
   readStep,
   runsUnknown,
   type Step,
-  scriptFiles,
   showsUnknown,
   takesCode,
   takesInput,
   takesLine,
-  wordsListed,
-  wordsShown,
-} from "./programs.ts";
+} from "./programs/programs.ts";
 import {
   COPIED_LIMIT,
   findFilesLoaded,
@@ -48,8 +57,7 @@ import {
 import { type Allowance, parseShell } from "./shell.ts";
 import { type Flow, findSinks } from "./sink.ts";
 import { findCredential, findFilesInCode, readFileName } from "./source.ts";
-import { isSecretFile } from "./stores.ts";
-import { type Below, programOf, type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
+import { type Below, readProgram, type SimpleCommand, toWord, type Variables, WORD_LIMIT, type Word } from "./words.ts";
 
 export interface ShellLine {
   line: string;
@@ -197,13 +205,13 @@ function followCommand(place: Place, state: State): void {
   const files = isQuiet(program, words) || takesInput(program, words) ? [] : [...command.input];
   if (program === "cd" || program === "pushd") changeFolder(words[0], state);
   else {
-    changeFolder(goesTo(program, words), state);
+    changeFolder(readFolder(program, words), state);
     followInside(place, state);
     if (program === "." || program === "source") for (const word of words.slice(0, 1)) taintVariable("", word, state);
     files.push(...findFilesPrinted(step, command, state.variables), ...findFilesNamed(place, state));
   }
   propagate(files, place, state);
-  for (const copy of copied(program, words)) state.copies.add(copy);
+  for (const copy of findCopies(program, words)) state.copies.add(copy);
 }
 
 /** A credential that the command prints reaches the answer, or taints the variables that get it. */
@@ -217,7 +225,7 @@ function followCredential({ command, step, findFlow }: Place, state: State): voi
 
 /** Whether the output goes to a program that stores it: `| docker login --password-stdin`. */
 const isStored = ({ pipe }: SimpleCommand): boolean =>
-  pipe !== undefined && takesInput(programOf(pipe.words[0]?.text ?? ""), pipe.words.slice(1));
+  pipe !== undefined && takesInput(readProgram(pipe.words[0]?.text ?? ""), pipe.words.slice(1));
 
 function doubt(kind: Doubt["kind"], what: string, { reaching: { doubts } }: State): void {
   if (doubts.length < DOUBTS_LIMIT) doubts.push({ kind, what });
@@ -236,12 +244,12 @@ function followHidden({ command, step, findFlow }: Place, state: State): void {
       (hides(flow.step) || (depth < DEPTH * 3 && flow.writers.some((before) => comesHidden(before, depth + 1))))
     );
   };
-  for (const name of filesFetched(step)) state.fetched.add(name);
+  for (const name of findFilesFetched(step)) state.fetched.add(name);
   if (comesHidden(command)) for (const { text } of sink?.files ?? []) state.fetched.add(basename(text));
   const runs = writers.filter(({ pipe, into }) =>
     pipe === command ? runsInput(step) : into !== undefined && runsWord(step, into.word, into.file),
   );
-  const script = scriptOf(step, command);
+  const script = findScript(step, command);
   if (
     runs.some((one) => comesHidden(one)) ||
     (script !== undefined && state.fetched.has(basename(script))) ||
@@ -251,10 +259,10 @@ function followHidden({ command, step, findFlow }: Place, state: State): void {
   else if (state.depth < DEPTH) {
     const texts = runs.flatMap((one) => {
       const flow = findFlow(one);
-      return (flow && textPrinted(flow.step)) ?? [];
+      return (flow && readTextPrinted(flow.step)) ?? [];
     });
     if (step.program === "make" && runsInput(step)) texts.push(...command.bodies);
-    const lines = step.program === "make" ? texts.flatMap(recipes) : isShell(step.program) ? texts : [];
+    const lines = step.program === "make" ? texts.flatMap(readRecipes) : isShell(step.program) ? texts : [];
     for (const line of lines.slice(0, LINES_LIMIT)) followLine(line, { ...state, depth: state.depth + 1 });
   }
 }
@@ -286,11 +294,11 @@ function followInside({ command, step }: Place, state: State): void {
 
 /** Lines that a program runs in a container, on another machine or for an option. */
 function followLinesInWords({ program, words }: Step, inner: State): void {
-  const mounted = mountedLine(program, words);
+  const mounted = findMountedLine(program, words);
   for (const n of mounted?.keys() ?? [])
-    if (mounted && isProgram(mounted[n] ?? "")) followLine(mounted.slice(n).map(quoted).join(" "), inner);
-  for (const one of optionLines(program, words).slice(0, LINES_LIMIT)) followLine(one, inner);
-  const run = innerLine(program, words);
+    if (mounted && isProgram(mounted[n] ?? "")) followLine(mounted.slice(n).map(quote).join(" "), inner);
+  for (const one of findLinesInOptions(program, words).slice(0, LINES_LIMIT)) followLine(one, inner);
+  const run = findInnerLine(program, words);
   if (run)
     followLine(run.line, { ...inner, variables: new TaintedVariables(), aliases: new Map(), remote: run.remote });
 }
@@ -300,7 +308,7 @@ function followShell(command: SimpleCommand, step: Step, inner: State): void {
   const texts = step.words.map(({ text }) => text);
   const loaded = findFilesLoaded(step);
   const shell =
-    loaded.length > 0 ? texts.findIndex((text) => isShell(programOf(text))) : isShell(step.program) ? 0 : -1;
+    loaded.length > 0 ? texts.findIndex((text) => isShell(readProgram(text))) : isShell(step.program) ? 0 : -1;
   if (shell < 0) return;
   const variables = loaded.length > 0 ? new TaintedVariables() : inner.variables;
   for (const file of loaded) variables.add("", file);
@@ -319,7 +327,7 @@ function followCode(command: SimpleCommand, { program, words }: Step, state: Sta
       reachAnswer(file, state);
     }
     if (state.depth < DEPTH)
-      for (const line of codeLines(program, code).slice(0, LINES_LIMIT))
+      for (const line of findLinesInCode(program, code).slice(0, LINES_LIMIT))
         followLine(line, { ...state, depth: state.depth + 1 });
   }
 }
@@ -331,20 +339,24 @@ function findFilesNamed(place: Place, state: State): Word[] {
   const unsure = !followPast(place, state) && showsUnknown(program, words);
   state.reaching.unsure ||= unsure;
   if (command.bodies.length + command.input.length === 0) state.reaching.unsure ||= runsUnknown(program, words);
-  const shown = wordsShown(program, words, isPiped);
+  const shown = findFileWords(program, words, isPiped);
   const listed = state.lister?.into?.command === command && shown.some(({ open }) => open) ? state.listed : [];
   const added =
-    unsure && program === "xargs" ? [...listedFor(words, state.listed), ...command.bodies.flatMap(splitWords)] : listed;
+    unsure && program === "xargs"
+      ? [...selectListed(words, state.listed), ...command.bodies.flatMap(splitWords)]
+      : listed;
   // `find … | head -1 | xargs cat`
   if (state.lister?.pipe !== command || findFlow(command)?.passes !== "lines")
-    state.listed = wordsListed(program, words);
+    state.listed = findListedWords(program, words);
   state.lister = command;
   if (state.listed.length > 0 && (isPiped || command.pipe || command.into))
     for (const name of findFlow(command)?.sink.variables ?? []) state.listedIn.set(name, state.listed);
   const read = shown.flatMap(({ open, names = [] }) =>
     open ? names.flatMap((name) => state.listedIn.get(name) ?? []) : [],
   );
-  const scripts = [...words.map(({ text }) => text), ...command.bodies].flatMap((text) => scriptFiles(program, text));
+  const scripts = [...words.map(({ text }) => text), ...command.bodies].flatMap((text) =>
+    findFilesInScript(program, text),
+  );
   const loaded = findFilesLoaded(step);
   const all = [...added, ...read, ...scripts, ...shown, ...(loaded.length > 0 && printsLoaded(words) ? loaded : [])];
   return all.flatMap(readFileName);
@@ -353,7 +365,7 @@ function findFilesNamed(place: Place, state: State): Word[] {
 /** Has the guard read what a git command prints of the history, or the part of it that arrives. Returns false if it cannot. */
 function followPast({ command, step, findFlow }: Place, { reaching, folders, remote }: State): boolean {
   const words = findGitWords(step);
-  const past = words && gitPast(words);
+  const past = words && readPast(words);
   if (past === undefined || reaching.past.length >= PAST_LIMIT || remote) return false;
   const sink = findFlow(command)?.sink;
   if (!sink?.answer) return true;
@@ -368,8 +380,8 @@ function followPast({ command, step, findFlow }: Place, { reaching, folders, rem
 /** The words of git; after `xargs` the last one is unknown. */
 function findGitWords({ program, words }: Step): Word[] | undefined {
   if (program === "git") return words;
-  const at = program === "xargs" ? words.findIndex(({ text }) => programOf(text) === "git") : -1;
-  return at < 0 ? undefined : [...words.slice(at + 1), { ...wordOf(""), open: true }];
+  const at = program === "xargs" ? words.findIndex(({ text }) => readProgram(text) === "git") : -1;
+  return at < 0 ? undefined : [...words.slice(at + 1), { ...toWord(""), open: true }];
 }
 
 /** Follows `files` to the sink of the command: the answer, files or variables. */
@@ -415,7 +427,7 @@ function taintVariable(name: string, file: Word, state: State): void {
 }
 
 /** The words that `xargs` reads from a text. */
-const splitWords = (text: string): Word[] => text.slice(0, WORD_LIMIT).split(/\s+/).map(wordOf);
+const splitWords = (text: string): Word[] => text.slice(0, WORD_LIMIT).split(/\s+/).map(toWord);
 
 function changeFolder(folder: Word | undefined, { folders, home, reaching }: State): void {
   const place = folder && !folder.open ? folder.text.replace(/^~(?=\/|$)/, home) : undefined;

@@ -36,10 +36,10 @@ export interface Doubt {
 }
 
 /** The answer about a doubt. */
-export const doubtText = ({ kind, what }: Doubt): string => `sessarc: ${DOUBTS[kind].text(what)}`;
+export const toQuestion = ({ kind, what }: Doubt): string => `sessarc: ${DOUBTS[kind].text(what)}`;
 
 /** The row about a doubt in the findings of a call. */
-export const doubtFinding = ({ kind, what }: Doubt) => ({
+export const toFinding = ({ kind, what }: Doubt) => ({
   ruleId: kind,
   rule: DOUBTS[kind].rule,
   field: "tool_input",

@@ -4,12 +4,12 @@ import { isRecord, mustYield, type Pool, type PoolTask, yieldNow } from "sessarc
 import { pathsIn, type ToolRole } from "sessarc/adapter";
 import type { ToolCall } from "../payload.ts";
 import type { Reaching, ReachingFile, ReachingPast, ShellLine } from "./analysis.ts";
-import { type BelowBudget, createBelowBudget, findFilesBelow } from "./below.ts";
 import type { Doubt } from "./doubts.ts";
-import { findMatching, type GlobBudget } from "./glob.ts";
+import { type BelowBudget, createBelowBudget, findFilesBelow } from "./files/below.ts";
+import { findMatching, type GlobBudget } from "./files/glob.ts";
+import { isStore } from "./files/stores.ts";
 import type { Part } from "./part.ts";
-import { seeksTokens, toSearchPart } from "./search.ts";
-import { isStore } from "./stores.ts";
+import { seeksTokens, toSearchPart } from "./programs/search.ts";
 import { type Below, WORD_LIMIT } from "./words.ts";
 
 const FILES_LIMIT = 1_000;

@@ -1,6 +1,6 @@
 /** Propagation: which variables and files of a line carry the contents of other files, and the commands that print them. */
 import { basename, dirname, join, normalize } from "node:path";
-import { isShell, isTest, type Step, signsIn, takesCode } from "./programs.ts";
+import { isShell, isTest, type Step, signsIn, takesCode } from "./programs/programs.ts";
 import { findNamesPrinted } from "./source.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
@@ -8,7 +8,7 @@ import type { SimpleCommand, Word } from "./words.ts";
 const VARIABLES_LIMIT = 200;
 const FILES_LIMIT = 20;
 const NAMES_LIMIT = 200;
-/** Words that are searched for files to load. */
+/** Words that are findSearched for files to load. */
 const WORDS_LIMIT = 2_000;
 /** Names under which a line stores files, and files under one name. */
 const COPIES_LIMIT = 500;
@@ -40,7 +40,7 @@ export class TaintedVariables {
     if (names.length > NAMES_LIMIT) return this.all;
     return names.flatMap((name) => [
       ...(this.#files.get(name) ?? []),
-      ...(sure ? [] : (this.#files.get("") ?? []).map((file) => ofVariable(file, name))),
+      ...(sure ? [] : (this.#files.get("") ?? []).map((file) => toVariablePart(file, name))),
     ]);
   }
 
@@ -53,7 +53,7 @@ export class TaintedVariables {
   }
 }
 
-const ofVariable = (file: Word, name: string): Word =>
+const toVariablePart = (file: Word, name: string): Word =>
   file.part === undefined ? { ...file, part: { kind: "variable", name } } : file;
 
 /** Files that the line copies, packs or writes, by the names of the copies. */

@@ -1,7 +1,7 @@
 /** Sanitizers: how much of its input a program writes to its output, as data. They write nothing anywhere else. */
 import type { Part } from "./part.ts";
-import { isQuiet, type Step, takesInput } from "./programs.ts";
-import { programOf, type SimpleCommand, type Word } from "./words.ts";
+import { isQuiet, type Step, takesInput } from "./programs/programs.ts";
+import { readProgram, type SimpleCommand, type Word } from "./words.ts";
 
 /**
  * What of its input a command passes on:
@@ -80,7 +80,7 @@ const NAMES: Record<string, (text: string, words: readonly string[]) => boolean>
 
 /** Returns what a command passes on of its input. */
 export function readSanitizer({ program, words, wrappers }: Step, command: SimpleCommand): Sanitizer {
-  if (command.aside || wrappers.some(({ text }) => MEDDLERS.has(programOf(text)))) return { passes: "unknown" };
+  if (command.aside || wrappers.some(({ text }) => MEDDLERS.has(readProgram(text)))) return { passes: "unknown" };
   const isPlain = words.length <= WORDS_LIMIT && words.every(({ open, pattern }, n) => !open && !(pattern && n === 0));
   return { passes: readPassed(program, words, command), part: isPlain ? readPart(program, words) : undefined };
 }

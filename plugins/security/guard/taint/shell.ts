@@ -16,7 +16,15 @@ import {
   type Word as WordNode,
   type WordPart,
 } from "unbash";
-import { emptyCommand, type SimpleCommand, unescaped, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
+import {
+  createCommand,
+  resolveEscapes,
+  type SimpleCommand,
+  toWord,
+  type Variables,
+  WORD_LIMIT,
+  type Word,
+} from "./words.ts";
 
 /** The work that remains for a line and all lines inside it. */
 export interface Allowance {
@@ -80,7 +88,7 @@ class Reader {
   }
 
   /** `head`: the command that a pipe writes to. A compound command is not added for it, so that what reaches it counts as shown. */
-  #run(node: SyntaxNode, sink: Sink, head = emptyCommand()): void {
+  #run(node: SyntaxNode, sink: Sink, head = createCommand()): void {
     if (!this.#spend()) return;
     switch (node.type) {
       case "Command":
@@ -102,7 +110,7 @@ class Reader {
         this.#children(node, sink);
         break;
       case "TestCommand":
-        head.words.push(wordOf("[["));
+        head.words.push(toWord("[["));
         this.#test(node.expression, head);
         this.#finish(head, sink);
         break;
@@ -131,13 +139,13 @@ class Reader {
     if (first?.type === "AndOr") first = first.commands[0];
     if (first?.type !== "Command" || first.name?.value !== "read") return;
     head.words.push(
-      ...[first.name, ...first.args].flatMap((word) => (word.type === "Word" ? [wordOf(word.value)] : [])),
+      ...[first.name, ...first.args].flatMap((word) => (word.type === "Word" ? [toWord(word.value)] : [])),
     );
     this.#finish(head, {});
   }
 
   #pipeline({ commands }: Pipeline, sink: Sink): void {
-    const heads = commands.map(emptyCommand);
+    const heads = commands.map(createCommand);
     for (const [n, one] of commands.entries()) {
       const pipe = heads[n + 1];
       this.#run(one, pipe ? { pipe } : sink, heads[n]);
@@ -146,7 +154,7 @@ class Reader {
 
   /** `{ cat a; } > b`, `done < a` */
   #redirected({ command: inner, redirects }: Redirected, sink: Sink): void {
-    const command = emptyCommand();
+    const command = createCommand();
     for (const one of redirects) this.#redirect(one, command);
     const { out, aside } = command;
     this.#run(inner, out ? { out } : aside ? { aside } : sink, command);
@@ -170,7 +178,7 @@ class Reader {
   }
 
   #alias({ name, value }: Assignment, command: SimpleCommand): Word {
-    const word = value.type === "Word" ? this.#word(value, command) : wordOf("");
+    const word = value.type === "Word" ? this.#word(value, command) : toWord("");
     word.text = `${name}=${word.text}`;
     return word;
   }
@@ -182,7 +190,7 @@ class Reader {
 
   /** `for A in x y` */
   #list(name: string, values: readonly WordNode[]): void {
-    const command = emptyCommand();
+    const command = createCommand();
     this.#set(name, values, command);
     this.#finish(command, {});
   }
@@ -225,7 +233,7 @@ class Reader {
   }
 
   #test(node: SyntaxNode, command: SimpleCommand): void {
-    if (node.type === "TestUnary") command.words.push(wordOf(node.operator));
+    if (node.type === "TestUnary") command.words.push(toWord(node.operator));
     forEachChild(node, (child) => {
       if (child.type === "Word") command.words.push(this.#word(child, command));
       else this.#test(child, command);
@@ -233,12 +241,12 @@ class Reader {
   }
 
   #word({ parts, value }: WordNode, command: SimpleCommand): Word {
-    if (!this.#spend()) return wordOf("");
-    return parts ? this.#joined(parts, command) : wordOf(value);
+    if (!this.#spend()) return toWord("");
+    return parts ? this.#joined(parts, command) : toWord(value);
   }
 
   #joined(parts: readonly WordPart[], command: SimpleCommand): Word {
-    const word = wordOf("");
+    const word = toWord("");
     for (const part of parts) this.#add(part, word, command);
     return word;
   }
@@ -323,7 +331,7 @@ class Reader {
     const [, single, double, bare] = LITERAL.exec(text) ?? [];
     const literal = single ?? double ?? bare;
     if (WORKING_FOLDER.test(text)) this.#variable("PWD", word);
-    else if (literal !== undefined) word.text += unescaped(literal);
+    else if (literal !== undefined) word.text += resolveEscapes(literal);
     else if (program && isProgram) word.text = program;
     else {
       word.open = true;
@@ -334,7 +342,7 @@ class Reader {
   #process(part: ProcessSubstitutionPart, command: SimpleCommand): void {
     const reads = part.operator === "<";
     if (!reads) command.aside = true;
-    this.#substitution(part, reads ? { into: { command, word: wordOf(""), file: true } } : {});
+    this.#substitution(part, reads ? { into: { command, word: toWord(""), file: true } } : {});
   }
 
   #substitution(part: { text: string; script: ParsedScript | undefined }, sink: Sink): void {

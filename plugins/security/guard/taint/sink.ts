@@ -1,7 +1,7 @@
 /** Sinks: where the output of each command arrives, after pipes and sanitizers. */
 import { normalize } from "node:path";
 import type { Part } from "./part.ts";
-import { isTest, type Step, signsIn, takesInput } from "./programs.ts";
+import { isTest, type Step, signsIn, takesInput } from "./programs/programs.ts";
 import { readSanitizer, type Sanitizer } from "./sanitizer.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
@@ -66,22 +66,22 @@ function withOwnFiles({ program, words }: Step, sink: Sink): Sink {
 
 function findSink({ out, pipe, into, aside }: SimpleCommand, flows: Map<SimpleCommand, Flow>): Sink {
   if (aside) return ANSWER;
-  if (out) return sinkAtFile(out);
-  if (pipe) return sinkAfter(flows.get(pipe));
+  if (out) return findSinkAtFile(out);
+  if (pipe) return findSinkAfter(flows.get(pipe));
   if (!into) return ANSWER;
-  return into.file ? sinkOfSubstitutedFile(into, flows) : { ...sinkOfSubstitutedWord(into, flows), word: true };
+  return into.file ? findSinkOfFile(into, flows) : { ...findSinkOfWord(into, flows), word: true };
 }
 
 type Into = NonNullable<SimpleCommand["into"]>;
 
 /** `cat <(cat a)` */
-function sinkOfSubstitutedFile({ command }: Into, flows: Map<SimpleCommand, Flow>): Sink {
+function findSinkOfFile({ command }: Into, flows: Map<SimpleCommand, Flow>): Sink {
   const owner = flows.get(command);
-  return /^(?:\.|source)$/.test(owner?.step.program ?? "") ? { ...NOWHERE, variables: [""] } : sinkAfter(owner);
+  return /^(?:\.|source)$/.test(owner?.step.program ?? "") ? { ...NOWHERE, variables: [""] } : findSinkAfter(owner);
 }
 
 /** `echo $(cat a)` */
-function sinkOfSubstitutedWord(into: Into, flows: Map<SimpleCommand, Flow>): Sink {
+function findSinkOfWord(into: Into, flows: Map<SimpleCommand, Flow>): Sink {
   const owner = flows.get(into.command);
   if (into.word.sets !== undefined) return { ...NOWHERE, variables: [into.word.sets] };
   if (!owner) return ANSWER;
@@ -96,7 +96,7 @@ function sinkOfSubstitutedWord(into: Into, flows: Map<SimpleCommand, Flow>): Sin
 const isForProgram = ({ command, word }: Into): boolean =>
   command.words[0]?.text === "env" && command.words[1] === word;
 
-function sinkAtFile(out: Word): Sink {
+function findSinkAtFile(out: Word): Sink {
   const path = normalize(out.text);
   if (path === "/dev/null") return NOWHERE;
   if (out.open || out.pattern || path === "" || /(?:^|\/)(?:dev|proc)\//.test(path)) return ANSWER;
@@ -104,7 +104,7 @@ function sinkAtFile(out: Word): Sink {
 }
 
 /** Where the output arrives after a sanitizer. */
-function sinkAfter(reader: Flow | undefined): Sink {
+function findSinkAfter(reader: Flow | undefined): Sink {
   if (!reader) return ANSWER;
   const { passes, part, sink } = reader;
   switch (passes) {

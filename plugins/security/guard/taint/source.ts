@@ -2,10 +2,11 @@
  * Sources: what a command reads that may be secret. Files that its words or its code name, and credentials from the environment, from a
  * client that is signed in or from a key store, where the guard can read no file.
  */
-import { PRINTERS } from "./printers.ts";
-import { isInterpreter, type Step, takesCode } from "./programs.ts";
-import { SECRET_PLACE } from "./stores.ts";
-import { type SimpleCommand, type Word, wordOf } from "./words.ts";
+
+import { SECRET_PLACE } from "./files/stores.ts";
+import { PRINTERS } from "./programs/printers.ts";
+import { isInterpreter, type Step, takesCode } from "./programs/programs.ts";
+import { type SimpleCommand, toWord, type Word } from "./words.ts";
 
 /** Names of variables with secrets. */
 const SECRET_NAME =
@@ -25,7 +26,7 @@ const PRINTS = /\b(?:console\.\w+|print\w*|puts|echo|p|pp|say|inspect|var_dump|s
 /** They print what they convert. */
 const CONVERTS = /(?:JSON\.stringify|inspect|Object\.(?:entries|values|assign)|String|dict|str|repr|dumps)\(\s*$/;
 const ASKS = /(?:!!|Boolean\(|bool\(|len\(|keys\(|\bin |typeof )$/;
-/** Characters of code that are searched. */
+/** Characters of code that are findSearched. */
 const CODE_LIMIT = 20_000;
 const DECLARED = /^(?:export|declare|typeset|readonly)$/;
 
@@ -169,6 +170,6 @@ export function* findFilesInCode(code: string): Generator<Word> {
     if (NOT_READ_BEFORE.test(code.slice(Math.max(0, match.index - 40), match.index))) continue;
     if (NOT_READ_AFTER.test(code.slice(end, end + 20))) continue;
     // In Perl, `<` before the name opens the file for reading.
-    yield wordOf((match[2] ?? "").replace(/^\+?<\s*/, ""));
+    yield toWord((match[2] ?? "").replace(/^\+?<\s*/, ""));
   }
 }

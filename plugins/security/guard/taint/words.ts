@@ -61,12 +61,12 @@ export type Variables = Map<string, Pick<Word, "text" | "pattern">>;
 /** Longest name of a file, and longest value of a variable; `A=$A$A` repeated would grow without end. */
 export const WORD_LIMIT = 4096;
 
-export const wordOf = (text: string): Word => ({ text, open: false, pattern: false });
+export const toWord = (text: string): Word => ({ text, open: false, pattern: false });
 
-export const emptyCommand = (): SimpleCommand => ({ words: [], input: [], bodies: [], filled: [], sets: [] });
+export const createCommand = (): SimpleCommand => ({ words: [], input: [], bodies: [], filled: [], sets: [] });
 
 /** `\n`, `\143`, `\x63` as `printf` and `echo -e` read them. */
-export const unescaped = (text: string): string =>
+export const resolveEscapes = (text: string): string =>
   text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|([nt\\]))/g,
     (_, hex?: string, octal?: string, letter?: string) => {
@@ -77,7 +77,7 @@ export const unescaped = (text: string): string =>
   );
 
 /** `/usr/bin/Cat` → `cat`; also after `!`, with which users run a command in some assistants. */
-export const programOf = (text: string): string =>
+export const readProgram = (text: string): string =>
   text.slice(Math.max(text.lastIndexOf("/") + 1, Number(text.startsWith("!")))).toLowerCase();
 
 /** The words after an option. */

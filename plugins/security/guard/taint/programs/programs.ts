@@ -1,9 +1,9 @@
 /** Programs as data: which of their files they print or send, and which they copy. */
 
-import { execAt, folders, found, foundByFd, listedFor, places, withFolders } from "./folders.ts";
-import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
-import { SEARCHERS, searched } from "./search.ts";
-import { programOf, type SimpleCommand, type Word, wordOf, wordsAfter } from "./words.ts";
+import { readProgram, type SimpleCommand, toWord, type Word, wordsAfter } from "../words.ts";
+import { findByFd, findByName, findExec, findPlaces, selectListed, toFolders, withFolders } from "./folders.ts";
+import { findGitCopies, findGitFiles, gitPrintsUnknown } from "./git.ts";
+import { findSearched, SEARCHERS } from "./search.ts";
 
 const names = (list: string) => new Set(list.split(" "));
 /** They print or send all their files. */
@@ -76,10 +76,10 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
     ...[
       ...wordsAfter(words, /^(?:-\w*K|--config)$/),
       ...words.flatMap((word) =>
-        /^(?:-K|--config=)./.test(word.text) ? [from(word, word.text[1] === "K" ? 2 : 9)] : [],
+        /^(?:-K|--config=)./.test(word.text) ? [sliceWord(word, word.text[1] === "K" ? 2 : 9)] : [],
       ),
     ].filter(({ text }) => !/curl[^/]*$|\.(?:conf|config|cfg)$/i.test(text)),
-    ...wordsAfter(words, /^--data-urlencode$/).map((word) => from(word, word.text.indexOf("@"))),
+    ...wordsAfter(words, /^--data-urlencode$/).map((word) => sliceWord(word, word.text.indexOf("@"))),
     ...words.filter(({ text }) => /^(?:--?[\w-]+=|-[dF]|[\w.-]+=)?[@<]|^-T.|^--upload-file=|^file:/i.test(text)),
   ],
   wget: (words) => [
@@ -96,18 +96,20 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   rsync: (words) =>
     withFolders(
       words,
-      sent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
+      findSent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
     ),
-  scp: (words) => withFolders(words, sent(words, HOST, /^-[iFloPcSJDX]$/)),
-  gsutil: (words) => withFolders(words, sent(words, /^gs:/, /^-[mhox]$/)),
+  scp: (words) => withFolders(words, findSent(words, HOST, /^-[iFloPcSJDX]$/)),
+  gsutil: (words) => withFolders(words, findSent(words, /^gs:/, /^-[mhox]$/)),
   gcloud: (words) =>
-    words.some(({ text }) => text === "storage") ? withFolders(words, sent(words, /^gs:/, /^--(?!recursive$)/)) : [],
+    words.some(({ text }) => text === "storage")
+      ? withFolders(words, findSent(words, /^gs:/, /^--(?!recursive$)/))
+      : [],
   rclone: (words) =>
-    /^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : withFolders(words, sent(words, REMOTE, /^--/)),
-  s3cmd: (words) => withFolders(words, sent(words, /^s3:/, /^--/)),
+    /^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : withFolders(words, findSent(words, REMOTE, /^--/)),
+  s3cmd: (words) => withFolders(words, findSent(words, /^s3:/, /^--/)),
   mc: (words) => (/^(?:cp|mirror|put|cat|pipe)$/.test(words[0]?.text ?? "") ? words.slice(1) : []),
   az: (words) => wordsAfter(words, /^(?:-f|--file|--source|-s)$/),
-  kubectl: (words) => (words[0]?.text === "cp" ? sent(words, /^[\w.@/-]+:/, /^-c$/) : []),
+  kubectl: (words) => (words[0]?.text === "cp" ? findSent(words, /^[\w.@/-]+:/, /^-c$/) : []),
   gh: (words) =>
     /^(?:gist (?:create|edit)|release (?:upload|create))$/.test(`${words[0]?.text} ${words[1]?.text}`)
       ? words.slice(2)
@@ -118,23 +120,23 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   ...Object.fromEntries(
     ["croc", "wormhole", "magic-wormhole", "transfer", "ffsend"].map((name) => [name, (words: Word[]) => words]),
   ),
-  aws: (words) => withFolders(words, sent(words, /^s3:/, /^--(?:exclude|include)$/)),
+  aws: (words) => withFolders(words, findSent(words, /^s3:/, /^--(?:exclude|include)$/)),
   cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
-  find: (words) => (runsReader(words) ? [...places(words), ...listedFor(words, found(words))] : []),
+  find: (words) => (runsReader(words) ? [...findPlaces(words), ...selectListed(words, findByName(words))] : []),
   ...Object.fromEntries(
     ["fd", "fdfind"].map((name) => [
       name,
-      (words: Word[]) => (fdRuns(words) ? listedFor(words.slice(execAt(words)), foundByFd(words)) : []),
+      (words: Word[]) => (fdRuns(words) ? selectListed(words.slice(findExec(words)), findByFd(words)) : []),
     ]),
   ),
-  git: gitShows,
+  git: findGitFiles,
   tar: (words) => {
-    const { creates, prints, archive, files } = packed(words);
+    const { creates, prints, archive, files } = readTar(words);
     if (creates) return archive === undefined || OUT.test(archive.text) ? files : [];
     return prints && archive ? [archive] : [];
   },
   zip: (words) => {
-    const { archive, files } = zipped(words);
+    const { archive, files } = readZip(words);
     return archive && OUT.test(archive.text) ? files : [];
   },
   ...Object.fromEntries(
@@ -190,7 +192,7 @@ const PROGRAMS = new Set([
   ...Object.keys(SOME),
   ...["eval", "printenv"],
 ]);
-export const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
+export const isProgram = (text: string): boolean => PROGRAMS.has(readProgram(text));
 
 /** The program that a command runs. */
 export interface Step {
@@ -207,9 +209,9 @@ export function readStep({ words: written }: SimpleCommand): Step {
   const wrappers = all.slice(0, all.length - rest.length - Number(first !== undefined));
   // `env` needs no program.
   const alone = first === undefined || /^(?:-|\w+=|$)/.test(first.text) ? wrappers.at(-1)?.text : undefined;
-  if (alone !== undefined && programOf(alone) === "env")
+  if (alone !== undefined && readProgram(alone) === "env")
     return { program: "env", words: first ? [first, ...rest] : rest, wrappers };
-  return { program: programOf(first?.text ?? ""), words: rest, wrappers };
+  return { program: readProgram(first?.text ?? ""), words: rest, wrappers };
 }
 
 /** `{cat,a}` → `cat a`. */
@@ -223,7 +225,7 @@ function spreadBraces(words: Word[]): Word[] {
 /** The command after `sudo -u x`, `env A=1`, `timeout 5` and the like. */
 function unwrap(words: Word[]): Word[] {
   let at = 0;
-  while (WRAPPERS.has(programOf(words[at]?.text ?? ""))) {
+  while (WRAPPERS.has(readProgram(words[at]?.text ?? ""))) {
     let next = at + 1;
     while (next < words.length && !isProgram(words[next]?.text ?? "")) next++;
     // No known program follows, so the next word is the program.
@@ -239,7 +241,7 @@ export const isTest = ({ program, words }: Step): boolean =>
 
 /** Whether a word may be a shell line: `watch -n 1 'cat a'`. */
 export const takesLine = (words: readonly Word[]): boolean =>
-  words.slice(0, WRAPPED_LIMIT).some(({ text }) => LINE_TAKERS.has(programOf(text)));
+  words.slice(0, WRAPPED_LIMIT).some(({ text }) => LINE_TAKERS.has(readProgram(text)));
 
 /** Whether one of the words is code. */
 export const takesCode = (program: string, words: readonly Word[]): boolean =>
@@ -255,27 +257,27 @@ export function isQuiet(program: string, words: readonly Word[]): boolean {
 }
 
 /** The words that name files the program prints or sends. `fed`: another command writes to its input. */
-export function wordsShown(program: string, words: Word[], fed = false): Word[] {
+export function findFileWords(program: string, words: Word[], fed = false): Word[] {
   if (isQuiet(program, words)) return [];
-  if (SEARCHERS.has(program)) return searched(program, words, fed);
+  if (SEARCHERS.has(program)) return findSearched(program, words, fed);
   const some = Object.hasOwn(SOME, program) ? SOME[program] : undefined;
   if (some) return some(words);
   if (READERS.has(program)) return words;
   if (COPIERS.has(program)) return OUT.test(words.at(-1)?.text ?? "") ? words.slice(0, -1) : [];
   const [module] = wordsAfter(words, /^-m$/);
-  if (module?.text === "http.server") return folders(words, wordsAfter(words, /^(?:-d|--directory)$/));
+  if (module?.text === "http.server") return toFolders(words, wordsAfter(words, /^(?:-d|--directory)$/));
   return takesCode(program, words) || (CODE.has(program) && /^(?:json\.tool|base64)$/.test(module?.text ?? ""))
     ? words
     : [];
 }
 
 /** Files that the program copies or packs, and where to. */
-export function copied(program: string, words: Word[]): { files: Word[]; to: Word }[] {
+export function findCopies(program: string, words: Word[]): { files: Word[]; to: Word }[] {
   if (program === "tar" || program === "zip") {
-    const { archive, files } = program === "tar" ? packed(words) : zipped(words);
+    const { archive, files } = program === "tar" ? readTar(words) : readZip(words);
     return archive ? [{ files, to: archive }] : [];
   }
-  if (program === "git") return gitTakes(words);
+  if (program === "git") return findGitCopies(words);
   if (!COPIERS.has(program) && program !== "rsync") return [];
   const files = words.filter(({ text }) => !text.startsWith("-"));
   const to = files.pop();
@@ -283,7 +285,7 @@ export function copied(program: string, words: Word[]): { files: Word[]; to: Wor
 }
 
 /** The folder of the option `-C`. */
-export const goesTo = (program: string, words: readonly Word[]): Word | undefined =>
+export const readFolder = (program: string, words: readonly Word[]): Word | undefined =>
   program === "git" || program === "tar" ? wordsAfter(words, /^-C$/)[0] : undefined;
 
 /** Whether the program prints files that its words do not name: `xargs cat`, `find -exec cat`, `git show main:a`. */
@@ -295,9 +297,9 @@ export function showsUnknown(program: string, words: Word[]): boolean {
 }
 
 /** Files whose names the program prints. */
-export function wordsListed(program: string, words: Word[]): Word[] {
-  if (program === "find") return found(words);
-  if (/^fd(?:find)?$/.test(program)) return foundByFd(words);
+export function findListedWords(program: string, words: Word[]): Word[] {
+  if (program === "find") return findByName(words);
+  if (/^fd(?:find)?$/.test(program)) return findByFd(words);
   return NAMERS.has(program) ? words : [];
 }
 
@@ -310,21 +312,23 @@ function runsReader(words: readonly Word[], anywhere = false): boolean {
   const start = anywhere ? 0 : words.findIndex(({ text }) => /^-(?:exec|execdir|ok)$/.test(text));
   const at = start < 0 ? -1 : words.findIndex(({ text }, n) => n >= start && isProgram(text));
   if (at < 0) return false;
-  const program = programOf(words[at]?.text ?? "");
+  const program = readProgram(words[at]?.text ?? "");
   if (program === "find" || program === "xargs") return true;
   const rest = words.slice(at + 1).filter(({ text }) => text !== ";" && text !== "+");
   if (!rest.some(({ text }) => text.includes("{}"))) rest.push({ text: "{}", open: true, pattern: false });
-  return isShell(program) || WRAPPERS.has(program) || wordsShown(program, rest).some(({ text }) => text.includes("{}"));
+  return (
+    isShell(program) || WRAPPERS.has(program) || findFileWords(program, rest).some(({ text }) => text.includes("{}"))
+  );
 }
 
 /** Whether `fd -x` starts a program that prints the files. */
 function fdRuns(words: readonly Word[]): boolean {
-  const at = execAt(words);
+  const at = findExec(words);
   return at >= 0 && runsReader(words.slice(at + 1), true);
 }
 
 /** The words before the address of the receiver, without options and their values. */
-function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
+function findSent(words: Word[], address: RegExp, option: RegExp): Word[] {
   const end = words.findLastIndex(({ text }) => address.test(text));
   const taken = new Set(wordsAfter(words, option));
   return words
@@ -333,7 +337,7 @@ function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
 }
 
 /** Commands of a script that a program reads: the files they send or print. `.read x`, `put x`. */
-export function scriptFiles(program: string, script: string): Word[] {
+export function findFilesInScript(program: string, script: string): Word[] {
   const command = Object.hasOwn(SCRIPTS, program) ? SCRIPTS[program] : undefined;
   if (!command) return [];
   return script
@@ -341,7 +345,7 @@ export function scriptFiles(program: string, script: string): Word[] {
     .split(/[\n;]/)
     .flatMap((line) => command.exec(line.trim())?.[1]?.split(/\s+/) ?? [])
     .filter((text) => text !== "" && !text.startsWith("-"))
-    .map((text) => wordOf(text.replace(/^(["'])(.*)\1$/, "$2")))
+    .map((text) => toWord(text.replace(/^(["'])(.*)\1$/, "$2")))
     .map((word) => ({ ...word, pattern: /[*?[]/.test(word.text) }));
 }
 
@@ -358,29 +362,29 @@ const SCRIPTS: Readonly<Record<string, RegExp>> = {
   mysql: /^(?:source|\\\.)\s+(.+)$/i,
 };
 
-const from = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });
+const sliceWord = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });
 
 /** Arguments of tar: `czf a.tgz b`, `-c -f a.tar b`, `--create --file=a.tar b`. */
-function packed(words: Word[]): { creates: boolean; prints: boolean; archive: Word | undefined; files: Word[] } {
+function readTar(words: Word[]): { creates: boolean; prints: boolean; archive: Word | undefined; files: Word[] } {
   // The first options need no dash.
   const all = words.map((word, n) => (n === 0 && /^\w+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word));
   const named = all.find(({ text }) => text.startsWith("--file="));
-  const archive = named ? from(named, "--file=".length) : wordsAfter(all, /^(?:-\w*f|--file)$/)[0];
+  const archive = named ? sliceWord(named, "--file=".length) : wordsAfter(all, /^(?:-\w*f|--file)$/)[0];
   const taken = new Set([...wordsAfter(all, /^(?:-[CTX]|--(?:exclude|directory|files-from|exclude-from))$/), archive]);
   return {
     creates: all.some(({ text }) => /^(?:-\w*[cru]\w*|--(?:create|append|update))$/.test(text)),
     prints: all.some(({ text }) => /^(?:-\w*O\w*|--to-stdout)$/.test(text)),
     archive,
-    files: folders(
+    files: toFolders(
       all,
       all.filter((word) => !word.text.startsWith("-") && !taken.has(word)),
     ),
   };
 }
 
-function zipped(words: Word[]): { archive: Word | undefined; files: Word[] } {
+function readZip(words: Word[]): { archive: Word | undefined; files: Word[] } {
   const end = words.findIndex(({ text }) => /^(?:-x|--exclude)/.test(text));
   const [archive, ...files] = words.slice(0, end < 0 ? words.length : end).filter(({ text }) => !/^-./.test(text));
   const recursive = words.some(({ text }) => /^(?:-\w*r\w*|--recurse-paths)$/.test(text));
-  return { archive, files: recursive ? folders(words, files) : files };
+  return { archive, files: recursive ? toFolders(words, files) : files };
 }

@@ -1,6 +1,7 @@
 /** Folders as arguments: of which files below them `grep -r`, `find`, `fd`, `tar` and `rsync` show or send the content. */
-import { SEARCHERS, searchOf, toSearchPart } from "./search.ts";
-import { type Below, programOf, type Word, wordOf } from "./words.ts";
+
+import { type Below, readProgram, toWord, type Word } from "../words.ts";
+import { readSearch, SEARCHERS, toSearchPart } from "./search.ts";
 
 /** Most folders and most names of one `find`. */
 const FOUND_LIMIT = 20;
@@ -11,37 +12,37 @@ export function withFolders(all: readonly Word[], words: Word[]): Word[] {
   const whole = all.some(({ text }) =>
     /^(?:sync|rsync|mirror|copy|copyto|move|-\w*[arR]\w*|--(?:recursive|archive))$/.test(text),
   );
-  return whole ? folders(all, words) : words;
+  return whole ? toFolders(all, words) : words;
 }
 
-export const folders = (all: readonly Word[], words: Word[], below: Below = { names: [] }): Word[] =>
+export const toFolders = (all: readonly Word[], words: Word[], below: Below = { names: [] }): Word[] =>
   all.some(({ text }) => LEFT_OUT.test(text)) ? words : words.map((word) => ({ ...word, below: word.below ?? below }));
 
 /** Files that another program lists, with what a search among `words` shows of them: `find … | xargs grep x`. */
-export function listedFor(words: readonly Word[], files: readonly Word[]): Word[] {
-  const at = words.findIndex(({ text }) => SEARCHERS.has(programOf(text)));
+export function selectListed(words: readonly Word[], files: readonly Word[]): Word[] {
+  const at = words.findIndex(({ text }) => SEARCHERS.has(readProgram(text)));
   if (at < 0) return [...files];
-  const search = searchOf(programOf(words[at]?.text ?? ""), words.slice(at + 1));
+  const search = readSearch(readProgram(words[at]?.text ?? ""), words.slice(at + 1));
   if (search.pattern === undefined) return [...files];
   const part = toSearchPart(search.pattern, search);
   return files.map((file) => (file.below ? { ...file, part } : file));
 }
 
 /** The folders that `find` searches. */
-export const places = (words: Word[]): Word[] =>
+export const findPlaces = (words: Word[]): Word[] =>
   words.slice(
     0,
     words.findIndex(({ text }) => /^[-(!]/.test(text)),
   );
 
 /** The files of `find -name x` directly in its folders, and the folders themselves with the names that it asks for. */
-export function found(words: Word[]): Word[] {
+export function findByName(words: Word[]): Word[] {
   const isNot = (n: number) => /^(?:-not|!)$/.test(words[n - 2]?.text ?? "");
   const named = words.map((_, n) => /^-i?name$/.test(words[n - 1]?.text ?? ""));
   const names = words
     .filter((_, n) => named[n] && !isNot(n))
     .map((word) => ({ ...word, pattern: /[*?[]/.test(word.text) }));
-  const from = places(words).slice(0, FOUND_LIMIT);
+  const from = findPlaces(words).slice(0, FOUND_LIMIT);
   const direct = names
     .slice(0, FOUND_LIMIT)
     .flatMap((name) =>
@@ -51,7 +52,7 @@ export function found(words: Word[]): Word[] {
   if (words.some(({ text }) => OTHER_TESTS.test(text))) return direct;
   const not = words.filter((_, n) => named[n] && isNot(n)).map(({ text }) => text);
   const below: Below = { names: names.map(({ text }) => text), not };
-  const all = (from.length === 0 ? [wordOf(".")] : from).map((place) => ({ ...place, below }));
+  const all = (from.length === 0 ? [toWord(".")] : from).map((place) => ({ ...place, below }));
   return [...direct, ...all];
 }
 
@@ -59,12 +60,12 @@ export function found(words: Word[]): Word[] {
 const OTHER_TESTS =
   /^-(?:[ac]?newer\w*|[amc](?:time|min)|size|perm|user|group|i?regex|i?path|i?wholename|empty|links|inum|samefile)$/;
 
-export const execAt = (words: readonly Word[]): number =>
+export const findExec = (words: readonly Word[]): number =>
   words.findIndex(({ text }) => /^(?:-[xX]|--exec(?:-batch)?)$/.test(text));
 
 /** The folders of `fd` with the names that it asks for. */
-export function foundByFd(words: readonly Word[]): Word[] {
-  const at = execAt(words);
+export function findByFd(words: readonly Word[]): Word[] {
+  const at = findExec(words);
   const before = at < 0 ? words : words.slice(0, at);
   const isValue = (n: number) => FD_VALUED.test(before[n - 1]?.text ?? "");
   const [pattern, ...from] = before.filter(({ text }, n) => !text.startsWith("-") && !isValue(n));
@@ -77,7 +78,7 @@ export function foundByFd(words: readonly Word[]): Word[] {
     plain: !has(/^(?:-\w*[Hu]\w*|--(?:hidden|unrestricted))$/),
     ignores: !has(/^(?:-\w*[Iu]\w*|--(?:no-ignore\S*|unrestricted))$/),
   };
-  return (from.length > 0 ? from : [wordOf(".")]).map((place) => ({ ...place, below }));
+  return (from.length > 0 ? from : [toWord(".")]).map((place) => ({ ...place, below }));
 }
 
 const FD_VALUED =

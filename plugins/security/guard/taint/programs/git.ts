@@ -1,8 +1,9 @@
 /** Which files git prints, and which it stores and can print later. */
-import type { Part } from "./part.ts";
-import { searched } from "./search.ts";
-import { isSecretFile } from "./stores.ts";
-import { type Word, wordOf } from "./words.ts";
+
+import { isSecretFile } from "../files/stores.ts";
+import type { Part } from "../part.ts";
+import { toWord, type Word } from "../words.ts";
+import { findSearched } from "./search.ts";
 
 /** The name of everything that the line added to git; before a path, the name of that file in git. */
 const INDEX = ":";
@@ -12,22 +13,22 @@ const WORDS_LIMIT = 5_000;
 const NO_TEXT = /^--(?:quiet|name-only|name-status|summary|(?:num|short)?stat)$/;
 
 /** The subcommand and the words after it. */
-function subcommand(words: readonly Word[]): { name: string; rest: Word[] } {
+function readSubcommand(words: readonly Word[]): { name: string; rest: Word[] } {
   const at = words.findIndex(({ text }, n) => !text.startsWith("-") && !/^-[Cc]$/.test(words[n - 1]?.text ?? ""));
   return { name: words[at]?.text ?? "", rest: words.slice(at + 1) };
 }
 
 /** The words that name files the program prints or sends. */
-export function gitShows(words: Word[]): Word[] {
-  const { name, rest } = subcommand(words);
+export function findGitFiles(words: Word[]): Word[] {
+  const { name, rest } = readSubcommand(words);
   const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
   if (/^(?:blame|annotate)$/.test(name)) return rest;
-  if (name === "grep") return [...rest, ...found(rest)];
+  if (name === "grep") return [...rest, ...searchTracked(rest)];
   if (name === "config" && has(/^(?:-l|--list|--get-regexp)$/) && !has(/^--name-only$/))
-    return [wordOf(".git/config"), wordOf("~/.gitconfig")];
-  if (name === "remote" && has(/^(?:-v|--verbose|get-url)$/)) return [{ ...wordOf(".git/config"), part: URLS }];
+    return [toWord(".git/config"), toWord("~/.gitconfig")];
+  if (name === "remote" && has(/^(?:-v|--verbose|get-url)$/)) return [{ ...toWord(".git/config"), part: URLS }];
   if (name === "show" || name === "cat-file")
-    return [...rest.slice(0, WORDS_LIMIT).flatMap(fromIndex), ...(has(NO_TEXT) ? [] : [all])];
+    return [...rest.slice(0, WORDS_LIMIT).flatMap(readIndexed), ...(has(NO_TEXT) ? [] : [all])];
   if (has(NO_TEXT)) return [];
   if (name === "diff" && has(/^--no-index$/)) return rest;
   if (name === "archive") return [];
@@ -41,7 +42,7 @@ const isPath = ({ text }: Word): boolean => !text.startsWith("-");
 
 /** Whether git prints contents that only git has: earlier versions and changes. */
 export function gitPrintsUnknown(words: readonly Word[]): boolean {
-  const { name, rest } = subcommand(words);
+  const { name, rest } = readSubcommand(words);
   const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
   if (has(NO_TEXT)) return false;
   if (name === "show" || name === "diff" || name === "archive") return true;
@@ -50,10 +51,10 @@ export function gitPrintsUnknown(words: readonly Word[]): boolean {
 }
 
 /** `git grep` searches files as `grep -r` does, without those that git ignores. */
-function found(rest: readonly Word[]): Word[] {
+function searchTracked(rest: readonly Word[]): Word[] {
   const ignores = !rest.some(({ text }) => text === "--no-index");
   const words = rest.filter(({ text }) => text !== "--no-index" && text !== "--");
-  return searched("grep", [wordOf("-r"), ...words], false).map((word) =>
+  return findSearched("grep", [toWord("-r"), ...words], false).map((word) =>
     word.below ? { ...word, below: { ...word.below, ignores } } : word,
   );
 }
@@ -63,15 +64,15 @@ const URLS: Part = { kind: "matches", pattern: "url", inverts: false, ignoresCas
 const all: Word = { text: INDEX, open: false, pattern: false };
 
 /** `:a` is the added file, `main:a` a file that the line may have committed. */
-function fromIndex(word: Word): Word[] {
+function readIndexed(word: Word): Word[] {
   const [, revision, path = ""] = /^([^-:][^:]*)?:(?:[0-3]:)?(?:\.\/)?(.+)$/.exec(word.text) ?? [];
   if (path === "") return [];
   return revision === undefined ? [{ ...word, text: path }] : [{ ...word, text: `${INDEX}${path}` }];
 }
 
 /** Files that git can print after this command: `git add a`. */
-export function gitTakes(words: readonly Word[]): { files: Word[]; to: Word }[] {
-  const { name, rest } = subcommand(words);
+export function findGitCopies(words: readonly Word[]): { files: Word[]; to: Word }[] {
+  const { name, rest } = readSubcommand(words);
   if (name !== "add" && name !== "stage") return [];
   const files = rest.filter(({ text }) => !text.startsWith("-")).slice(0, ADDED_LIMIT);
   if (files.length === 0) return [];
@@ -94,8 +95,8 @@ const CHOOSES_BY_VALUE = /^-[nGSU]$/;
 const PASSED_LIMIT = 50;
 
 /** Undefined if the command prints nothing of the history. */
-export function gitPast(words: readonly Word[]): GitPast | undefined {
-  const { name, rest } = subcommand(words);
+export function readPast(words: readonly Word[]): GitPast | undefined {
+  const { name, rest } = readSubcommand(words);
   const texts = rest.slice(0, PASSED_LIMIT).map(({ text }) => text);
   const has = (option: RegExp) => texts.some((text) => option.test(text));
   if (has(NO_TEXT)) return undefined;

@@ -3,10 +3,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RE2JS } from "re2js";
 import { readRegular } from "sessarc/files";
-import { expressions } from "../../secrets/match/expressions.ts";
+import { expressions } from "../../../secrets/match/expressions.ts";
+import type { Below } from "../words.ts";
 import { namesFit } from "./glob.ts";
 import { isSecretFile } from "./stores.ts";
-import type { Below } from "./words.ts";
 
 /** The work that remains for the folders of one call. */
 export interface BelowBudget {

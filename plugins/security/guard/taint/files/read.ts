@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32, gunzipSync, constants as zlib } from "node:zlib";
-import { cutParts, type Part, toKey } from "./part.ts";
+import { cutParts, type Part, toKey } from "../part.ts";
 
 /** Bytes of a file that are checked. */
 const READ_LIMIT = 16 * 2 ** 20;
@@ -90,7 +90,7 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
     const checksum = stat.size === filled ? "" : crc32(shown);
     // Any user can set mtime, but not ctime.
     const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${checksum}`;
-    return { path, text: decode(unpacked(shown, limit)), version, cut: filled > limit };
+    return { path, text: decode(unpack(shown, limit)), version, cut: filled > limit };
   } catch {
     // The tool cannot read this file either.
     return undefined;
@@ -100,7 +100,7 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
 }
 
 /** Unpacks gzip. Returns damaged files as they are. */
-function unpacked(bytes: Buffer, limit: number): Buffer {
+function unpack(bytes: Buffer, limit: number): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: limit, finishFlush: zlib.Z_SYNC_FLUSH });

@@ -1,5 +1,5 @@
 /** Shell lines inside the words of other programs. */
-import type { Word } from "./words.ts";
+import type { Word } from "../words.ts";
 
 /** Programs with a shell line in their words, besides those that have one after an option of `LINE_WORD`. */
 export const TAKES_LINES: ReadonlySet<string> = new Set(
@@ -16,22 +16,22 @@ const RUNNERS = /^(?:npx|dotenv|dotenvx|doppler|op|aws-vault|infisical|chamber|e
 const REMOTE_OPTION = /^(?:-[A-Za-z]*[bcDeEFiIJlLmopQRSuwW]|--(?:user|env|workdir|container|namespace|index))$/;
 
 /** Returns the shell line that a program runs: on another machine or in a container (`remote`: `ssh x 'cat a'`, `docker exec x env`), or here with more variables (`op run -- env`). */
-export function innerLine(program: string, words: readonly Word[]): { line: string; remote: boolean } | undefined {
+export function findInnerLine(program: string, words: readonly Word[]): { line: string; remote: boolean } | undefined {
   const texts = words.slice(0, 200).map(({ text }) => text);
   const dashes = texts.indexOf("--");
   if (RUNNERS.test(program) && dashes >= 0)
     return {
       line: texts
         .slice(dashes + 1)
-        .map(quoted)
+        .map(quote)
         .join(" "),
       remote: false,
     };
-  const line = remoteLine(program, texts, dashes);
+  const line = readRemoteLine(program, texts, dashes);
   return line === undefined ? undefined : { line, remote: true };
 }
 
-function remoteLine(program: string, texts: readonly string[], dashes: number): string | undefined {
+function readRemoteLine(program: string, texts: readonly string[], dashes: number): string | undefined {
   let at = 0;
   if (/^(?:docker|podman|nerdctl|kubectl|oc|docker-compose)$/.test(program)) {
     at = texts.indexOf("exec") + 1;
@@ -39,13 +39,13 @@ function remoteLine(program: string, texts: readonly string[], dashes: number): 
     if (dashes > 0)
       return texts
         .slice(dashes + 1)
-        .map(quoted)
+        .map(quote)
         .join(" ");
   } else if (program !== "ssh") return undefined;
   while (texts[at]?.startsWith("-")) at += REMOTE_OPTION.test(texts[at] ?? "") ? 2 : 1;
   const line = texts.slice(at + 1);
   // A container gets the words as they are; the shell of another machine parses them again.
-  return line.length === 0 ? undefined : program === "ssh" ? line.join(" ") : line.map(quoted).join(" ");
+  return line.length === 0 ? undefined : program === "ssh" ? line.join(" ") : line.map(quote).join(" ");
 }
 
 /** Options whose value is a shell line, and what precedes the line in it. */
@@ -67,7 +67,7 @@ const BACKTICKS = /`([^`\n]{1,2000})`|%x[({[]([^)}\]\n]{1,2000})/g;
 const CODE_LIMIT = 20_000;
 
 /** Returns the shell lines in the options of a program: `env -S 'cat a'`, `git -c alias.x='!cat a'`. */
-export function optionLines(program: string, words: readonly Word[]): string[] {
+export function findLinesInOptions(program: string, words: readonly Word[]): string[] {
   const texts = words.slice(0, 200).map(({ text }) => text);
   const named = LINE_OPTIONS.flatMap(([owner, option, start]) =>
     owner.test(program)
@@ -80,11 +80,11 @@ export function optionLines(program: string, words: readonly Word[]): string[] {
 }
 
 /** Returns the shell lines that code starts: `os.system("cat a")`, `run(["cat", "a"])`, and in Perl, PHP and Ruby also between backticks. */
-export function codeLines(program: string, code: string): string[] {
+export function findLinesInCode(program: string, code: string): string[] {
   const lines: string[] = [];
   const text = code.slice(0, CODE_LIMIT);
   for (const [, , line, list] of text.matchAll(STARTS)) {
-    const words = [...(list ?? "").matchAll(/(["'])([^"'\n]*)\1/g)].map(([, , word = ""]) => quoted(word));
+    const words = [...(list ?? "").matchAll(/(["'])([^"'\n]*)\1/g)].map(([, , word = ""]) => quote(word));
     if (line !== undefined) lines.push([line, ...words].join(" "));
     else if (words.length > 0) lines.push(words.join(" "));
   }
@@ -97,7 +97,7 @@ export function codeLines(program: string, code: string): string[] {
 const MOUNT = /^(?:type=bind,)?(?:src|source)=([^,]+),(?:dst|target|destination)=([^,]+)|^([^:]+):(\/[^:]*)(?::\w+)?$/;
 
 /** Returns the words that a new container runs, with the paths of its mounts as they are on this machine: `docker run -v .:/w x cat /w/a`. */
-export function mountedLine(program: string, words: readonly Word[]): string[] | undefined {
+export function findMountedLine(program: string, words: readonly Word[]): string[] | undefined {
   if (!/^(?:docker|podman|nerdctl)$/.test(program) || !words.slice(0, 3).some(({ text }) => text === "run"))
     return undefined;
   const texts = words.slice(0, 200).map(({ text }) => text);
@@ -113,4 +113,4 @@ export function mountedLine(program: string, words: readonly Word[]): string[] |
   return texts.map((text) => mounts.reduce((line, { from, to }) => line.replaceAll(`${to}/`, `${from}/`), text));
 }
 
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

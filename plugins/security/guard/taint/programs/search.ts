@@ -1,19 +1,19 @@
 /** The arguments of programs that search files for a pattern: `grep`, `rg`, `ag`, `ack`, and what they show. */
-import type { Part } from "./part.ts";
-import { type Below, type Word, wordOf } from "./words.ts";
+import type { Part } from "../part.ts";
+import { type Below, toWord, type Word } from "../words.ts";
 
 interface Search {
   /** Files and folders. */
   files: Word[];
   /** An expression for all patterns; undefined if it is unknown here. */
   pattern: string | undefined;
-  /** Folders are searched. */
+  /** Folders are findSearched. */
   recursive: boolean;
-  /** Only files with such names are searched. */
+  /** Only files with such names are findSearched. */
   names: string[];
   /** Files with such names are left out. */
   not: string[];
-  /** Files with names that begin with a dot are searched. */
+  /** Files with names that begin with a dot are findSearched. */
   hidden: boolean;
   ignoresCase: boolean;
   /** The lines without a match are shown. */
@@ -29,7 +29,7 @@ const VALUED =
 const VALUED_GREP = /^(?:-\w*[ABCmdD]|--(?:(?:after-|before-)?context|max-count|include|exclude(?:-dir)?|colou?r))$/;
 const NAMED = /^(?:-g|--(?:include|exclude|i?glob))$/;
 
-export function searchOf(program: string, words: readonly Word[]): Search {
+export function readSearch(program: string, words: readonly Word[]): Search {
   const isGrep = /grep$/.test(program);
   const valued = isGrep ? VALUED_GREP : VALUED;
   const patterns: Word[] = [];
@@ -67,7 +67,7 @@ export function searchOf(program: string, words: readonly Word[]): Search {
   return {
     files,
     pattern: known
-      ? patterns.map(({ text }) => expressionOf(text, /^z?grep$/.test(program), has)).join("|")
+      ? patterns.map(({ text }) => toExpression(text, /^z?grep$/.test(program), has)).join("|")
       : undefined,
     recursive: isGrep ? has(/^(?:-[a-zA-Z]*[rR]\w*|--(?:dereference-)?recursive|--directories=recurse)$/) : true,
     names: names.filter((name) => !name.startsWith("!")),
@@ -79,17 +79,17 @@ export function searchOf(program: string, words: readonly Word[]): Search {
   };
 }
 
-function expressionOf(text: string, isBasic: boolean, has: (option: RegExp) => boolean): string {
+function toExpression(text: string, isBasic: boolean, has: (option: RegExp) => boolean): string {
   const pattern = has(/^(?:-[a-zA-Z]*F|--fixed-strings|-Q)/)
     ? text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
     : isBasic && !has(/^(?:-[a-zA-Z]*[EP]|--(?:extended|perl)-regexp)/)
-      ? basic(text)
+      ? toExtended(text)
       : text;
   return has(/^(?:-[a-zA-Z]*w|--word-regexp)/) ? `\\b(?:${pattern})\\b` : `(?:${pattern})`;
 }
 
 /** A basic expression in the syntax of extended ones, where `+?(){}|` are special without a backslash. */
-const basic = (text: string): string =>
+const toExtended = (text: string): string =>
   text.replace(/\\?[+?(){}|]/g, (one) => (one.startsWith("\\") ? one.slice(1) : `\\${one}`));
 
 /** Matches that begin with these words show secrets wherever they are found: the fixed heads of tokens and keys. */
@@ -110,10 +110,10 @@ export const toSearchPart = (
 ): Part => ({ kind: "search", pattern, inverts, ignoresCase, context });
 
 /** The files and folders of a search, with what it shows of the files below a folder. `fed`: the program has an input. */
-export function searched(program: string, words: readonly Word[], fed: boolean): Word[] {
-  const search = searchOf(program, words);
+export function findSearched(program: string, words: readonly Word[], fed: boolean): Word[] {
+  const search = readSearch(program, words);
   if (!search.recursive) return search.files;
-  const places = search.files.length > 0 ? search.files : fed ? [] : [wordOf(".")];
+  const places = search.files.length > 0 ? search.files : fed ? [] : [toWord(".")];
   const below: Below = {
     names: search.names,
     not: search.not,

@@ -54,10 +54,10 @@ export const SECRET_PLACE = /^\/proc\/.*\/environ$|^(?:\/var)?\/run\/secrets\//;
 const PUBLIC_HALF = /\.pub$/i;
 
 /** Whether reading the file at this path shows a credential, whatever its form. */
-export const isStore = (path: string): boolean => STORES.test(slashed(path)) && !PUBLIC_HALF.test(path);
+export const isStore = (path: string): boolean => STORES.test(toSlashes(path)) && !PUBLIC_HALF.test(path);
 
 /** Windows separates folders by backslashes. */
-const slashed = (path: string): string => path.replaceAll("\\", "/");
+const toSlashes = (path: string): string => path.replaceAll("\\", "/");
 
 /** Names of files that hold secrets in any folder. Their content decides, where it can be read. */
 const SECRET_FILE = toExpression([
@@ -71,4 +71,4 @@ const NO_SECRET_FILE =
   /\.(?:example|sample|template|dist|pub|md|[cm]?[jt]sx?|vue|py|go|rs|rb|java|kt|cs|c|h|cpp|swift|sh|html|css)$/i;
 
 export const isSecretFile = (path: string): boolean =>
-  (SECRET_FILE.test(slashed(path)) && !NO_SECRET_FILE.test(path)) || isStore(path);
+  (SECRET_FILE.test(toSlashes(path)) && !NO_SECRET_FILE.test(path)) || isStore(path);

@@ -1,6 +1,7 @@
 /** Code that cannot be read before it runs, because it is encoded or comes from the network. */
+
+import { resolveEscapes, type SimpleCommand, type Word } from "../words.ts";
 import { INTERPRETERS, isInterpreter, isShell, SHELLS, type Step, takesCode } from "./programs.ts";
-import { type SimpleCommand, unescaped, type Word } from "./words.ts";
 
 /** Programs that decode or change their input, by the words with which they do. */
 const DECODERS: Readonly<Record<string, RegExp>> = {
@@ -77,7 +78,7 @@ export function runsWord({ program, words }: Step, word: Word, isFile: boolean):
 }
 
 /** The script that the program runs: `sh a.sh`, `. a.sh`, `./a.sh`. */
-export function scriptOf({ program, words }: Step, command: SimpleCommand): string | undefined {
+export function findScript({ program, words }: Step, command: SimpleCommand): string | undefined {
   if (isShell(program) || isInterpreter(program) || program === "." || program === "source")
     return words.find(({ text }) => !text.startsWith("-"))?.text;
   const own = command.words.at(-1 - words.length)?.text;
@@ -85,7 +86,7 @@ export function scriptOf({ program, words }: Step, command: SimpleCommand): stri
 }
 
 /** Files that a program loads from the network: `curl -o a`, `wget https://x/a`. */
-export function filesFetched({ program, words }: Step): string[] {
+export function findFilesFetched({ program, words }: Step): string[] {
   if (program !== "curl" && program !== "wget") return [];
   const texts = words.map(({ text }) => text);
   const option = program === "curl" ? /^(?:-\w*o|--output)$/ : /^(?:-\w*O|--output-document)$/;
@@ -101,23 +102,23 @@ export function filesFetched({ program, words }: Step): string[] {
 }
 
 /** The text that `echo` or `printf` prints; undefined for other programs and where it is not known. */
-export function textPrinted({ program, words }: Step): string | undefined {
+export function readTextPrinted({ program, words }: Step): string | undefined {
   if (!/^(?:echo|printf)$/.test(program) || words.some(({ open }) => open)) return undefined;
   const texts = words.map(({ text }) => text);
   if (program === "echo") {
     const options = texts.findIndex((text) => !/^-[neE]+$/.test(text));
     const said = texts.slice(Math.max(0, options)).join(" ");
-    return texts.some((text, n) => n < options && /e/.test(text)) ? unescaped(said) : said;
+    return texts.some((text, n) => n < options && /e/.test(text)) ? resolveEscapes(said) : said;
   }
   const [format = "", ...values] = texts[0] === "--" ? texts.slice(1) : texts;
   const used = [...values];
-  return unescaped(format)
+  return resolveEscapes(format)
     .replace(/%[sbq]/g, () => used.shift() ?? "")
     .concat(...used.map((value) => `\n${value}`));
 }
 
 /** The shell lines of a makefile: those that begin with a tab, and those after a rule's `;`. */
-export const recipes = (makefile: string): string[] =>
+export const readRecipes = (makefile: string): string[] =>
   makefile.split("\n").flatMap((line) => {
     const recipe = line.startsWith("\t") ? line : /^[^\t#=]*:[^=;]*;(.*)$/.exec(line)?.[1];
     return recipe === undefined

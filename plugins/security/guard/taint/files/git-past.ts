@@ -6,7 +6,7 @@ import { exec, GIT_LIST_KEYS, GIT_OPTIONS, gitEnvironment, gitFiltersOff } from 
 const MOST_BYTES = 2 ** 20;
 
 /** Returns what git prints; undefined if it cannot answer. `complete`: that is all of it. Nothing that the repository names is run. */
-export async function gitPrints(
+export async function readGitOutput(
   args: readonly string[],
   folder: string,
   { env, timeoutMs }: { env: Readonly<Record<string, string | undefined>>; timeoutMs: number },
