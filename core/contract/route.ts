@@ -47,6 +47,8 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
 interface BodyLimits {
   /** Bytes, counted while streaming. Default 1 MiB. */
   bytes?: number;
+  /** The body has this media type instead of JSON, and is checked and handled as bytes. For kernels with a front: the local service takes JSON alone. */
+  type?: string;
 }
 
 interface RouteMeta<M extends Method, P extends string> {

@@ -1,8 +1,11 @@
 /** The h3 app: the filter, every route, one shape for every error. */
 import { randomBytes } from "node:crypto";
 import type { H3, H3Event, HTTPResponse } from "h3";
+import type { Front } from "../contract/front.ts";
 import type { Kernel } from "../contract/kernel.ts";
+import type { RequestEvent } from "../contract/route.ts";
 import { SessarcError, toErrorBody } from "../errors/error.ts";
+import { messageIn } from "./body.ts";
 import {
   addSecurityHeaders,
   checkHead,
@@ -16,19 +19,27 @@ import { type Answer, JsonAnswer, routerPath, toAnswer, toHandler } from "./moun
 import type { RegisteredRoute } from "./paths.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** Builds the app. Loads h3 (about 40 ms the first time). */
-export async function createApp(kernel: Kernel, routes: readonly RegisteredRoute[], traffic: Traffic): Promise<H3> {
+/** Builds the app. Loads h3 (about 40 ms the first time). `front`: default: the local service's filter. */
+export async function createApp(
+  kernel: Kernel,
+  routes: readonly RegisteredRoute[],
+  traffic: Traffic,
+  front?: Front,
+): Promise<H3> {
   const { H3, HTTPResponse } = await import("h3");
   // allowMalformedURL: h3 would answer before the filter; ours answers those itself.
   const app = new H3({ silent: true, allowMalformedURL: true });
   app.use(async (event, next) => {
-    const answer = await filter(kernel, event, () => traffic.count(async () => toAnswer(await next(), 200)));
+    const answer = await filter(kernel, front ?? localFront(kernel), event, () =>
+      traffic.count(async () => toAnswer(await next(), 200)),
+    );
     return finish(answer, event.req.method, HTTPResponse);
   });
 
   for (const [path, group] of groupByPath(routes)) {
     for (const { route } of group) {
-      const handler = toHandler(route, kernel);
+      const handle = toHandler(route, kernel);
+      const handler = front ? (event: H3Event) => front.enter(route, event, () => handle(event)) : handle;
       app.on(route.method, path, handler);
       // Mounted by hand: the fallback below would catch HEAD before h3's own step from HEAD to GET.
       if (route.method === "GET") app.on("HEAD", path, handler);
@@ -61,26 +72,47 @@ function refuseRoute(event: H3Event): never {
   throw new SessarcError("ROUTE_NOT_FOUND", { method: event.req.method, path: event.url.pathname });
 }
 
-async function filter(kernel: Kernel, event: H3Event, next: () => Promise<Answer>): Promise<Answer> {
+async function filter(kernel: Kernel, front: Front, event: H3Event, next: () => Promise<Answer>): Promise<Answer> {
   const started = performance.now();
   const { method } = event.req;
   const path = event.url.pathname;
-  let answer: Answer;
-  try {
-    const head = headOf(event);
+  let code: string | undefined;
+  const refuse = async (error: unknown) => {
+    const body = await fail(kernel, event, front.toError(error));
+    code = body.code;
+    return body.answer;
+  };
+  const ask = async () => {
     if (kernel.closing.aborted) throw new SessarcError("SHUTTING_DOWN", {});
-    checkHead(head, { hosts: hostsOf(kernel), access: kernel.access });
-    answer = kernel.access.required && isLogin(head) ? await login(kernel, path) : await next();
-  } catch (error) {
-    answer = await fail(kernel, event, error);
-  }
+    return (await front.check(event)) ?? next();
+  };
+  let answer = await ask().catch(refuse);
+  const { status } = answer;
+  await front.answered(event, { status, code, ms: performance.now() - started }).catch(async (error: unknown) => {
+    if (answer instanceof Response) await answer.body?.cancel();
+    answer = await refuse(error);
+  });
   void kernel.notify("request:done", { method, path, status: answer.status, ms: performance.now() - started });
   return answer;
 }
 
-function headOf(event: H3Event): RequestHead {
+/** Of the service on one machine. */
+function localFront(kernel: Kernel): Front {
+  return {
+    async check(event) {
+      const head = headOf(event);
+      checkHead(head, { hosts: hostsOf(kernel), access: kernel.access });
+      return kernel.access.required && isLogin(head) ? login(kernel, head.path) : undefined;
+    },
+    enter: (_route, _event, next) => next(),
+    toError: (error) => error,
+    answered: async () => {},
+  };
+}
+
+function headOf(event: RequestEvent): RequestHead {
   const { headers, method } = event.req;
-  const node = event.runtime?.node?.req;
+  const node = messageIn(event.req);
   const host = headers.get("host");
   return {
     method,
@@ -119,13 +151,13 @@ async function login(kernel: Kernel, path: string): Promise<Response> {
 }
 
 /** Turns every failure into the one error shape. Internal ones are emitted on `request:error` with the id in the answer. */
-async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<Answer> {
+async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<{ answer: Answer; code: string }> {
   const shown = event.req.signal.aborted || kernel.closing.aborted ? (toShutdown(error) ?? error) : error;
   const errorId = randomBytes(4).toString("hex");
   const body = toErrorBody(shown, errorId);
   const info = { method: event.req.method, path: event.url.pathname, errorId };
   if (body.status >= 500 && body.code !== "SHUTTING_DOWN") await kernel.notify("request:error", error, info);
-  return new JsonAnswer(body, body.status, headersOf(shown));
+  return { answer: new JsonAnswer(body, body.status, headersOf(shown, body.status)), code: body.code };
 }
 
 /** Work that was cancelled because the client disconnected is not an internal failure. */
@@ -133,12 +165,12 @@ function toShutdown(error: unknown): SessarcError | undefined {
   return error instanceof Error && error.name === "AbortError" ? new SessarcError("SHUTTING_DOWN", {}) : undefined;
 }
 
-function headersOf(error: unknown): Record<string, string> {
+function headersOf(error: unknown, status: number): Record<string, string> {
+  if (status === 401) return { "www-authenticate": 'Bearer realm="sessarc"' };
   if (!(error instanceof SessarcError)) return {};
-  if (error.code === "METHOD_NOT_ALLOWED") {
-    return { allow: (error as SessarcError<"METHOD_NOT_ALLOWED">).params.allow.join(", ") };
-  }
-  return error.code === "UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {};
+  const { allow, seconds }: { allow?: unknown; seconds?: unknown } = error.params;
+  if (error.code === "METHOD_NOT_ALLOWED" && Array.isArray(allow)) return { allow: allow.join(", ") };
+  return typeof seconds === "number" ? { "retry-after": String(seconds) } : {};
 }
 
 /** `Plain` is what h3 hands to Node in one piece. */

@@ -34,8 +34,14 @@ export async function readJson(source: BodySource, limit: number): Promise<unkno
 
 /** The whole body; throws BODY_TOO_LARGE as soon as one byte too many arrived. */
 export function readBytes(source: BodySource, limit: number): Promise<Buffer> {
-  const message = source.runtime?.node?.req;
-  return isMessage(message) ? readMessage(message, limit) : readStream(source.body, limit);
+  const message = messageIn(source);
+  return message ? readMessage(message, limit) : readStream(source.body, limit);
+}
+
+/** The message of Node behind a request; undefined for one that came through no socket. */
+export function messageIn({ runtime }: BodySource): IncomingMessage | undefined {
+  const message = runtime?.node?.req;
+  return isMessage(message) ? message : undefined;
 }
 
 const isMessage = (message: unknown): message is IncomingMessage =>

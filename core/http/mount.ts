@@ -4,7 +4,7 @@ import type { Kernel } from "../contract/kernel.ts";
 import type { AnyRoute, RouteContext } from "../contract/route.ts";
 import { type Schema, validate } from "../contract/schema.ts";
 import { SessarcError } from "../errors/error.ts";
-import { DEFAULT_BODY, readJson } from "./body.ts";
+import { DEFAULT_BODY, readBytes, readJson } from "./body.ts";
 
 /** The h3 handler of a route. It always answers or throws; HEAD runs the handler of GET. */
 export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => Promise<Answer> {
@@ -66,8 +66,15 @@ function readQuery(search: URLSearchParams): Record<string, string | string[]> {
 
 /** The body is read and checked on every write; a handler gets it when the route has a schema for it. */
 async function readBody(route: AnyRoute, event: H3Event): Promise<unknown> {
-  const body = await readJson(event.req, route.limits?.bytes ?? DEFAULT_BODY);
+  const { bytes = DEFAULT_BODY, type } = route.limits ?? {};
+  if (type !== undefined) checkType(event.req, type);
+  const body = await (type === undefined ? readJson : readBytes)(event.req, bytes);
   return route.body ? validateBody(route.body, body) : undefined;
+}
+
+function checkType({ headers }: Request, type: string): void {
+  const given = headers.get("content-type") ?? "";
+  if (given !== type) throw new SessarcError("NOT_JSON", { type: given });
 }
 
 /** No body at all is tried as `{}`, so that what is missing is named field by field. */

@@ -6,8 +6,26 @@ import { loadResponses, type Responses } from "./responses.ts";
 
 type JsonObject = Record<string, unknown>;
 
+/** What a description of routes says of them as a whole. */
+export interface ApiInfo {
+  title: string;
+  description: string;
+  /** When a request needs one. */
+  token: "always" | "in token mode";
+}
+
+const LOCAL: ApiInfo = {
+  title: "sessarc",
+  description: "Local archive for the sessions of coding assistants.",
+  token: "in token mode",
+};
+
 /** Loads the converter for valibot when a route needs it. Cost: a few ms for all routes; the caller keeps the result. */
-export async function toOpenApi(routes: readonly RegisteredRoute[], url: string): Promise<JsonObject> {
+export async function toOpenApi(
+  routes: readonly RegisteredRoute[],
+  url: string,
+  { title, description, token }: ApiInfo = LOCAL,
+): Promise<JsonObject> {
   const answers = await loadResponses();
   const paths: Record<string, JsonObject> = {};
   for (const it of routes) {
@@ -18,14 +36,13 @@ export async function toOpenApi(routes: readonly RegisteredRoute[], url: string)
   return {
     openapi: "3.1.0",
     info: {
-      title: "sessarc",
+      title,
       version: VERSION,
-      description: "Local archive for the sessions of coding assistants.",
+      description,
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: url.replace(/\/$/, ""), description: "The service that answered this" }],
-    // A token is asked for in token mode alone.
-    security: [{}, { token: [] }],
+    security: token === "always" ? [{ token: [] }] : [{}, { token: [] }],
     tags: [...new Set(routes.map((it) => it.plugin))].map((name) => ({ name, description: `Routes of ${name}` })),
     paths,
     components: {
@@ -57,7 +74,7 @@ async function toOperation(
         parameter(name, "query", isRequired(query, name), schema),
       ),
     ],
-    ...(body ? { requestBody: { content: { "application/json": { schema: body } } } } : {}),
+    ...(body ? { requestBody: { content: { [route.limits?.type ?? "application/json"]: { schema: body } } } } : {}),
     responses: {
       [String(route.status ?? 200)]: {
         description: "Success",

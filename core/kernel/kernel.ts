@@ -7,6 +7,7 @@ import { type Setting, settle } from "../config/keys.ts";
 import type { Access } from "../contract/access.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { CoreConfig, ResolvedConfig } from "../contract/config.ts";
+import type { Front } from "../contract/front.ts";
 import type { HttpApp, Kernel, ServedAddress, Services } from "../contract/kernel.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { PluginProblem } from "../contract/reports.ts";
@@ -55,6 +56,8 @@ export interface KernelOptions {
   onBroken?: "throw" | "leave-out" | undefined;
   /** How long a plugin may block the thread, with `leave-out`. Default: it is reported after 10 s, the process is ended after 30 s. */
   patience?: Patience | undefined;
+  /** What is in front of its routes. Default: the local service's filter (Host, Origin, access). */
+  front?: Front | undefined;
   /** Gets one line for each failed request and listener. Default: stderr. */
   log?: ((line: string) => void) | undefined;
 }
@@ -115,7 +118,7 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
     const others = plugins.flatMap(({ plugin, source }) =>
       source && !isBuiltIn(source) ? [[plugin.name, source.specifier] as const] : [],
     );
-    const kernel = assemble(parts, registry, closer, starting, log, new Map(others));
+    const kernel = assemble(parts, registry, closer, starting, log, new Map(others), options.front);
     await startAll(plugins, door, kernel, registry, starting, timeoutMs);
     return { kernel, routes: registry.routes };
   } catch (error) {
@@ -233,6 +236,7 @@ function assemble(
   starting: { readonly plugin: string },
   log: (line: string) => void,
   sources: ReadonlyMap<string, string>,
+  front: Front | undefined,
 ): Kernel {
   hooks.hook("request:error", (error, { method, path, errorId }) => {
     log(`${errorId} ${method} ${path}: ${reasonOf(error)}`);
@@ -268,7 +272,7 @@ function assemble(
       return access.publish(served.url, served.port);
     },
     app() {
-      app ??= import("../http/app.ts").then((http) => http.createApp(kernel, registry.routes, traffic));
+      app ??= import("../http/app.ts").then((http) => http.createApp(kernel, registry.routes, traffic, front));
       return app;
     },
     fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),

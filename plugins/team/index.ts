@@ -12,11 +12,12 @@ import { commands } from "./commands.ts";
 import { config, type PushMode } from "./config.ts";
 
 import type { Directory } from "./server/accounts/directory.ts";
+import type { TeamServer } from "./server/front.ts";
 
 export type { MadeToken, TeamStatus, Withdrawal } from "./client/client.ts";
 export type { PushedSession, PushFrame, PushReport } from "./client/push.ts";
-export type { Device, Invitation, Person, ReadToken, SharedSpace, Space } from "./client/wire.ts";
 export type { Manifest, PortableSummary, Principal, TeamDatabase, TeamDatabaseOptions, TeamWriter } from "./types.ts";
+export type { Device, Invitation, Person, ReadToken, SharedSpace, Space } from "./wire/answers.ts";
 
 export const routes = clientRoutes;
 
@@ -109,5 +110,7 @@ declare module "sessarc" {
     team: Team;
     /** Of a server: its people and machines, in the kernels of people. */
     "team-directory": Directory;
+    /** Of a server: who asks, in the kernel of a node. */
+    "team-server": TeamServer;
   }
 }

@@ -3,11 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Json, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { digestOf } from "../manifest.ts";
+import type { Api } from "../server/api/index.ts";
 import type { Manifest } from "../types.ts";
+import { ANSWERS, refusal } from "../wire/answers.ts";
 import { readWithin } from "./answers.ts";
 import { signTokenRequest } from "./device.ts";
+import { leadsTo } from "./links.ts";
 import { problemOfReceipt } from "./receipt.ts";
-import * as wire from "./wire.ts";
 
 interface Credentials {
   device: string;
@@ -47,16 +49,27 @@ const BUSY: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 /** Ids of one question. */
 export const TOGETHER = 1_000;
 
+type Key = keyof typeof ANSWERS & keyof Api;
+type Sent<K extends Key> = ([keyof Api[K]["params"]] extends [never] ? unknown : { params: Api[K]["params"] }) &
+  (Api[K]["body"] extends undefined ? unknown : { body: Api[K]["body"] }) & { query?: Api[K]["query"] };
+type Received<K extends Key> = v.InferOutput<(typeof ANSWERS)[K]>;
+
+/** A request as it is sent. */
 interface Call {
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: string;
   path: string;
-  json?: unknown;
-  bytes?: Uint8Array;
-  /** Without a token. */
-  open?: boolean;
-  /** Much is sent, or the server has to work before it answers. */
-  slow?: boolean;
+  body: unknown;
 }
+
+/** Without a token. */
+const OPEN: ReadonlySet<Key> = new Set(["POST /join", "POST /token"]);
+/** Much is sent, or the server has to work before it answers. */
+const SLOW: ReadonlySet<Key> = new Set([
+  "DELETE /people/:id",
+  "PUT /blobs/:sha256",
+  "POST /sessions",
+  "POST /withdraw",
+]);
 
 interface Answer {
   status: number;
@@ -69,7 +82,7 @@ export class TeamApi {
   readonly #address: string;
   readonly #credentials: Credentials | undefined;
   readonly #options: ApiOptions;
-  #token: Promise<v.InferOutput<typeof wire.token>> | undefined;
+  #token: Promise<Received<"POST /token">> | undefined;
 
   constructor(address: string, credentials: Credentials | undefined, options: ApiOptions) {
     this.#address = address;
@@ -77,63 +90,16 @@ export class TeamApi {
     this.#options = options;
   }
 
-  join(body: { invite: string; name: string; publicKey: string; machine: string }): Promise<wire.Joined> {
-    return this.#ask({ method: "POST", path: "/join", json: body, open: true }, wire.joined);
-  }
-
-  me = () => this.#ask({ method: "GET", path: "/me" }, wire.me);
-  async open(): Promise<{ url: string; expires: string }> {
-    const opened = await this.#ask({ method: "POST", path: "/open", json: {} }, wire.opened);
-    this.#check(wire.leadsTo(opened.url, this.#address, /^\/auth\/[A-Za-z0-9_-]{16,200}$/), "its link leads elsewhere");
+  async open(): Promise<Received<"POST /open">> {
+    const opened = await this.ask("POST /open", {});
+    this.#check(leadsTo(opened.url, this.#address, /^\/auth\/[A-Za-z0-9_-]{16,200}$/), "its link leads elsewhere");
     return opened;
   }
 
-  async invite(body: {
-    scopes: readonly string[];
-    spaces?: readonly number[];
-    person?: string;
-    days?: number;
-  }): Promise<wire.Invitation> {
-    const made = await this.#ask({ method: "POST", path: "/invites", json: body }, wire.invitation);
-    this.#check(wire.leadsTo(made.link, this.#address, /^\/join#[A-Za-z0-9_-]{16,200}$/), "its link leads elsewhere");
+  async invite(body: Api["POST /invites"]["body"]): Promise<Received<"POST /invites">> {
+    const made = await this.ask("POST /invites", { body });
+    this.#check(leadsTo(made.link, this.#address, /^\/join#[A-Za-z0-9_-]{16,200}$/), "its link leads elsewhere");
     return made;
-  }
-  people = () => this.#ask({ method: "GET", path: "/people" }, wire.people);
-  logs = () => this.#ask({ method: "GET", path: "/logs" }, wire.logs);
-  devices = () => this.#ask({ method: "GET", path: "/devices" }, wire.devices);
-  spaces = () => this.#ask({ method: "GET", path: "/spaces" }, wire.spaces);
-  access = (person: string | undefined, limit: number) =>
-    this.#ask(
-      { method: "GET", path: `/access?${new URLSearchParams({ limit: String(limit), ...(person && { person }) })}` },
-      wire.access,
-    );
-  createSpace = (body: { name: string; kind: "team" | "project"; people: readonly string[] }) =>
-    this.#ask({ method: "POST", path: "/spaces", json: body }, wire.numbered);
-  addToSpace = (space: number, ids: readonly string[]) =>
-    this.#ask({ method: "POST", path: `/spaces/${space}/people`, json: { people: ids } }, wire.added);
-  makeToken = (body: { name: string; days?: number | undefined }) =>
-    this.#ask({ method: "POST", path: "/tokens", json: body }, wire.madeToken);
-
-  tokens = () => this.#ask({ method: "GET", path: "/tokens" }, wire.readTokens);
-
-  revokeToken = (id: string) =>
-    this.#ask({ method: "DELETE", path: `/tokens/${encodeURIComponent(id)}` }, wire.revoked);
-
-  revoke = (device: string, stolen: boolean) =>
-    this.#ask(
-      { method: "DELETE", path: `/devices/${encodeURIComponent(device)}${stolen ? "?stolen=1" : ""}` },
-      wire.endedMachine,
-    );
-
-  removePerson = (id: string, body: { private: "delete" } | { private: "give"; to: string }) =>
-    this.#ask(
-      { method: "DELETE", path: `/people/${encodeURIComponent(id)}`, json: body, slow: true },
-      wire.endedPerson,
-    );
-
-  /** Of these sessions those that the server lacks as they are, and those that were withdrawn. */
-  have(sessions: readonly { id: string; digest: string; space: number }[]) {
-    return this.#ask({ method: "POST", path: "/have", json: { sessions } }, wire.have);
   }
 
   /** Of these chunks those that the server lacks. What it names beside them does not count. */
@@ -141,28 +107,24 @@ export class TeamApi {
     const all = new Set<string>();
     for (let at = 0; at < sha256.length; at += TOGETHER) {
       const some = sha256.slice(at, at + TOGETHER);
-      const answer = await this.#ask({ method: "POST", path: "/blobs/have", json: { sha256: some } }, wire.missing);
+      const answer = await this.ask("POST /blobs/have", { body: { sha256: some } });
       const asked = new Set(some);
       for (const one of answer.missing) if (asked.has(one)) all.add(one);
     }
     return all;
   }
 
-  async putBlob(sha256: string, packed: Uint8Array): Promise<void> {
-    await this.#ask({ method: "PUT", path: `/blobs/${sha256}`, bytes: packed, slow: true }, wire.blobStored);
-  }
-
   async session(space: number, manifest: Manifest, again: boolean): Promise<"imported" | "unchanged"> {
-    const call = { method: "POST", path: "/sessions", json: { space, manifest, again }, slow: true } as const;
-    const { id, digest, outcome } = await this.#ask(call, wire.stored);
+    const { id, digest, outcome } = await this.ask("POST /sessions", {
+      body: { space, manifest: { ...manifest }, again },
+    });
     this.#check(id === manifest.id && digest === digestOf(manifest), "it stored another session");
     return outcome;
   }
 
   /** The receipt is signed, and is this machine's. */
-  async withdraw(ids: readonly string[], person: string): Promise<wire.Withdrawn> {
-    const call = { method: "POST", path: "/withdraw", json: { ids }, slow: true } as const;
-    const withdrawn = await this.#ask(call, wire.withdrawn);
+  async withdraw(ids: readonly string[], person: string): Promise<Received<"POST /withdraw">> {
+    const withdrawn = await this.ask("POST /withdraw", { body: { ids: [...ids] } });
     const problem = problemOfReceipt(withdrawn, person, this.#credentials?.device ?? "");
     this.#check(problem === undefined, `its receipt ${problem}`);
     return withdrawn;
@@ -172,21 +134,23 @@ export class TeamApi {
    * Asks until the server answers. Throws TEAM_UNREACHABLE when it does not, TEAM_REFUSED or TEAM_NO_ACCESS for what it refuses, TEAM_ANSWER_INVALID
    * for an answer that is not one.
    */
-  async #ask<T>(call: Call, schema: v.GenericSchema<unknown, T>): Promise<T> {
+  async ask<K extends Key>(key: K, sent: Sent<K>): Promise<Received<K>> {
+    const call = toCall(key, sent);
+    const isOpen = OPEN.has(key);
     let wait = this.#options.retryMs ?? 500;
     const longest = this.#options.longestWaitMs ?? LONGEST_WAIT_MS;
     let renewals = 0;
     for (let left = TRIES; ; ) {
       const token = this.#token;
-      const answer = await this.#send(call).catch((error: unknown) => ({ error }));
+      const answer = await this.#send(key, call).catch((error: unknown) => ({ error }));
       this.#options.signal.throwIfAborted();
       if ("error" in answer) {
         if (answer.error instanceof SessarcError) throw answer.error;
         if (--left === 0) throw this.#unreachable(answer.error);
         await delay(Math.min(longest, wait), undefined, this.#options);
       } else {
-        if (answer.status < 300) return this.#read(answer.body, schema);
-        if (answer.status === 401 && !call.open && renewals < RENEWALS) {
+        if (answer.status < 300) return this.#read(key, answer.body);
+        if (answer.status === 401 && !isOpen && renewals < RENEWALS) {
           // It expired meanwhile, or the server was restarted. Another request may have a new one already.
           renewals++;
           if (this.#token === token || renewals > 1) this.#token = undefined;
@@ -200,37 +164,36 @@ export class TeamApi {
   }
 
   /** Throws TEAM_ANSWER_INVALID for an answer that is too long. */
-  async #send({ method, path, json, bytes, open, slow }: Call): Promise<Answer> {
+  async #send(key: Key, { method, path, body }: Call): Promise<Answer> {
     const headers: Record<string, string> = { accept: "application/json" };
-    if (!open) headers.authorization = `Bearer ${(await this.#current()).token}`;
-    if (json !== undefined) headers["content-type"] = "application/json";
-    if (bytes) headers["content-type"] = "application/gzip";
-    const ms = this.#options.answerMs ?? (slow ? IMPORT_MS : ANSWER_MS);
+    if (!OPEN.has(key)) headers.authorization = `Bearer ${(await this.#current()).token}`;
+    const bytes = body instanceof Uint8Array;
+    if (body !== undefined) headers["content-type"] = bytes ? "application/gzip" : "application/json";
+    const ms = this.#options.answerMs ?? (SLOW.has(key) ? IMPORT_MS : ANSWER_MS);
     const response = await fetch(`${this.#address}/team/api${path}`, {
       method,
       headers,
       // Secrets in a redirect's target would go to another server.
       redirect: "error",
       signal: AbortSignal.any([this.#options.signal, AbortSignal.timeout(ms)]),
-      ...(json !== undefined && { body: JSON.stringify(json) }),
-      ...(bytes && { body: new Uint8Array(bytes) }),
+      ...(body !== undefined && { body: bytes ? new Uint8Array(body) : JSON.stringify(body) }),
     });
     const text = await readWithin(response, MOST_BYTES);
     if (text === undefined) throw this.#invalid("it is too long");
     return { status: response.status, retryAfterMs: retryAfter(response), body: toJson(text) };
   }
 
-  async #current(): Promise<v.InferOutput<typeof wire.token>> {
+  async #current(): Promise<Received<"POST /token">> {
     const known = await this.#token;
     if (known && Date.parse(known.expires) - Date.now() > MARGIN_MS) return known;
     const { device, keyFile } = this.#credentials ?? { device: "", keyFile: "" };
     const made = (async () => {
-      const json = await signTokenRequest(keyFile, this.#address, device);
-      const answer = await this.#send({ method: "POST", path: "/token", json, open: true });
+      const body = await signTokenRequest(keyFile, this.#address, device);
+      const answer = await this.#send("POST /token", toCall("POST /token", { body }));
       // A busy server is asked again by the caller, with a new signature.
       if (BUSY.has(answer.status)) throw new Error(`it answers ${answer.status}`);
       if (answer.status >= 300) throw this.#refused(answer);
-      return this.#read(answer.body, wire.token);
+      return this.#read("POST /token", answer.body);
     })();
     this.#token = made;
     made.catch(() => {
@@ -239,8 +202,9 @@ export class TeamApi {
     return made;
   }
 
-  #read<T>(body: Json | undefined, schema: v.GenericSchema<unknown, T>): T {
+  #read<K extends Key>(key: K, body: Json | undefined): Received<K> {
     if (body === undefined) throw this.#invalid("it is not JSON");
+    const schema: v.GenericSchema<unknown, Received<K>> = ANSWERS[key];
     const read = v.safeParse(schema, body, { abortEarly: true });
     if (read.success) return read.output;
     // The place alone: the value is the server's.
@@ -253,7 +217,7 @@ export class TeamApi {
   }
 
   #refused({ status, body }: Answer): SessarcError {
-    const read = v.safeParse(wire.refusal, body);
+    const read = v.safeParse(refusal, body);
     // Of a proxy, or of no team's server.
     if (!read.success) return this.#unreachable(new Error(`it answers ${status}`));
     const { code, message, fix } = read.output;
@@ -274,6 +238,21 @@ export class TeamApi {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new SessarcError("TEAM_UNREACHABLE", { address: this.#address, reason }, { cause: error });
   }
+}
+
+/** `DELETE /devices/:id` with `{ params: { id } }` is DELETE of `/devices/<id>`. */
+function toCall(key: Key, sent: { params?: object; query?: object; body?: unknown }): Call {
+  const [method = "", pattern = ""] = key.split(" ");
+  const params = new Map(Object.entries(sent.params ?? {}));
+  const path = pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params.get(name))));
+  const query = Object.entries(sent.query ?? {}).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as const] : [],
+  );
+  return {
+    method,
+    path: query.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(query))}`,
+    body: sent.body ?? (method === "POST" ? {} : undefined),
+  };
 }
 
 /** The code with which a server refused something. */

@@ -2,23 +2,23 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { createQueue, isSessarcError, type Kernel, SessarcError } from "sessarc";
+import type {
+  AccessEntry,
+  Device,
+  EndedMachine,
+  EndedPerson,
+  Invitation,
+  ParsedLogs,
+  Person,
+  SharedSpace,
+  Space,
+  Withdrawn,
+} from "../wire/answers.ts";
 import { TeamApi, TOGETHER } from "./api.ts";
 import { createDeviceKey, removeDeviceKey } from "./device.ts";
+import { isPrivate } from "./links.ts";
 import { type PushFrame, type PushOptions, type PushReport, push } from "./push.ts";
 import { createTeamStore, type PushedOf, type PushedRow, type Server } from "./store.ts";
-import {
-  type AccessEntry,
-  type Device,
-  type EndedMachine,
-  type EndedPerson,
-  type Invitation,
-  isPrivate,
-  type ParsedLogs,
-  type Person,
-  type SharedSpace,
-  type Space,
-  type Withdrawn,
-} from "./wire.ts";
 
 export interface ClientOptions {
   /** ms until a request is repeated the first time. */
@@ -143,12 +143,9 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       const publicKey = await createDeviceKey(keyPath(keyFile));
       try {
         const api = new TeamApi(address, undefined, { ...options, signal: kernel.closing });
-        const joined = await api.join({
-          invite,
-          publicKey,
-          name: wishes.name ?? kernel.env.env.USER ?? userInfo().username,
-          machine: wishes.machine ?? hostname(),
-        });
+        const name = wishes.name ?? kernel.env.env.USER ?? userInfo().username;
+        const body = { invite, publicKey, name, machine: wishes.machine ?? hostname() };
+        const joined = await api.ask("POST /join", { body });
         const own = joined.spaces.find(({ kind, mine }) => kind === "private" && mine) ?? joined.spaces[0];
         const space = spaceOf({ spaces: joined.spaces, space: own?.id ?? 0 }, wishes.space);
         // The address of the link is where this machine reaches the server; the server may know itself by another one.
@@ -168,7 +165,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
         let problem = problems.get(server.address) ?? null;
         if (ask) {
           try {
-            const { spaces } = await apiOf(server).me();
+            const { spaces } = await apiOf(server).ask("GET /me", {});
             server.spaces = spaces;
             problem = null;
             if (!kernel.storage.readOnly) await store.setSpaces(server.address, spaces);
@@ -199,7 +196,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     }): Promise<TeamStatus> {
       const server = await serverOf(changes.server);
       if (changes.space !== undefined) {
-        server.spaces = (await apiOf(server).me()).spaces;
+        server.spaces = (await apiOf(server).ask("GET /me", {})).spaces;
         await store.setSpaces(server.address, server.spaces);
       }
       const space = spaceOf(server, changes.space);
@@ -274,14 +271,14 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     /** An invitation link: for another person, or (`mine`) for another machine of this one. Spaces by name; default: the team's. */
     async invite(wishes: {
       server?: string | undefined;
-      scopes?: readonly string[] | undefined;
+      scopes?: ("push" | "read" | "own")[] | undefined;
       spaces?: readonly string[] | undefined;
       mine?: boolean | undefined;
       days?: number | undefined;
     }): Promise<Invitation> {
       const server = await serverOf(wishes.server);
       const api = apiOf(server);
-      const all = wishes.spaces ? (await api.spaces()).spaces : [];
+      const all = wishes.spaces ? (await api.ask("GET /spaces", {})).spaces : [];
       const spaces = wishes.spaces?.map((name) => spaceOf({ spaces: all, space: 0 }, name));
       return api.invite({
         scopes: wishes.scopes ?? ["push", "read"],
@@ -294,8 +291,11 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     /** People, machines and spaces, as far as this person may see them, and how many logs the server parses again. */
     async people(wanted: string | undefined): Promise<TeamPeople> {
       const api = apiOf(await serverOf(wanted));
-      const { people } = await api.people();
-      return { people, ...(await api.devices()), ...(await api.spaces()), logs: await api.logs() };
+      const { people } = await api.ask("GET /people", {});
+      const { devices } = await api.ask("GET /devices", {});
+      const { spaces } = await api.ask("GET /spaces", {});
+      const { waiting, failed, without } = await api.ask("GET /logs", {});
+      return { people, devices, spaces, logs: { waiting, failed, without } };
     },
 
     /** Creates a space with these people in it, or adds them to the one of that name. People by id or name. */
@@ -306,21 +306,29 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     }): Promise<SharedSpace[]> {
       const server = await serverOf(wishes.server);
       const api = apiOf(server);
-      const { people } = await api.people();
+      const { people } = await api.ask("GET /people", {});
       const ids = wishes.people.map((wanted) => personOf(people, wanted));
-      const known = (await api.spaces()).spaces.find(({ name }) => name.toLowerCase() === wishes.name.toLowerCase());
-      if (!known) await api.createSpace({ name: wishes.name, kind: "project", people: ids });
-      else if (ids.length > 0) await api.addToSpace(known.id, ids);
-      await store.setSpaces(server.address, (await api.me()).spaces);
-      return (await api.spaces()).spaces;
+      const known = (await api.ask("GET /spaces", {})).spaces.find(
+        ({ name }) => name.toLowerCase() === wishes.name.toLowerCase(),
+      );
+      if (!known) await api.ask("POST /spaces", { body: { name: wishes.name, kind: "project", people: ids } });
+      else if (ids.length > 0)
+        await api.ask("POST /spaces/:id/people", { params: { id: String(known.id) }, body: { people: ids } });
+      await store.setSpaces(server.address, (await api.ask("GET /me", {})).spaces);
+      return (await api.ask("GET /spaces", {})).spaces;
     },
 
     /** The newest requests to the server: of all people for an owner, else this person's. A person by id or name. */
     async access(wanted: string | undefined, person: string | undefined, limit: number): Promise<AccessLog> {
       const api = apiOf(await serverOf(wanted));
-      const [{ people: present, former }, { devices }] = [await api.people(), await api.devices()];
+      const [{ people: present, former }, { devices }] = [
+        await api.ask("GET /people", {}),
+        await api.ask("GET /devices", {}),
+      ];
       const people = [...present, ...former];
-      const { entries } = await api.access(person === undefined ? undefined : personOf(people, person), limit);
+      const { entries } = await api.ask("GET /access", {
+        query: { limit: String(limit), ...(person !== undefined && { person: personOf(people, person) }) },
+      });
       const nameOf = (known: readonly { id: string; name: string }[], id: string | null) =>
         known.find((one) => one.id === id)?.name ?? id;
       return {
@@ -334,18 +342,18 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
 
     /** Ends a machine's access at once; what it pushed stays. `stolen`: also this person's machines that joined by its invitations. */
     async revoke(wanted: string | undefined, device: string, stolen: boolean): Promise<EndedMachine> {
-      return apiOf(await serverOf(wanted)).revoke(device, stolen);
+      const query = stolen ? { stolen: "1" } : {};
+      return apiOf(await serverOf(wanted)).ask("DELETE /devices/:id", { params: { id: device }, query });
     },
 
     /** Ends a person's access at once. The private space goes to the person `give`, or is deleted. People by id or name. */
     async removePerson(wanted: string | undefined, person: string, give: string | undefined): Promise<EndedPerson> {
       const api = apiOf(await serverOf(wanted));
-      const { people } = await api.people();
+      const { people } = await api.ask("GET /people", {});
       const id = personOf(people, person);
-      return api.removePerson(
-        id,
-        give === undefined ? { private: "delete" } : { private: "give", to: personOf(people, give) },
-      );
+      const body =
+        give === undefined ? { private: "delete" as const } : { private: "give" as const, to: personOf(people, give) };
+      return api.ask("DELETE /people/:id", { params: { id }, body });
     },
 
     /** A token that only reads, for a program that reads for months. */
@@ -355,18 +363,16 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       days?: number | undefined;
     }): Promise<MadeToken> {
       const server = await serverOf(wishes.server);
-      const made = await apiOf(server).makeToken({
-        name: wishes.name ?? `on ${hostname()}`.slice(0, 100),
-        days: wishes.days,
-      });
+      const body = { name: wishes.name ?? `on ${hostname()}`.slice(0, 100), days: wishes.days };
+      const made = await apiOf(server).ask("POST /tokens", { body });
       return { address: server.address, ...made };
     },
 
     /** Read tokens: an owner's answer has those of all people. */
-    tokens: async (wanted: string | undefined) => apiOf(await serverOf(wanted)).tokens(),
+    tokens: async (wanted: string | undefined) => apiOf(await serverOf(wanted)).ask("GET /tokens", {}),
 
     async revokeToken(wanted: string | undefined, id: string): Promise<{ revoked: true }> {
-      await apiOf(await serverOf(wanted)).revokeToken(id);
+      await apiOf(await serverOf(wanted)).ask("DELETE /tokens/:id", { params: { id } });
       return { revoked: true };
     },
 

@@ -152,7 +152,7 @@ async function toPush(
     for (let at = 0; at < known.length; at += TOGETHER) {
       const some = known.slice(at, at + TOGETHER);
       const asked = some.map(({ one, row }) => ({ id: row.pushed_id, digest: row.digest, space: one.space }));
-      const { missing, withdrawn } = await api.have(asked);
+      const { missing, withdrawn } = await api.ask("POST /have", { body: { sessions: asked } });
       const lacks = new Set(missing);
       const gone = new Set(withdrawn);
       for (const { one, row } of some) {
@@ -229,7 +229,8 @@ async function send(
   version: string,
 ): Promise<PushOutcome> {
   const put = async (names: Iterable<string>) => {
-    for (const sha256 of names) await api.putBlob(sha256, await staged.read(sha256));
+    for (const sha256 of names)
+      await api.ask("PUT /blobs/:sha256", { params: { sha256 }, body: new Uint8Array(await staged.read(sha256)) });
   };
   await put(missing);
   const stored = () => api.session(one.space, staged.manifest, again);

@@ -2,7 +2,7 @@
 import { canonicalJson, parseRecord } from "sessarc";
 import * as v from "valibot";
 import { isSigned } from "../keys.ts";
-import * as wire from "./wire.ts";
+import * as wire from "../wire/answers.ts";
 
 /** What is wrong with the receipt for this machine; undefined for a good one. */
 export function problemOfReceipt(

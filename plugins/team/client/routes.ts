@@ -1,9 +1,9 @@
 /** Routes of the machine that pushes. Their code is loaded with the first request. */
 import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
+import type { EndedMachine, EndedPerson, Invitation, ReadToken, SharedSpace } from "../wire/answers.ts";
 import type { AccessLog, MadeToken, TeamPeople, TeamStatus, Withdrawal } from "./client.ts";
 import type { PushReport } from "./push.ts";
-import type { EndedMachine, EndedPerson, Invitation, ReadToken, SharedSpace } from "./wire.ts";
 
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
 const names = v.pipe(v.array(name), v.maxLength(1_000));

@@ -1,6 +1,6 @@
 /** SQL of the client: servers, chosen projects, and what was pushed. */
 import type { Database } from "sessarc";
-import type { Joined, Space } from "./wire.ts";
+import type { Joined, Space } from "../wire/answers.ts";
 
 export interface Server {
   address: string;

@@ -25,7 +25,7 @@ const TOGETHER = 500;
 export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(db: Database, tenant: number, files: Storage["files"]) {
-  const store = async (person: string, sha256: string, packed: Buffer, { bytes, lines }: ChunkSize) => {
+  const store = async (person: string, sha256: string, packed: Uint8Array, { bytes, lines }: ChunkSize) => {
     await files.setItemRaw(keyOf(sha256), packed);
     await db.run(
       "insert into team_blob (tenant, person, sha256, bytes, at, inflated, lines) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
@@ -44,7 +44,7 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
 
   const self = {
     /** Stores a chunk for `person`. Throws TEAM_BLOB_WRONG for other content than the name says, and for what is too large when inflated. */
-    async put(person: string, sha256: string, packed: Buffer): Promise<void> {
+    async put(person: string, sha256: string, packed: Uint8Array): Promise<void> {
       const wrong = (reason: string, cause?: unknown) =>
         new SessarcError("TEAM_BLOB_WRONG", { sha256, reason }, { cause });
       const bytes = await inflate(packed, { maxOutputLength: MOST_INFLATED }).catch((cause: unknown) => {

@@ -1,6 +1,7 @@
 /** A node of a team server. It keeps no state: any number of nodes may run on one database and one store of bodies. */
 import type { H3 } from "h3";
-import { messageOf, SessarcError, type Storage } from "sessarc";
+import { messageOf, type Storage } from "sessarc";
+import { createKernel, toOpenApi } from "sessarc/serve";
 import { acquireLock } from "sessarc/storage";
 import type { CommandContext } from "sessarc/terminal";
 import { openTeamDatabase } from "../database/index.ts";
@@ -13,22 +14,21 @@ import { createRateLimit } from "./accounts/rate.ts";
 import { ACCOUNTS } from "./accounts/schema.ts";
 import { newSigningKey, toSigningKey } from "./accounts/secrets.ts";
 import { createTokens } from "./accounts/tokens.ts";
-import { accountRoutes } from "./api/accounts.ts";
-import { pushRoutes } from "./api/push.ts";
-import type { Services } from "./api/services.ts";
+import { serverRoutes } from "./api/index.ts";
+import { addressOf, type Services } from "./api/services.ts";
 import { createBlobStore } from "./blobs.ts";
 import "./errors.ts";
-import { createGate, type Gate, isInside, readAddress } from "./gate.ts";
-import { createNodeApp, page } from "./http.ts";
+import { createFront } from "./front.ts";
+import { createGate, type Gate, readAddress } from "./gate.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { createRereading, type Rereading } from "./ingest/reread.ts";
 import { createMetrics } from "./metrics.ts";
-import { createPersonKernels } from "./people/kernels.ts";
+import { createPersonKernels, kernelConfig, NOBODY } from "./people/kernels.ts";
 import { openRepositories } from "./people/repositories.ts";
 import { createPlaces } from "./places.ts";
 import { serverPlugins } from "./plugins.ts";
 import { createReplaced } from "./replaced.ts";
-import { openBodies } from "./storage.ts";
+import { openBodies, toStorage } from "./storage.ts";
 import { createSweep, type Sweep } from "./sweep.ts";
 
 export interface NodeOptions {
@@ -140,47 +140,53 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
         questions: createPlaces(QUESTIONS, QUESTIONS_EACH),
       },
       gate: () => gate,
-    };
-    const isReady = () => owner.get("select 1 from team_space limit 1").then(Boolean);
-    const app = await createNodeApp({
-      services,
-      routes: [...accountRoutes, ...pushRoutes],
-      offers: plugins.offers,
-      kernel: (caller) => kernels.of(caller),
-      open: {
-        "/healthz": async () => text("ok\n", 200),
-        "/readyz": async () =>
-          isReady().then(
-            () => text("ready\n", 200),
-            (error: unknown) => {
-              log(`Not ready: ${messageOf(error)}`);
-              return text("the database does not answer\n", 503);
-            },
+      isReady: () =>
+        owner.get("select 1 from team_space limit 1").then(
+          () => true,
+          (error: unknown) => {
+            log(`Not ready: ${messageOf(error)}`);
+            return false;
+          },
+        ),
+      describe: () =>
+        toOpenApi(
+          serverRoutes.flatMap((route) =>
+            route.path.startsWith("/team/api/") ? { plugin: "team", fullPath: route.path, route } : [],
           ),
-        "/metrics": async (request, message) => {
-          // What comes through the proxy comes from anywhere.
-          if (!isInside(request, message)) throw new SessarcError("TEAM_UNAUTHORIZED", {});
-          const logs = await rereading.state();
-          const gauges = {
-            kernels: kernels.size,
-            pushes_waiting: ingest.waiting,
-            access_waiting: services.access.waiting,
-            questions_waiting: services.places.questions.waiting,
-            generation: await database.generation(TENANT),
-            logs_to_parse: logs.waiting,
-            logs_unparsed: logs.failed,
-          };
-          return text(services.metrics.text(gauges), 200);
-        },
-        "/join": async () =>
-          page(
-            "Join this team",
-            "<p>Copy the address of this page, and run <code>sessarc team join &lt;address&gt;</code> on your machine.</p>",
-            200,
-          ),
+          addressOf(services),
+          {
+            title: "sessarc team",
+            description: "A team's archive for the sessions of coding assistants.",
+            token: "always",
+          },
+        ),
+      async gauges() {
+        const logs = await rereading.state();
+        return {
+          kernels: kernels.size,
+          pushes_waiting: ingest.waiting,
+          access_waiting: services.access.waiting,
+          questions_waiting: services.places.questions.waiting,
+          generation: await database.generation(TENANT),
+          logs_to_parse: logs.waiting,
+          logs_unparsed: logs.failed,
+        };
       },
+    };
+    const front = createFront({ services, offers: plugins.offers, kernel: (caller) => kernels.of(caller) });
+    const kernel = await createKernel({
+      config: kernelConfig(config, bodies),
+      storage: toStorage(owner, bodies, true),
+      plugins: [{ name: "team-server", routes: serverRoutes, setup: (opened) => opened.provide("team-server", front) }],
+      partial: true,
+      env: NOBODY,
+      front,
       log,
     });
+    closers.push(() => kernel.close());
+    const { H3 } = await import("h3");
+    const app = await kernel.app();
+    if (!(app instanceof H3)) throw new TypeError("the app is one of another h3");
     const prune = async () => {
       await services.access.prune(ACCESS_DAYS);
       await services.tokens.prune();
@@ -236,6 +242,3 @@ async function signingKey({ owner }: TeamDatabase): Promise<string> {
   if (!row) throw new Error("the server's key is missing");
   return row.value;
 }
-
-const text = (body: string, status: number): Response =>
-  new Response(body, { status, headers: { "content-type": "text/plain; charset=utf-8" } });

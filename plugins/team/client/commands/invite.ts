@@ -1,6 +1,6 @@
 /** `sessarc team invite`. */
 import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
-import type { Invitation } from "../wire.ts";
+import type { Invitation } from "../../wire/answers.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

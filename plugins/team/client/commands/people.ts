@@ -1,7 +1,7 @@
 /** `sessarc team people`. */
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc/terminal";
+import type { Device, Person } from "../../wire/answers.ts";
 import type { TeamPeople } from "../client.ts";
-import type { Device, Person } from "../wire.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

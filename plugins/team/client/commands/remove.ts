@@ -1,6 +1,6 @@
 /** `sessarc team remove <person>`: who leaves the team. */
 import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
-import type { EndedPerson } from "../wire.ts";
+import type { EndedPerson } from "../../wire/answers.ts";
 import { countOf, isConfirmed, textFlag } from "./_ask.ts";
 import { reportEnded } from "./_ended.ts";
 

@@ -1,6 +1,6 @@
 /** `sessarc team revoke <machine>`: a stolen or retired machine. */
 import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
-import type { Device, EndedMachine } from "../wire.ts";
+import type { Device, EndedMachine } from "../../wire/answers.ts";
 import { isConfirmed, textFlag } from "./_ask.ts";
 import { reportEnded } from "./_ended.ts";
 

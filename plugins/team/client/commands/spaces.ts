@@ -1,6 +1,6 @@
 /** `sessarc team spaces`: lists them, creates one, adds people. */
 import { type CommandContext, createStyle, formatTable, printable, send } from "sessarc/terminal";
-import type { Person, SharedSpace } from "../wire.ts";
+import type { Person, SharedSpace } from "../../wire/answers.ts";
 import { textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
 /** `sessarc team tokens`: read tokens, and the end of one. */
 import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
-import type { ReadToken } from "../wire.ts";
+import type { ReadToken } from "../../wire/answers.ts";
 import { isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -5,7 +5,7 @@
 import { type Database, isSessarcError, type Statement } from "sessarc";
 import { newId } from "./secrets.ts";
 
-interface AccessEntry {
+export interface AccessEntry {
   at: number;
   person: string | null;
   device: string | null;

@@ -3,14 +3,14 @@ import { randomInt } from "node:crypto";
 import { type Database, isoAt, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 
-interface Person {
+export interface Person {
   id: string;
   name: string;
   createdAt: string;
   spaces: number[];
 }
 
-interface Device {
+export interface Device {
   id: string;
   person: string;
   machine: string;

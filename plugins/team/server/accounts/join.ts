@@ -15,7 +15,7 @@ interface InviteOptions {
   days: number;
 }
 
-interface Invite {
+export interface Invite {
   id: string;
   scopes: Scope[];
   spaces: number[];
@@ -27,7 +27,7 @@ interface Invite {
   revokedAt: string | null;
 }
 
-interface Joined {
+export interface Joined {
   person: { id: string; name: string };
   device: string;
   machine: string;

@@ -2,7 +2,7 @@
 import { type Database, marks, SessarcError, type Statement } from "sessarc";
 import { type Directory, memberRow } from "./directory.ts";
 
-interface Machine {
+export interface Machine {
   id: string;
   name: string;
   person: string;

@@ -12,7 +12,7 @@ const SESSION_MS = 12 * 3_600_000;
 /** How much the clocks of a machine and of the server may differ. */
 const SKEW_MS = 5 * 60_000;
 
-interface Issued {
+export interface Issued {
   token: string;
   expires: string;
 }
@@ -36,7 +36,7 @@ const unlessFull = (error: unknown): void => {
 /** How exactly the last use is noted. */
 const USED_MS = 60_000;
 
-interface ReadToken {
+export interface ReadToken {
   id: string;
   name: string;
   person: { id: string; name: string };

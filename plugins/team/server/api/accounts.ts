@@ -1,9 +1,10 @@
 /** /team/api: joining, tokens, people, machines, invitations, spaces, and the access log. */
-import { SessarcError } from "sessarc";
+import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { ANSWERS } from "../../wire/answers.ts";
 import { type Caller, need, needMachine, SCOPES } from "../accounts/caller.ts";
 import type { Ended } from "../accounts/leaving.ts";
-import { type ApiRoute, openRoute, route } from "./route.ts";
+import { type Access, readAsked, readCaller } from "./route.ts";
 import { addressOf, type Services } from "./services.ts";
 
 const name = v.pipe(
@@ -22,52 +23,98 @@ const owns = (caller: Caller) => caller.scopes.includes("own");
 /** What the person sees of itself. */
 const shown = ({ person, device, machine, scopes, spaces }: Caller) => ({ person, device, machine, scopes, spaces });
 
-export const accountRoutes: readonly ApiRoute[] = [
-  openRoute({
+/** Bytes of a body. */
+const BODY = 64 * 2 ** 10;
+
+export const accountRoutes = [
+  defineRoute({
     method: "POST",
-    path: "/join",
+    path: "/team/api/join",
+    mount: "/",
+    summary: "Join with an invitation: a person, or another machine of one",
+    meta: { scope: "open" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /join"],
     body: v.object({ invite: secret, name, publicKey: v.pipe(v.string(), v.maxLength(100)), machine: name }),
-    handler: async ({ services, body, remote }) => {
+    handler: async ({ kernel, event, body }) => {
+      const { services, remote } = readAsked(kernel, event);
+
       services.limits.join.check(remote);
       const joined = await services.invitations.join(body.invite, body.name, body.machine, body.publicKey);
       return { ...joined, address: addressOf(services) };
     },
   }),
-  openRoute({
+  defineRoute({
     method: "POST",
-    path: "/token",
+    path: "/team/api/token",
+    mount: "/",
+    summary: "A token for ten minutes, for a machine's signature",
+    meta: { scope: "open" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /token"],
     body: v.object({
       device: id,
       at: v.pipe(v.string(), v.isoTimestamp()),
       nonce: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{16,64}$/, "is not 16 to 64 characters of base64url")),
       signature: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{86}$/, "is not an Ed25519 signature in base64url")),
     }),
-    handler: ({ services, body, remote }) => {
+    handler: ({ kernel, event, body }) => {
+      const { services, remote } = readAsked(kernel, event);
+
       services.limits.token.check(remote);
       return services.tokens.forSignature(body, services.gate().addresses);
     },
   }),
-  openRoute({
+  defineRoute({
     method: "GET",
-    path: "/key",
-    handler: async ({ services }) => ({ publicKey: services.signing.publicKey }),
+    path: "/team/api/key",
+    mount: "/",
+    summary: "The key that signs receipts",
+    meta: { scope: "open" } satisfies Access,
+    response: ANSWERS["GET /key"],
+    handler: async ({ kernel, event }) => {
+      const { services } = readAsked(kernel, event);
+      return { publicKey: services.signing.publicKey };
+    },
   }),
-  route({ method: "GET", path: "/me", scope: "signed-in", handler: async ({ caller }) => shown(caller) }),
-  route({
+  defineRoute({
+    method: "GET",
+    path: "/team/api/me",
+    mount: "/",
+    summary: "Who asks, and what they may",
+    meta: { scope: "signed-in" } satisfies Access,
+    response: ANSWERS["GET /me"],
+    handler: async ({ kernel, event }) => {
+      const { caller } = readCaller(kernel, event);
+      return shown(caller);
+    },
+  }),
+  defineRoute({
     method: "POST",
-    path: "/open",
-    scope: "read",
-    handler: async ({ services, caller }) => {
+    path: "/team/api/open",
+    mount: "/",
+    summary: "A link that signs a browser in, good once",
+    meta: { scope: "read" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /open"],
+    handler: async ({ kernel, event }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       needMachine(caller);
       const { token, expires } = await services.tokens.ticket(caller);
       return { url: `${addressOf(services)}/auth/${token}`, expires };
     },
   }),
-  route({
+  defineRoute({
     method: "GET",
-    path: "/people",
-    scope: "read",
-    handler: async ({ services, caller }) => {
+    path: "/team/api/people",
+    mount: "/",
+    summary: "People of the team",
+    meta: { scope: "read" } satisfies Access,
+    response: ANSWERS["GET /people"],
+    handler: async ({ kernel, event }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       const people = await services.directory.people();
       // Who is in which space is for owners; the others see the spaces that they share.
       const mine = new Set(caller.spaces.map(({ id }) => id));
@@ -82,16 +129,22 @@ export const accountRoutes: readonly ApiRoute[] = [
       };
     },
   }),
-  route({
+  defineRoute({
     method: "DELETE",
-    path: "/people/:id",
-    scope: "own",
+    path: "/team/api/people/:id",
+    mount: "/",
+    summary: "Remove a person; the private space is deleted, or given to another one",
+    meta: { scope: "own" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["DELETE /people/:id"],
     body: v.variant("private", [
       v.object({ private: v.literal("delete") }),
       v.object({ private: v.literal("give"), to: id }),
     ]),
-    handler: async ({ services, caller, params, body, remote }) => {
-      const person = params.id ?? "";
+    handler: async ({ kernel, event, params, body }) => {
+      const { services, caller, remote } = readCaller(kernel, event);
+
+      const person = params.id;
       if (body.private === "give") {
         needMachine(caller);
         if (body.to === person) throw new SessarcError("INVALID_INPUT", { reason: "`to` is the person to be removed" });
@@ -103,82 +156,117 @@ export const accountRoutes: readonly ApiRoute[] = [
       let sessions = 0;
       if (space !== undefined && body.private === "give") await services.leaving.give(space, person, body.to);
       else if (space !== undefined) sessions = await deleteSpace(services, space);
-      return { removed: true, ...countsOf(ended), sessions };
+      return { removed: true as const, ...countsOf(ended), sessions };
     },
   }),
-  route({
+  defineRoute({
     method: "GET",
-    path: "/devices",
-    scope: "signed-in",
-    handler: async ({ services, caller }) => ({
-      devices: await services.directory.devices(owns(caller) ? null : caller.person.id),
-    }),
+    path: "/team/api/devices",
+    mount: "/",
+    summary: "Machines: one's own, or all for owners",
+    meta: { scope: "signed-in" } satisfies Access,
+    response: ANSWERS["GET /devices"],
+    handler: async ({ kernel, event }) => {
+      const { services, caller } = readCaller(kernel, event);
+      return {
+        devices: await services.directory.devices(owns(caller) ? null : caller.person.id),
+      };
+    },
   }),
-  route({
+  defineRoute({
     method: "DELETE",
-    path: "/devices/:id",
-    scope: "signed-in",
-    handler: async ({ services, caller, params, query, remote }) => {
+    path: "/team/api/devices/:id",
+    mount: "/",
+    summary: "End a machine's access",
+    meta: { scope: "signed-in" } satisfies Access,
+    limits: { bytes: BODY },
+    query: v.object({ stolen: v.optional(v.string()) }),
+    response: ANSWERS["DELETE /devices/:id"],
+    handler: async ({ kernel, event, params, query }) => {
+      const { services, caller, remote } = readCaller(kernel, event);
+
       const known = (await services.directory.devices(owns(caller) ? null : caller.person.id)).some(
         (device) => device.id === params.id,
       );
-      if (!known || params.id === undefined)
-        throw new SessarcError("TEAM_NOT_FOUND", { what: "machine", id: params.id ?? "" });
-      const { invited, ...ended } = await services.leaving.machine(
-        params.id,
-        caller.device,
-        query.get("stolen") === "1",
-      );
+      if (!known) throw new SessarcError("TEAM_NOT_FOUND", { what: "machine", id: params.id });
+      const { invited, ...ended } = await services.leaving.machine(params.id, caller.device, query.stolen === "1");
       await noteEnded(services, caller, remote, ended);
-      return { revoked: true, ...countsOf(ended), invited: owns(caller) ? invited : [] };
+      return { revoked: true as const, ...countsOf(ended), invited: owns(caller) ? invited : [] };
     },
   }),
-  route({
+  defineRoute({
     method: "POST",
-    path: "/tokens",
-    scope: "read",
+    path: "/team/api/tokens",
+    mount: "/",
+    summary: "Make a token that only reads",
+    meta: { scope: "read" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /tokens"],
     body: v.object({
       name,
       days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(365)), 90),
     }),
-    handler: async ({ services, caller, body }) => {
+    handler: async ({ kernel, event, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       needMachine(caller);
       return services.tokens.forReading(caller, body.name, body.days);
     },
   }),
-  route({
+  defineRoute({
     method: "GET",
-    path: "/tokens",
-    scope: "signed-in",
-    handler: async ({ services, caller }) => ({
-      tokens: await services.tokens.readTokens(owns(caller) ? null : caller.person.id),
-    }),
-  }),
-  route({
-    method: "DELETE",
-    path: "/tokens/:id",
-    scope: "signed-in",
-    handler: async ({ services, caller, params }) => {
-      const known = await services.tokens.readTokens(owns(caller) ? null : caller.person.id);
-      const token = known.find(({ id }) => id === params.id);
-      if (!token) throw new SessarcError("TEAM_NOT_FOUND", { what: "read token", id: params.id ?? "" });
-      await services.tokens.revokeReading(token.id);
-      return { revoked: true };
+    path: "/team/api/tokens",
+    mount: "/",
+    summary: "Read tokens: one's own, or all for owners",
+    meta: { scope: "signed-in" } satisfies Access,
+    response: ANSWERS["GET /tokens"],
+    handler: async ({ kernel, event }) => {
+      const { services, caller } = readCaller(kernel, event);
+      return {
+        tokens: await services.tokens.readTokens(owns(caller) ? null : caller.person.id),
+      };
     },
   }),
-  route({
+  defineRoute({
+    method: "DELETE",
+    path: "/team/api/tokens/:id",
+    mount: "/",
+    summary: "End a read token",
+    meta: { scope: "signed-in" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["DELETE /tokens/:id"],
+    handler: async ({ kernel, event, params }) => {
+      const { services, caller } = readCaller(kernel, event);
+
+      const known = await services.tokens.readTokens(owns(caller) ? null : caller.person.id);
+      const token = known.find(({ id }) => id === params.id);
+      if (!token) throw new SessarcError("TEAM_NOT_FOUND", { what: "read token", id: params.id });
+      await services.tokens.revokeReading(token.id);
+      return { revoked: true as const };
+    },
+  }),
+  defineRoute({
     method: "GET",
-    path: "/invites",
-    scope: "signed-in",
-    handler: async ({ services, caller }) => {
+    path: "/team/api/invites",
+    mount: "/",
+    summary: "Invitations: one's own, or all for owners",
+    meta: { scope: "signed-in" } satisfies Access,
+    response: ANSWERS["GET /invites"],
+    handler: async ({ kernel, event }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       const invites = await services.invitations.list();
       return { invites: owns(caller) ? invites : invites.filter(({ madeBy }) => madeBy === caller.person.id) };
     },
   }),
-  route({
+  defineRoute({
     method: "POST",
-    path: "/invites",
-    scope: "signed-in",
+    path: "/team/api/invites",
+    mount: "/",
+    summary: "Invite a person, or another machine of one's own",
+    meta: { scope: "signed-in" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /invites"],
     body: v.object({
       scopes,
       spaces: v.optional(v.pipe(v.array(space), v.maxLength(100))),
@@ -186,7 +274,9 @@ export const accountRoutes: readonly ApiRoute[] = [
       person: v.optional(id),
       days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30)), 7),
     }),
-    handler: async ({ services, caller, body }) => {
+    handler: async ({ kernel, event, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       needMachine(caller);
       const self = body.person === caller.person.id;
       if (!self) need(caller, "own");
@@ -201,71 +291,106 @@ export const accountRoutes: readonly ApiRoute[] = [
       return { id, link: `${addressOf(services)}/join#${code}`, expiresAt };
     },
   }),
-  route({
+  defineRoute({
     method: "DELETE",
-    path: "/invites/:id",
-    scope: "signed-in",
-    handler: async ({ services, caller, params }) => {
+    path: "/team/api/invites/:id",
+    mount: "/",
+    summary: "Revoke an invitation",
+    meta: { scope: "signed-in" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["DELETE /invites/:id"],
+    handler: async ({ kernel, event, params }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       const known = (await services.invitations.list()).find((invite) => invite.id === params.id);
       if (!known || !(owns(caller) || known.madeBy === caller.person.id))
-        throw new SessarcError("TEAM_NOT_FOUND", { what: "open invitation", id: params.id ?? "" });
+        throw new SessarcError("TEAM_NOT_FOUND", { what: "open invitation", id: params.id });
       await services.invitations.revoke(known.id);
-      return { revoked: true };
+      return { revoked: true as const };
     },
   }),
-  route({
+  defineRoute({
     method: "GET",
-    path: "/spaces",
-    scope: "signed-in",
-    handler: async ({ services, caller }) => {
+    path: "/team/api/spaces",
+    mount: "/",
+    summary: "Spaces and who is in them",
+    meta: { scope: "signed-in" } satisfies Access,
+    response: ANSWERS["GET /spaces"],
+    handler: async ({ kernel, event }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       const mine = new Set(caller.spaces.map(({ id }) => id));
       const spaces = await services.directory.spaces();
       return { spaces: owns(caller) ? spaces : spaces.filter(({ id }) => mine.has(id)) };
     },
   }),
-  route({
+  defineRoute({
     method: "POST",
-    path: "/spaces",
-    scope: "own",
+    path: "/team/api/spaces",
+    mount: "/",
+    summary: "Make a space",
+    meta: { scope: "own" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /spaces"],
     body: v.object({
       name,
       kind: v.picklist(["team", "project"]),
       people: v.optional(v.pipe(v.array(id), v.maxLength(500)), []),
     }),
-    handler: async ({ services, caller, body }) => {
+    handler: async ({ kernel, event, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       needMachine(caller);
       return { id: await services.directory.createSpace(body.name, body.kind, body.people) };
     },
   }),
-  route({
+  defineRoute({
     method: "POST",
-    path: "/spaces/:id/people",
-    scope: "own",
+    path: "/team/api/spaces/:id/people",
+    mount: "/",
+    summary: "Add people to a space",
+    meta: { scope: "own" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["POST /spaces/:id/people"],
     body: v.object({ people: v.pipe(v.array(id), v.minLength(1), v.maxLength(500)) }),
-    handler: async ({ services, caller, params, body }) => {
+    handler: async ({ kernel, event, params, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       needMachine(caller);
       await services.directory.addToSpace(numberOf(params.id), body.people);
-      return { added: true };
+      return { added: true as const };
     },
   }),
-  route({
+  defineRoute({
     method: "DELETE",
-    path: "/spaces/:id/people",
-    scope: "own",
+    path: "/team/api/spaces/:id/people",
+    mount: "/",
+    summary: "Remove people from a space",
+    meta: { scope: "own" } satisfies Access,
+    limits: { bytes: BODY },
+    response: ANSWERS["DELETE /spaces/:id/people"],
     body: v.object({ people: v.pipe(v.array(id), v.minLength(1), v.maxLength(500)) }),
-    handler: async ({ services, params, body }) => {
+    handler: async ({ kernel, event, params, body }) => {
+      const { services } = readCaller(kernel, event);
+
       for (const person of body.people) await services.directory.removeFromSpace(numberOf(params.id), person);
-      return { removed: true };
+      return { removed: true as const };
     },
   }),
-  route({
+  defineRoute({
     method: "GET",
-    path: "/access",
-    scope: "signed-in",
-    handler: async ({ services, caller, query }) => {
-      const before = Number(query.get("before") ?? Number.NaN);
-      const limit = Number(query.get("limit") ?? 100);
-      const person = owns(caller) ? query.get("person") : caller.person.id;
+    path: "/team/api/access",
+    mount: "/",
+    summary: "The access log, newest first",
+    meta: { scope: "signed-in" } satisfies Access,
+    query: v.object({ before: v.optional(v.string()), limit: v.optional(v.string()), person: v.optional(v.string()) }),
+    response: ANSWERS["GET /access"],
+    handler: async ({ kernel, event, query }) => {
+      const { services, caller } = readCaller(kernel, event);
+
+      const before = Number(query.before ?? Number.NaN);
+      const limit = Number(query.limit ?? 100);
+      const person = owns(caller) ? (query.person ?? null) : caller.person.id;
       return {
         entries: await services.access.list(
           person,
@@ -275,7 +400,7 @@ export const accountRoutes: readonly ApiRoute[] = [
       };
     },
   }),
-];
+] as const;
 
 const countsOf = ({ machines, invitations, tokens }: Ended) => ({
   machines: machines.map(({ id, name }) => ({ id, name })),

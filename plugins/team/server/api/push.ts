@@ -1,13 +1,14 @@
 /** /team/api: receiving sessions and removing them again. */
-import { canonicalJson, type Database, marks, pages, SessarcError } from "sessarc";
+import { canonicalJson, type Database, defineRoute, marks, pages, SessarcError } from "sessarc";
 import { validate } from "sessarc/serve";
 import * as v from "valibot";
 import { digestOf } from "../../manifest.ts";
+import { ANSWERS } from "../../wire/answers.ts";
 import { MOST_PACKED } from "../blobs.ts";
 import { idHere } from "../ingest/adapters.ts";
 import { checkManifest } from "../ingest/limits.ts";
 import { manifestSchema, sessionId, sha256 } from "../ingest/manifest-schema.ts";
-import { type ApiRoute, route } from "./route.ts";
+import { type Access, readCaller } from "./route.ts";
 import { addressOf } from "./services.ts";
 
 /** Sessions of one question. */
@@ -17,20 +18,27 @@ const MANIFEST_BYTES = 4 * 2 ** 20;
 
 const space = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-export const pushRoutes: readonly ApiRoute[] = [
-  route({
+export const pushRoutes = [
+  defineRoute({
     method: "POST",
-    path: "/have",
-    scope: "push",
-    places: "bodies",
-    bytes: 2 ** 20,
+    path: "/team/api/have",
+    mount: "/",
+    summary: "Which of these sessions are missing, and which were withdrawn",
+    meta: { scope: "push", places: "bodies" } satisfies Access,
+    limits: { bytes: 2 ** 20 },
+    response: ANSWERS["POST /have"],
     body: v.object({
       sessions: v.pipe(
         v.array(v.object({ id: sessionId, digest: sha256, space: v.optional(space) })),
         v.maxLength(MOST),
       ),
     }),
-    handler: async ({ services: { database, tenant }, caller, body }) => {
+    handler: async ({ kernel, event, body }) => {
+      const {
+        services: { database, tenant },
+        caller,
+      } = readCaller(kernel, event);
+
       const ids = body.sessions.map(({ id }) => idHere(caller.machine, id));
       const [have, withdrawn] = [
         await stored(database.owner, tenant, ids),
@@ -47,39 +55,51 @@ export const pushRoutes: readonly ApiRoute[] = [
       return { missing, withdrawn: gone };
     },
   }),
-  route({
+  defineRoute({
     method: "POST",
-    path: "/blobs/have",
-    scope: "push",
-    places: "bodies",
-    bytes: 2 ** 20,
+    path: "/team/api/blobs/have",
+    mount: "/",
+    summary: "Which of these chunks are missing",
+    meta: { scope: "push", places: "bodies" } satisfies Access,
+    limits: { bytes: 2 ** 20 },
+    response: ANSWERS["POST /blobs/have"],
     body: v.object({ sha256: v.pipe(v.array(sha256), v.maxLength(10_000)) }),
-    handler: async ({ services, caller, body }) => ({
-      missing: await services.blobs.missing(caller.person.id, body.sha256),
-    }),
-  }),
-  route({
-    method: "PUT",
-    path: "/blobs/:sha256",
-    scope: "push",
-    places: "bodies",
-    raw: true,
-    bytes: MOST_PACKED,
-    handler: async ({ services, caller, params, body }) => {
-      const name = await validate(sha256, params.sha256, "params");
-      if (!Buffer.isBuffer(body)) throw new SessarcError("TEAM_BLOB_WRONG", { sha256: name, reason: "it has no body" });
-      await services.blobs.put(caller.person.id, name, body);
-      return { stored: true };
+    handler: async ({ kernel, event, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+      return {
+        missing: await services.blobs.missing(caller.person.id, body.sha256),
+      };
     },
   }),
-  route({
+  defineRoute({
+    method: "PUT",
+    path: "/team/api/blobs/:sha256",
+    mount: "/",
+    summary: "Store a chunk",
+    meta: { scope: "push", places: "bodies" } satisfies Access,
+    limits: { bytes: MOST_PACKED, type: "application/gzip" },
+    params: v.object({ sha256 }),
+    body: v.instance(Uint8Array),
+    response: ANSWERS["PUT /blobs/:sha256"],
+    handler: async ({ kernel, event, params, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+
+      await services.blobs.put(caller.person.id, params.sha256, body);
+      return { stored: true as const };
+    },
+  }),
+  defineRoute({
     method: "POST",
-    path: "/sessions",
-    scope: "push",
-    places: "pushes",
-    bytes: MANIFEST_BYTES,
+    path: "/team/api/sessions",
+    mount: "/",
+    summary: "Store a session; answered after its commit",
+    meta: { scope: "push", places: "pushes" } satisfies Access,
+    limits: { bytes: MANIFEST_BYTES },
+    response: ANSWERS["POST /sessions"],
     body: v.object({ space, manifest: v.looseObject({}), again: v.optional(v.boolean(), false) }),
-    handler: async ({ services, caller, body, signal }) => {
+    handler: async ({ kernel, event, body, signal }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       if (!caller.spaces.some(({ id }) => id === body.space))
         throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: String(body.space) });
       checkManifest(body.manifest);
@@ -94,27 +114,39 @@ export const pushRoutes: readonly ApiRoute[] = [
       return { id: manifest.id, ...outcome };
     },
   }),
-  route({
+  defineRoute({
     method: "GET",
-    path: "/logs",
-    scope: "signed-in",
-    handler: async ({ services: { rereading }, caller }) => {
+    path: "/team/api/logs",
+    mount: "/",
+    summary: "Logs that an older adapter read",
+    meta: { scope: "signed-in" } satisfies Access,
+    response: ANSWERS["GET /logs"],
+    handler: async ({ kernel, event }) => {
+      const {
+        services: { rereading },
+        caller,
+      } = readCaller(kernel, event);
+
       const spaces = caller.spaces.map(({ id }) => id);
       return { ...(await rereading.state()), problems: await rereading.problems(spaces, MOST_PROBLEMS) };
     },
   }),
-  route({
+  defineRoute({
     method: "POST",
-    path: "/withdraw",
-    scope: "push",
-    places: "bodies",
-    bytes: 2 ** 20,
+    path: "/team/api/withdraw",
+    mount: "/",
+    summary: "Remove sessions everywhere; answers a signed receipt",
+    meta: { scope: "push", places: "bodies" } satisfies Access,
+    limits: { bytes: 2 ** 20 },
+    response: ANSWERS["POST /withdraw"],
     body: v.object({
       ids: v.pipe(v.array(sessionId), v.minLength(1), v.maxLength(MOST)),
       /** Another machine of the same person: one that was lost cannot withdraw anything. */
       machine: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/, "is not a machine of this server"))),
     }),
-    handler: async ({ services, caller, body }) => {
+    handler: async ({ kernel, event, body }) => {
+      const { services, caller } = readCaller(kernel, event);
+
       const machine = body.machine ?? caller.machine;
       const mine = await services.directory.devices(caller.person.id);
       if (!mine.some((device) => device.machine === machine))
@@ -132,7 +164,7 @@ export const pushRoutes: readonly ApiRoute[] = [
       return { removed, receipt, signature: signing.sign(receipt), publicKey: signing.publicKey };
     },
   }),
-];
+] as const;
 
 /** Sessions whose log could not be parsed again that are named. */
 const MOST_PROBLEMS = 100;

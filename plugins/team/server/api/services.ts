@@ -34,6 +34,12 @@ export interface Services {
   places: { bodies: Places; pushes: Places; questions: Places };
   /** Known once the node listens. */
   gate(): Gate;
+  /** Whether the database answers. */
+  isReady(): Promise<boolean>;
+  /** The server's API as OpenAPI. */
+  describe(): Promise<Record<string, unknown>>;
+  /** Figures of this moment, for the metrics. */
+  gauges(): Promise<Readonly<Record<string, number>>>;
 }
 
 /** The address that people and machines use. */

@@ -23,7 +23,7 @@ interface RereadState {
   without: number;
 }
 
-interface RereadProblem {
+export interface RereadProblem {
   session: string;
   person: string;
   /** Of the adapter that failed. */

@@ -1,5 +1,7 @@
-/** What a team's server may answer. Every value is checked before it is used, stored or shown: the server may be hostile, or not one of a team at all. */
-
+/**
+ * What a team's server answers, by route. The server's routes answer these types; a machine checks every value before it is used, stored or shown: the
+ * server may be hostile, or not one of a team at all.
+ */
 import { oneLine, printable } from "sessarc/terminal";
 import * as v from "valibot";
 
@@ -102,7 +104,15 @@ export const access = v.object({
   ),
 });
 /** Logs whose messages an older adapter made, by what became of them. */
-export const logs = v.object({ waiting: count, failed: count, without: count });
+export const logs = v.object({
+  waiting: count,
+  failed: count,
+  without: count,
+  problems: v.optional(
+    list(v.object({ session: v.string(), person: id, version: name, problem: shown(REASON_CHARS) }), 1_000),
+    [],
+  ),
+});
 export const numbered = v.object({ id: spaceId });
 export const added = v.object({ added: v.literal(true) });
 export const revoked = v.object({ revoked: v.literal(true) });
@@ -128,6 +138,55 @@ export const madeToken = v.object({ id, token: secret, expires: time });
 export const readTokens = v.object({
   tokens: list(v.object({ id, name, person, createdAt: time, expiresAt: time, usedAt: v.nullable(time) }), 10_000),
 });
+export const invites = v.object({
+  invites: list(
+    v.object({
+      id,
+      scopes,
+      spaces: list(spaceId, 10_000),
+      person: v.nullable(id),
+      madeBy: v.nullable(id),
+      createdAt: time,
+      expiresAt: time,
+      usedAt: v.nullable(time),
+      revokedAt: v.nullable(time),
+    }),
+    10_000,
+  ),
+});
+export const key = v.object({ publicKey: v.string() });
+const removal = v.object({ removed: v.literal(true) });
+
+/** By route below `/team/api`. */
+export const ANSWERS = {
+  "POST /join": joined,
+  "POST /token": token,
+  "GET /key": key,
+  "GET /me": me,
+  "POST /open": opened,
+  "GET /people": people,
+  "DELETE /people/:id": endedPerson,
+  "GET /devices": devices,
+  "DELETE /devices/:id": endedMachine,
+  "POST /tokens": madeToken,
+  "GET /tokens": readTokens,
+  "DELETE /tokens/:id": revoked,
+  "GET /invites": invites,
+  "POST /invites": invitation,
+  "DELETE /invites/:id": revoked,
+  "GET /spaces": spaces,
+  "POST /spaces": numbered,
+  "POST /spaces/:id/people": added,
+  "DELETE /spaces/:id/people": removal,
+  "GET /access": access,
+  "POST /have": have,
+  "POST /blobs/have": missing,
+  "PUT /blobs/:sha256": blobStored,
+  "POST /sessions": stored,
+  "GET /logs": logs,
+  "POST /withdraw": withdrawn,
+};
+
 export const refusal = v.object({
   code,
   message: shown(REASON_CHARS),
@@ -136,7 +195,7 @@ export const refusal = v.object({
 
 export type Space = v.InferOutput<typeof space>;
 export type Joined = v.InferOutput<typeof joined>;
-export type ParsedLogs = v.InferOutput<typeof logs>;
+export type ParsedLogs = Omit<v.InferOutput<typeof logs>, "problems">;
 export type Person = v.InferOutput<typeof people>["people"][number];
 export type Device = v.InferOutput<typeof devices>["devices"][number];
 export type SharedSpace = v.InferOutput<typeof spaces>["spaces"][number];
@@ -146,20 +205,3 @@ export type EndedMachine = v.InferOutput<typeof endedMachine>;
 export type EndedPerson = v.InferOutput<typeof endedPerson>;
 export type AccessEntry = v.InferOutput<typeof access>["entries"][number];
 export type Withdrawn = v.InferOutput<typeof withdrawn>;
-
-const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-/** Whether what is sent to this address is encrypted, or stays on this machine. */
-export const isPrivate = ({ protocol, hostname }: URL): boolean =>
-  protocol === "https:" || (protocol === "http:" && LOCAL.test(hostname));
-
-/**
- * Whether a link leads to the server at `address`. A machine that reaches the server by a name of its own may be sent to the server's public address.
- */
-export function leadsTo(link: string, address: string, path: RegExp): boolean {
-  if (!URL.canParse(link)) return false;
-  const url = new URL(link);
-  if (url.username !== "" || url.password !== "" || url.href !== link || !path.test(`${url.pathname}${url.hash}`))
-    return false;
-  return url.origin === address || (LOCAL.test(new URL(address).hostname) && url.protocol === "https:");
-}
