@@ -20,7 +20,7 @@ export interface Candidate {
   reasons: string[];
 }
 
-interface Surroundings {
+interface EntryContext {
   place: ConfigPlace;
   /** Folder of the project it is for; null for all. */
   project: string | null;
@@ -28,10 +28,10 @@ interface Surroundings {
 }
 
 /** References are written `${NAME}` and `${NAME:-default}` from here on. */
-export function toCandidate(entry: McpServerEntry, around: Surroundings): Candidate {
+export function toCandidate(entry: McpServerEntry, context: EntryContext): Candidate {
   const reasons = new Set((entry.only ?? []).map((field) => `${field}: only its own tool can make sense of it`));
-  if (around.place.scope === "system") reasons.add("the file is the administrator's");
-  const fill = (text: string) => rewrite(text, around, (reason) => reasons.add(reason));
+  if (context.place.scope === "system") reasons.add("the file is the administrator's");
+  const fill = (text: string) => rewrite(text, context, (reason) => reasons.add(reason));
   const values = (record: Record<string, string> | undefined) =>
     Object.fromEntries(Object.entries(record ?? {}).map(([name, value]) => [name, fill(value)]));
   const command = entry.command === undefined ? null : fill(entry.command);
@@ -43,7 +43,7 @@ export function toCandidate(entry: McpServerEntry, around: Surroundings): Candid
     command,
     args,
     env: values(entry.env),
-    cwd: isLocal ? folderOf(entry.cwd && fill(entry.cwd), [command ?? "", ...args], around.project) : null,
+    cwd: isLocal ? folderOf(entry.cwd && fill(entry.cwd), [command ?? "", ...args], context.project) : null,
     url: entry.url === undefined ? null : fill(entry.url),
     headers: values(entry.headers),
     enabled: entry.disabled !== true,
@@ -59,7 +59,7 @@ export function toCandidate(entry: McpServerEntry, around: Surroundings): Candid
 
 const PLAIN = /\$\{([^}]*)\}|\{file:[^}]*\}/g;
 
-function rewrite(text: string, { place, project, env }: Surroundings, refuse: (reason: string) => void): string {
+function rewrite(text: string, { place, project, env }: EntryContext, refuse: (reason: string) => void): string {
   const [tool = ""] = place.tools;
   const { variable } = place.contract;
   const kept: string[] = [];

@@ -18,8 +18,8 @@ interface DispatchParts {
   catalog: Catalog;
   offers: Offers;
   exchange: Exchange;
-  /** Before a call: may refuse it by throwing. After it: records how it went. */
-  around(call: ToolCall, run: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord>;
+  /** Wraps a call of a tool: may refuse it by throwing before `next`, and records how it went after it. */
+  middleware(call: ToolCall, next: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord>;
 }
 
 export interface ToolCall {
@@ -52,7 +52,7 @@ const LISTS: Record<string, Kind> = {
 type Dispatch = (view: View, request: HubRequest, handled: Handled) => Promise<JsonRecord>;
 
 /** Throws RpcError, or TOOL_NOT_FOUND, TOOL_DENIED, SERVICE_NOT_FOUND, UPSTREAM_FAILED, UPSTREAM_TIMEOUT. */
-export function createDispatch({ registry, catalog, offers, exchange, around }: DispatchParts): Dispatch {
+export function createDispatch({ registry, catalog, offers, exchange, middleware }: DispatchParts): Dispatch {
   async function list(view: View, request: HubRequest, kind: Kind): Promise<JsonRecord> {
     const items = view.search && kind === "tools" ? FINDER_TOOLS : await listed(view, request, kind);
     const at = toOffset(request.params.cursor);
@@ -98,7 +98,7 @@ export function createDispatch({ registry, catalog, offers, exchange, around }: 
     const decision = decideTool(entry, view.audience, tool, listing?.changed.has(tool) ?? false);
     if (!decision.allowed) throw new SessarcError("TOOL_DENIED", { name, reason: decision.reason });
     const call = { entry, tool, name, arguments: toRecord(params.arguments), view, request };
-    return around(call, (args) =>
+    return middleware(call, (args) =>
       exchange(entry, { ...request, params: { ...params, name: tool, arguments: args }, tool: item }),
     );
   }

@@ -106,10 +106,10 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
   });
   const exchange = createExchange(pool, parking, local);
   const renewal = createRenewal(registry, clients, exchange, kernel.closing);
-  const dispatch = createDispatch({ registry, catalog, offers, exchange, around });
+  const dispatch = createDispatch({ registry, catalog, offers, exchange, middleware });
 
-  /** Runs around every call of a tool: the guard, the hooks, the record of how it went. */
-  async function around(call: ToolCall, run: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord> {
+  /** Wraps every call of a tool: the guard, the hooks, the record of how it went. */
+  async function middleware(call: ToolCall, next: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord> {
     const { entry, tool, name, view, request } = call;
     if (entry.guard) await checkArguments(call);
     const told = { service: entry.id, tool, arguments: call.arguments };
@@ -118,7 +118,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
     const started = performance.now();
     let result: JsonRecord | undefined;
     try {
-      result = await run(told.arguments);
+      result = await next(told.arguments);
       return result;
     } finally {
       const ms = since(started);
