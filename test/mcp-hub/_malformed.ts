@@ -1,4 +1,4 @@
-/** A service whose lists hold every kind of malformed item, and what the hub offers of each. */
+/** A service whose lists hold every kind of malformed item, and what the hub lists of each. */
 const object = { type: "object" };
 const good = { name: "good", description: "Works", inputSchema: object };
 

@@ -91,8 +91,8 @@ describe("mcp-hub: the archive as a service", () => {
   it("joins calls to the session they were made in, by the client's id or by name and time", async () => {
     const { t } = await start();
     const mcp = t.kernel.inject("mcp");
-    const view = { service: null, audience: { client: "claude-code", project: null }, search: false };
-    const caller = { session: "test", era: "legacy" as const, capabilities: {}, tell: () => {} };
+    const view = { service: null, context: { client: "claude-code", project: null }, search: false };
+    const caller = { session: "test", protocol: "legacy" as const, capabilities: {}, tell: () => {} };
     const params = { name: "sessarc__list_projects", arguments: {}, _meta: { "claudecode/toolUseId": "toolu_1" } };
     const { signal } = new AbortController();
     await mcp.hub.ask(view, { caller, method: "tools/call", params, signal }, 1);
@@ -124,8 +124,8 @@ describe("mcp-hub: the archive as a service", () => {
   it("finds tools by what they do, and calls them, where a client lists two alone", async () => {
     const { t } = await start();
     const { hub } = t.kernel.inject("mcp");
-    const view = { service: null, audience: { client: null, project: null }, search: true };
-    const caller = { session: "test", era: "legacy" as const, capabilities: {}, tell: () => {} };
+    const view = { service: null, context: { client: null, project: null }, search: true };
+    const caller = { session: "test", protocol: "legacy" as const, capabilities: {}, tell: () => {} };
     const { signal } = new AbortController();
     const ask = (method: string, params = {}) => hub.ask(view, { caller, method, params, signal }, 1);
     expect(await ask("tools/list")).toMatchObject({ tools: [{ name: "find_tools" }, { name: "call_tool" }] });

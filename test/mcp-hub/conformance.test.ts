@@ -104,7 +104,7 @@ describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", () => {
     const revisions = ways.flatMap((way) => ["2025-11-25", "2026-07-28"].map((revision) => ({ way, revision })));
     it.runIf(LONG).each(revisions)("passes what revision $revision requires over $way", async ({ way, revision }) => {
       const args = ["--requirements", revision];
-      // These want the service's own key of a question. In the older era, the only one of this transport, questions have none.
+      // These want the service's own key of a question. In the older protocol, the only one of this transport, questions have none.
       if (way === "sse" && revision === "2026-07-28") {
         const keyed = ["basic-elicitation", "missing-input-response", "ignore-extra-params"];
         const file = join(await makeTempDir(), "expected.yml");

@@ -160,7 +160,7 @@ describe("mcp-hub: hostile", () => {
     onTestFinished(() => pool.close());
     const call = (service: string, capabilities: JsonRecord) => {
       const entry = { ...emptyEntry(service, ""), transport: "http" as const, url: many.url };
-      const caller = { session: "one", era: "modern" as const, capabilities, tell() {} };
+      const caller = { session: "one", protocol: "modern" as const, capabilities, tell() {} };
       return pool.use(entry, caller, true, ({ connection }) =>
         connection.request("tools/call", {}, { signal, timeoutMs: 60_000 }),
       );
@@ -168,7 +168,7 @@ describe("mcp-hub: hostile", () => {
     const calls = (service: string) => Array.from({ length: 24 }, () => call(service, { elicitation: {} }));
     expect(await Promise.all(calls("s"))).toHaveLength(24);
     expect(many.most["tools/call"]).toBeLessThanOrEqual(8);
-    // And the one that told which era it is of.
+    // And the one that told which protocol it speaks.
     expect(many.greeted()).toBeLessThanOrEqual(9);
     await call("t", {});
     many.refuse();

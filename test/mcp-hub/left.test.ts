@@ -66,7 +66,7 @@ it("mcp-hub: calls leave no timer, listener, session or process behind", async (
   const left = () => ({
     timers: timers.size,
     closing: getEventListeners(kernel.closing, "abort").length,
-    clients: mcp.hub.clients.count,
+    clients: mcp.hub.subscribers.count,
     sessions: mcp.endpoint.sessions,
     connections: mcp.hub.pool.ofService(rough_).length,
     callers: mcp.hub.pool.ofService(rough_).flatMap(({ callers }) => [...callers]).length,

@@ -1,4 +1,4 @@
-/** Real servers of the npm registry behind the hub, with the official clients of both eras. */
+/** Real servers of the npm registry behind the hub, with the official clients of every protocol version. */
 
 import { realpath } from "node:fs/promises";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
@@ -36,7 +36,7 @@ async function modernClient(url: string, capabilities: object = {}, path = "mcp"
 }
 
 describe("mcp-hub: servers of the registry", () => {
-  it("serve clients of both eras at once, with the filesystem and memory servers beside it", async () => {
+  it("serve clients of every protocol version at once, with the filesystem and memory servers beside it", async () => {
     const { url, add } = await serveHub();
     const folder = await makeTempDir();
     await addReferenceServers(add, folder);

@@ -265,7 +265,7 @@ describe("mcp-hub: calls", () => {
     expect(lines.at(-1)).toBe(lines[0]?.replace("started", "cancelled"));
   });
 
-  it("a call of the newer era is cancelled with its request", async () => {
+  it("a call of the newer protocol is cancelled with its request", async () => {
     const file = join(await makeTempDir(), "notes");
     const { url, add } = await serveHub();
     await add("rough", rough("", file));

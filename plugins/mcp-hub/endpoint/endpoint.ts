@@ -1,4 +1,4 @@
-/** `/mcp`: both eras at one address. Nothing of the SDKs is loaded before the first request. */
+/** `/mcp`: every protocol version at one address. Nothing of the SDKs is loaded before the first request. */
 import { isRecord, type JsonRecord, type Kernel, toRecord } from "sessarc";
 import type { Hub } from "../hub/hub.ts";
 import { viewOf } from "../hub/view.ts";

@@ -79,8 +79,8 @@ const isHandshake = (body: unknown) =>
 
 /** Clients say who they are in the handshake; the address says it better where it does. */
 function named(view: View, body: unknown): View {
-  if (view.audience.client !== null) return view;
+  if (view.context.client !== null) return view;
   const handshake = toRecord((Array.isArray(body) ? toList(body) : [body]).find((it) => isHandshake(it)));
   const info = toRecord(toRecord(handshake.params as JsonRecord).clientInfo);
-  return { ...view, audience: { ...view.audience, client: toText(info.name) ?? null } };
+  return { ...view, context: { ...view.context, client: toText(info.name) ?? null } };
 }

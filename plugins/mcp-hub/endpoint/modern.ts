@@ -1,12 +1,12 @@
 /** Clients of revision 2026-07-28: every request is independent, and what services ask is part of an answer. */
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { isRecord, type JsonRecord, toList, toRecord, toText, VERSION } from "sessarc";
-import type { Attached } from "../hub/audience.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
+import type { Subscriber } from "../hub/subscribers.ts";
 import { keyOf, type View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
-import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./offered.ts";
+import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./description.ts";
 import { isEvents, relayed } from "./stream.ts";
 
 interface ModernEndpoint {
@@ -17,7 +17,7 @@ interface ModernEndpoint {
 const META = "io.modelcontextprotocol/";
 const MOST_SUBSCRIPTIONS = 1_000;
 /** A client that only listens cannot be asked anything. */
-const LISTENER: Caller = { session: "modern", era: "modern", capabilities: {}, tell: () => {} };
+const LISTENER: Caller = { session: "modern", protocol: "modern", capabilities: {}, tell: () => {} };
 /** Views that are open at most; each has its own streams of changes. */
 const MOST_VIEWS = 64;
 
@@ -54,8 +54,8 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
           const capabilities = pickAskable(toRecord(envelope[`${META}clientCapabilities`]));
           const asClient = named(view, envelope);
           const caller: Caller = {
-            session: `modern ${asClient.audience.client ?? ""}`,
-            era: "modern",
+            session: `modern ${asClient.context.client ?? ""}`,
+            protocol: "modern",
             capabilities,
             tell(kind, told) {
               if (kind === "notifications/message" && envelope[`${META}logLevel`] === undefined) return;
@@ -81,7 +81,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       { legacy: "reject" },
     );
     const wanted: Served["wanted"] = new Set();
-    const attached: Attached = {
+    const attached: Subscriber = {
       session: undefined,
       view: () => view,
       hears: () => false,
@@ -96,7 +96,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
         else if (method === "notifications/resources/updated") handler.notify.resourceUpdated(String(params.uri));
       },
     };
-    return { handler, wanted, detach: hub.clients.add(attached) };
+    return { handler, wanted, detach: hub.subscribers.add(attached) };
   }
 
   function serve(view: View): Promise<Served> {
@@ -163,7 +163,7 @@ function pickAskable(capabilities: JsonRecord): JsonRecord {
 }
 
 function named(view: View, envelope: JsonRecord): View {
-  if (view.audience.client !== null) return view;
+  if (view.context.client !== null) return view;
   const name = toText(toRecord(envelope[`${META}clientInfo`]).name);
-  return name === undefined ? view : { ...view, audience: { ...view.audience, client: name } };
+  return name === undefined ? view : { ...view, context: { ...view.context, client: name } };
 }

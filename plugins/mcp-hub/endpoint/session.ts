@@ -1,16 +1,16 @@
 /** One legacy client: the SDK's server over its transport, every request handed to the hub as it is. */
 import type { Notification, Request } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord, type JsonRecord, type Kernel, toRecord, toText, VERSION } from "sessarc";
-import type { Attached } from "../hub/audience.ts";
-import type { HubRequest } from "../hub/exchange.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
+import type { HubRequest } from "../hub/proxy.ts";
+import type { Subscriber } from "../hub/subscribers.ts";
 import type { View } from "../hub/view.ts";
 import { createLargeResults } from "../large.ts";
 import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
+import { CAPABILITIES, INSTRUCTIONS } from "./description.ts";
 import { createEventStore } from "./event-store.ts";
-import { CAPABILITIES, INSTRUCTIONS } from "./offered.ts";
 import { refuse } from "./refuse.ts";
 import { isEvents, jsonOrStream, type RelayOptions, relayed } from "./stream.ts";
 
@@ -75,22 +75,22 @@ export async function createLegacySession(
     return capabilities;
   };
 
-  const notify: Attached["notify"] = (method, params) => void server.notification({ method, params }).catch(() => {});
-  const attached: Attached = {
+  const notify: Subscriber["notify"] = (method, params) => void server.notification({ method, params }).catch(() => {});
+  const attached: Subscriber = {
     session: id,
     view: () => view,
     get level() {
       return level;
     },
     get caller() {
-      return { session: id, era: "legacy" as const, capabilities: askable(), tell: notify, ask };
+      return { session: id, protocol: "legacy" as const, capabilities: askable(), tell: notify, ask };
     },
     hears,
     notify,
     wants: (service, uri) =>
       [...subscriptions].flatMap(([address, it]) => (it.service === service && it.uri === uri ? [address] : [])),
   };
-  const detach = hub.clients.add(attached);
+  const detach = hub.subscribers.add(attached);
 
   // The hub has levels of its own for each service.
   server.removeRequestHandler("logging/setLevel");
@@ -99,7 +99,7 @@ export async function createLegacySession(
     const { signal } = extra;
     const caller: Caller = {
       session: id,
-      era: "legacy",
+      protocol: "legacy",
       capabilities: askable(),
       takesBytes: true,
       tell(kind, told) {
@@ -141,7 +141,7 @@ export async function createLegacySession(
 
   async function setLevel(params: JsonRecord): Promise<JsonRecord> {
     level = toText(params.level);
-    await hub.clients.setLevel(hub.pool.ofSession(id), level);
+    await hub.subscribers.setLevel(hub.pool.ofSession(id), level);
     return {};
   }
 

@@ -36,7 +36,7 @@ export interface LocalService {
 }
 
 export interface Catalog {
-  /** Throws when the service cannot be asked. What clients of one kind are offered is asked once. */
+  /** Throws when the service cannot be asked. Clients of one kind share one answer. */
   of(entry: ServiceEntry, caller: Caller): Promise<Listing>;
   /** The current lists, where they are cached: nothing is asked. */
   current(entry: ServiceEntry, caller: Caller): Listing | undefined;
@@ -73,13 +73,13 @@ export function createCatalog(
     // Over a connection of the kind its calls will run over: some services offer more to clients that can be asked something.
     const interactive = Object.keys(caller.capabilities).length > 0;
     return pool.use(entry, caller, interactive, async (slot) => {
-      const { capabilities, instructions, era } = slot.connection;
+      const { capabilities, instructions, protocol } = slot.connection;
       const items: RawLists["items"] = emptyItems();
       for (const kind of KINDS)
         if (capabilities[LISTS[kind].capability]) items[kind] = await listAll(slot, entry, kind);
       const raw: RawLists = { items, capabilities, instructions };
       known.set(entry, clientKind(caller), raw);
-      const announces = toRecord(capabilities.tools).listChanged === true && era === "legacy";
+      const announces = toRecord(capabilities.tools).listChanged === true && protocol === "legacy";
       return { announces, listing: await toListing(store, entry, raw) };
     });
   }
@@ -125,7 +125,7 @@ export function createCatalog(
   };
 }
 
-const clientKind = ({ era, capabilities }: Caller) => `${era} ${Object.keys(capabilities).sort().join()}`;
+const clientKind = ({ protocol, capabilities }: Caller) => `${protocol} ${Object.keys(capabilities).sort().join()}`;
 const emptyItems = (): Record<Kind, readonly JsonRecord[]> => ({
   tools: [],
   prompts: [],
@@ -175,9 +175,9 @@ async function toListing(store: RegistryStore, entry: ServiceEntry, raw: RawList
   const changed = await checkDefinitions(store, entry, firstOfEach(raw.items.tools));
   const byHubName = { tools: named(entry, items.tools), prompts: named(entry, items.prompts) };
   for (const kind of ["tools", "prompts"] as const) {
-    const offered = [...byHubName[kind].values()];
+    const listed = [...byHubName[kind].values()];
     for (const item of items[kind])
-      if (!offered.includes(item))
+      if (!listed.includes(item))
         problems.push({
           kind,
           name: String(item.name),
@@ -185,7 +185,7 @@ async function toListing(store: RegistryStore, entry: ServiceEntry, raw: RawList
           reason: "another item has the same name in the hub",
         });
     // Two of one name end the whole session of some clients.
-    items[kind] = offered;
+    items[kind] = listed;
   }
   return { items, problems, byHubName, changed, capabilities, instructions };
 }

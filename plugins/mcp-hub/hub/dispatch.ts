@@ -1,4 +1,4 @@
-/** What a client may ask the hub, method by method, the same for both eras. */
+/** What a client may ask the hub, method by method, the same for every protocol version. */
 import { type JsonRecord, SessarcError, toRecord, toText } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { decideService, decideTool } from "../policy/policy.ts";
@@ -6,18 +6,18 @@ import type { Registry } from "../registry/registry.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
 import type { Catalog, Listing } from "./catalog.ts";
 import type { Kind } from "./definitions.ts";
-import type { Exchange, HubRequest } from "./exchange.ts";
 import { CALL, FIND, FINDER_TOOLS, findTools } from "./finder.ts";
+import type { Listings } from "./listings.ts";
 import { hubName, serviceOf } from "./names.ts";
-import type { Offers } from "./offers.ts";
+import type { HubRequest, ServiceProxy } from "./proxy.ts";
 import { ownerOf } from "./resources.ts";
 import { type View, withoutProfile } from "./view.ts";
 
 interface DispatchParts {
   registry: Registry;
   catalog: Catalog;
-  offers: Offers;
-  exchange: Exchange;
+  listings: Listings;
+  proxy: ServiceProxy;
   /** Wraps a call of a tool: may refuse it by throwing before `next`, and records how it went after it. */
   middleware(call: ToolCall, next: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord>;
 }
@@ -52,16 +52,16 @@ const LISTS: Record<string, Kind> = {
 type Dispatch = (view: View, request: HubRequest, handled: Handled) => Promise<JsonRecord>;
 
 /** Throws RpcError, or TOOL_NOT_FOUND, TOOL_DENIED, SERVICE_NOT_FOUND, UPSTREAM_FAILED, UPSTREAM_TIMEOUT. */
-export function createDispatch({ registry, catalog, offers, exchange, middleware }: DispatchParts): Dispatch {
+export function createDispatch({ registry, catalog, listings, proxy, middleware }: DispatchParts): Dispatch {
   async function list(view: View, request: HubRequest, kind: Kind): Promise<JsonRecord> {
-    const items = view.search && kind === "tools" ? FINDER_TOOLS : await listed(view, request, kind);
+    const items = view.search && kind === "tools" ? FINDER_TOOLS : await allItems(view, request, kind);
     const at = toOffset(request.params.cursor);
     const page = items.slice(at, at + PAGE);
     return { [kind]: page, ...(at + PAGE < items.length ? { nextCursor: String(at + PAGE) } : {}) };
   }
 
-  async function listed(view: View, request: HubRequest, kind: Kind): Promise<readonly JsonRecord[]> {
-    const items = await offers.list(view, request.caller, kind);
+  async function allItems(view: View, request: HubRequest, kind: Kind): Promise<readonly JsonRecord[]> {
+    const items = await listings.list(view, request.caller, kind);
     return kind === "tools" && view.more ? [...items, ...FINDER_TOOLS] : items;
   }
 
@@ -69,7 +69,7 @@ export function createDispatch({ registry, catalog, offers, exchange, middleware
   async function find(view: View, request: HubRequest, kind: "tools" | "prompts", name: string) {
     const id = view.service ?? serviceOf(name);
     const entry = (await registry.list()).find((one) => one.id === id);
-    if (!entry || !decideService(entry, view.audience).allowed) return { entry, item: undefined };
+    if (!entry || !decideService(entry, view.context).allowed) return { entry, item: undefined };
     const listing: Listing = await catalog.of(entry, request.caller);
     const item = listing.byHubName[kind].get(view.service === null ? name : hubName(entry.id, name));
     return { entry, item, listing };
@@ -82,7 +82,7 @@ export function createDispatch({ registry, catalog, offers, exchange, middleware
     const finds = view.search || view.more === true;
     const all = view.more ? withoutProfile(view) : view;
     if (finds && name === FIND)
-      return findTools(await offers.list(all, request.caller, "tools"), toRecord(params.arguments));
+      return findTools(await listings.list(all, request.caller, "tools"), toRecord(params.arguments));
     if (finds && name === CALL) {
       const inner = toRecord(params.arguments);
       const forwarded = { ...params, name: inner.name, arguments: toRecord(inner.arguments) };
@@ -91,15 +91,15 @@ export function createDispatch({ registry, catalog, offers, exchange, middleware
     const { entry, item, listing } = await find(view, request, "tools", name);
     handled.service = entry?.id ?? null;
     if (!entry) throw new SessarcError("TOOL_NOT_FOUND", { name });
-    const service = decideService(entry, view.audience);
+    const service = decideService(entry, view.context);
     if (!service.allowed) throw new SessarcError("TOOL_DENIED", { name, reason: service.reason });
     if (!item) throw new SessarcError("TOOL_NOT_FOUND", { name });
     const tool = String(item.name);
-    const decision = decideTool(entry, view.audience, tool, listing?.changed.has(tool) ?? false);
+    const decision = decideTool(entry, view.context, tool, listing?.changed.has(tool) ?? false);
     if (!decision.allowed) throw new SessarcError("TOOL_DENIED", { name, reason: decision.reason });
     const call = { entry, tool, name, arguments: toRecord(params.arguments), view, request };
     return middleware(call, (args) =>
-      exchange(entry, { ...request, params: { ...params, name: tool, arguments: args }, tool: item }),
+      proxy(entry, { ...request, params: { ...params, name: tool, arguments: args }, tool: item }),
     );
   }
 
@@ -108,16 +108,16 @@ export function createDispatch({ registry, catalog, offers, exchange, middleware
     const { entry, item } = await find(view, request, "prompts", name);
     if (!entry || !item) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}`);
     handled.service = entry.id;
-    return exchange(entry, { ...request, params: { ...request.params, name: item.name } });
+    return proxy(entry, { ...request, params: { ...request.params, name: item.name } });
   }
 
   async function withResource(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
     const asked = toText(request.params.uri);
     if (asked === undefined) throw new RpcError(INVALID_PARAMS, "An address is missing");
-    const { entry, uri } = await ownerOf(offers, view, request.caller, asked);
+    const { entry, uri } = await ownerOf(listings, view, request.caller, asked);
     handled.service = entry.id;
     handled.uri = uri;
-    return exchange(entry, { ...request, params: { ...request.params, uri } });
+    return proxy(entry, { ...request, params: { ...request.params, uri } });
   }
 
   async function complete(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
@@ -126,11 +126,11 @@ export function createDispatch({ registry, catalog, offers, exchange, middleware
       const { entry, item } = await find(view, request, "prompts", toText(ref.name) ?? "");
       if (!entry || !item) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${String(ref.name)}`);
       handled.service = entry.id;
-      return exchange(entry, { ...request, params: { ...request.params, ref: { ...ref, name: item.name } } });
+      return proxy(entry, { ...request, params: { ...request.params, ref: { ...ref, name: item.name } } });
     }
-    const { entry, uri } = await ownerOf(offers, view, request.caller, toText(ref.uri) ?? "");
+    const { entry, uri } = await ownerOf(listings, view, request.caller, toText(ref.uri) ?? "");
     handled.service = entry.id;
-    return exchange(entry, { ...request, params: { ...request.params, ref: { ...ref, uri } } });
+    return proxy(entry, { ...request, params: { ...request.params, ref: { ...ref, uri } } });
   }
 
   return async (view, request, handled) => {

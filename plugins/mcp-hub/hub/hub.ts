@@ -8,26 +8,26 @@ import type { AuthFor } from "../upstream/auth.ts";
 import { type Caller, createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
 import type { Vault } from "../vault/seal.ts";
-import { type Clients, createClients } from "./audience.ts";
 import { type Catalog, createCatalog, type Listing, type LocalService } from "./catalog.ts";
 import { KINDS } from "./definitions.ts";
 import { createDispatch, type Handled, type ToolCall } from "./dispatch.ts";
-import { createExchange, type HubRequest } from "./exchange.ts";
 import { createKnownLists } from "./known-lists.ts";
+import { createListings, type Listings } from "./listings.ts";
 import { createHubLog, type HubLog } from "./log.ts";
-import { createOffers, type Offers } from "./offers.ts";
-import { createParking } from "./parking.ts";
+import { createPendingCalls } from "./pending-calls.ts";
+import { createServiceProxy, type HubRequest } from "./proxy.ts";
 import { createRenewal } from "./renewal.ts";
 import { createCallStats, estimateTokens } from "./stats.ts";
+import { createSubscribers, type Subscribers } from "./subscribers.ts";
 import { type View, withProfile } from "./view.ts";
 
 export interface Hub {
   readonly pool: UpstreamPool;
   readonly catalog: Catalog;
-  readonly offers: Offers;
-  readonly clients: Clients;
+  readonly listings: Listings;
+  readonly subscribers: Subscribers;
   readonly log: HubLog;
-  /** One request of a client, whatever its era. Throws as `createDispatch` says. `id` is shown in the log; `handled` is filled. */
+  /** One request of a client, whatever its protocol version. Throws as `createDispatch` says. `id` is shown in the log; `handled` is filled. */
   ask(view: View, request: HubRequest, id: string | number | null, handled?: Handled): Promise<JsonRecord>;
   health(entry: ServiceEntry): ServiceHealth;
   /** The last known lists of a service; nothing is asked. */
@@ -55,13 +55,13 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
   const report = (error: unknown) => void kernel.notify("listener:failed", error, { hook: "mcp" });
   const stats = createCallStats(kernel.storage, report);
   const known = createKnownLists(kernel.storage, vault, report);
-  const parking = createParking();
-  const clients = createClients(registry, (service) => catalog.forget(service));
+  const pendingCalls = createPendingCalls();
+  const subscribers = createSubscribers(registry, (service) => catalog.forget(service));
   const idleMs = kernel.config.mcp.idleMinutes * 60_000;
   const pool = createUpstreamPool(
     { env: kernel.env, workers: kernel.pool, closing: kernel.closing, idleMs, authFor },
     {
-      onOpen: (slot) => clients.onOpen(slot),
+      onOpen: (slot) => subscribers.onOpen(slot),
       onLost: (service, uris) => renewal.lost(service, uris),
       async onRequest(slot, method, params, signal) {
         const started = performance.now();
@@ -73,7 +73,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
           id: null,
         } as const;
         try {
-          const result = await clients.onRequest(slot, method, params, signal);
+          const result = await subscribers.onRequest(slot, method, params, signal);
           log.add({ ...entry, ms: since(started), status: "ok", payload: { params, result } });
           return result;
         } catch (error) {
@@ -93,20 +93,20 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
           status: "sent",
           payload: params,
         });
-        clients.onNotification(slot, method, params);
+        subscribers.onNotification(slot, method, params);
       },
     },
   );
   const catalog = createCatalog(pool, store, local, known);
-  const offers = createOffers({
+  const listings = createListings({
     registry,
     catalog,
     isOpen: (service) => pool.ofService(service).length > 0,
-    changed: (service) => clients.changed(service, KINDS),
+    changed: (service) => subscribers.changed(service, KINDS),
   });
-  const exchange = createExchange(pool, parking, local);
-  const renewal = createRenewal(registry, clients, exchange, kernel.closing);
-  const dispatch = createDispatch({ registry, catalog, offers, exchange, middleware });
+  const proxy = createServiceProxy(pool, pendingCalls, local);
+  const renewal = createRenewal(registry, subscribers, proxy, kernel.closing);
+  const dispatch = createDispatch({ registry, catalog, listings, proxy, middleware });
 
   /** Wraps every call of a tool: the guard, the hooks, the record of how it went. */
   async function middleware(call: ToolCall, next: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord> {
@@ -130,7 +130,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
           service: entry.id,
           tool,
           name,
-          client: view.audience.client,
+          client: view.context.client,
           toolUseId: toolUseIdOf(request),
           ms,
           ok,
@@ -144,7 +144,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
 
   async function checkArguments({ entry, tool, name, arguments: input, view }: ToolCall): Promise<void> {
     const body = JSON.parse(JSON.stringify({ tool_name: `mcp__${entry.id}__${tool}`, tool_input: input }));
-    const { decision } = await kernel.inject("guard").check(body, view.audience.client ?? "mcp");
+    const { decision } = await kernel.inject("guard").check(body, view.context.client ?? "mcp");
     if (decision.decision === "block")
       throw new SessarcError("TOOL_DENIED", { name, reason: decision.reason ?? "the guard blocks its arguments" });
   }
@@ -152,8 +152,8 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
   return {
     pool,
     catalog,
-    offers,
-    clients,
+    listings,
+    subscribers,
     log,
     async ask(view, request, id, handled: Handled = { service: null }) {
       const started = performance.now();
@@ -178,15 +178,15 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
     },
     lists: (entry) => catalog.last(entry, MANAGER),
     async replaced(service) {
-      offers.forget(service);
+      listings.forget(service);
       const isThere = (await registry.list()).some(({ id }) => id === service);
       if (isThere) catalog.forget(service);
       else catalog.remove(service);
-      clients.changed(service, KINDS);
+      subscribers.changed(service, KINDS);
       await pool.reset(service);
     },
     async release(service, uri) {
-      if (clients.wanting(service, uri).length > 0) return;
+      if (subscribers.wanting(service, uri).length > 0) return;
       for (const { subscriptions } of pool.ofService(service)) {
         const end = subscriptions.get(uri);
         subscriptions.delete(uri);
@@ -196,10 +196,10 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
     },
     flush: () => stats.flush(),
     async close() {
-      parking.close();
+      pendingCalls.close();
       renewal.close();
-      offers.close();
-      clients.close();
+      listings.close();
+      subscribers.close();
       await pool.close();
       await known.close();
       await stats.flush();
@@ -208,7 +208,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
 }
 
 /** The management API as a client: it can be asked nothing, and holds nothing open. */
-export const MANAGER: Caller = { session: "api", era: "legacy", capabilities: {}, tell: () => {} };
+export const MANAGER: Caller = { session: "api", protocol: "legacy", capabilities: {}, tell: () => {} };
 
 const since = (started: number) => Math.round((performance.now() - started) * 1_000) / 1_000;
 

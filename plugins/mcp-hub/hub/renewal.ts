@@ -2,8 +2,8 @@
 import { decideService } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
 import { waitAfter } from "../upstream/slots.ts";
-import type { Clients } from "./audience.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ServiceProxy } from "./proxy.ts";
+import type { Subscribers } from "./subscribers.ts";
 
 interface Renewal {
   /** A connection is gone that these addresses of a service were subscribed over. */
@@ -12,7 +12,12 @@ interface Renewal {
 }
 
 /** Tries again with the same waits as any use of a service that fails; ends with the last subscription. */
-export function createRenewal(registry: Registry, clients: Clients, exchange: Exchange, closing: AbortSignal): Renewal {
+export function createRenewal(
+  registry: Registry,
+  subscribers: Subscribers,
+  proxy: ServiceProxy,
+  closing: AbortSignal,
+): Renewal {
   const timers = new Set<NodeJS.Timeout>();
 
   function later(service: string, uris: readonly string[], failures: number): void {
@@ -39,12 +44,12 @@ export function createRenewal(registry: Registry, clients: Clients, exchange: Ex
   async function renewOne(service: string, uri: string): Promise<void> {
     const entry = (await registry.list()).find(({ id }) => id === service);
     const wanting =
-      entry && clients.wanting(service, uri).find((it) => decideService(entry, it.view().audience).allowed);
+      entry && subscribers.wanting(service, uri).find((it) => decideService(entry, it.view().context).allowed);
     if (!entry || !wanting) return;
     const { caller } = wanting;
-    await exchange(entry, { caller, method: "resources/subscribe", params: { uri }, signal: closing });
+    await proxy(entry, { caller, method: "resources/subscribe", params: { uri }, signal: closing });
     // It may have changed while no connection was open.
-    await clients.updated(service, uri, { uri });
+    await subscribers.updated(service, uri, { uri });
   }
 
   return {

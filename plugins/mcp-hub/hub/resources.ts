@@ -3,7 +3,7 @@ import { type JsonRecord, SessarcError } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
-import type { Offered, Offers } from "./offers.ts";
+import type { ListedService, Listings } from "./listings.ts";
 import type { View } from "./view.ts";
 
 interface ResourceOwner {
@@ -12,26 +12,26 @@ interface ResourceOwner {
   uri: string;
 }
 
-/** Legacy clients know a code of its own for this; the modern era has "invalid params". */
+/** Legacy clients know a code of its own for this; the modern protocol has "invalid params". */
 const NOT_FOUND = { legacy: -32002, modern: INVALID_PARAMS } as const;
 
 /** The service that lists the address, else one whose template fits it, else the only one that could have it. */
-export async function ownerOf(offers: Offers, view: View, caller: Caller, asked: string): Promise<ResourceOwner> {
-  const { offered } = await offers.services(view, caller);
+export async function ownerOf(listings: Listings, view: View, caller: Caller, asked: string): Promise<ResourceOwner> {
+  const { listed } = await listings.services(view, caller);
   const prefixed = /^mcp-([a-z0-9-]+):(.+)$/s.exec(asked);
-  const named = prefixed && offered.find(({ entry }) => entry.id === prefixed[1]);
+  const named = prefixed && listed.find(({ entry }) => entry.id === prefixed[1]);
   if (named && prefixed) return { entry: named.entry, uri: prefixed[2] ?? "" };
   const found =
-    offered.find(({ listing }) => listing.items.resources.some(({ uri }) => uri === asked)) ??
-    offered.find(({ listing }) => listing.items.resourceTemplates.some((it) => fits(it, asked))) ??
-    theOnlyOne(offered);
+    listed.find(({ listing }) => listing.items.resources.some(({ uri }) => uri === asked)) ??
+    listed.find(({ listing }) => listing.items.resourceTemplates.some((it) => fits(it, asked))) ??
+    theOnlyOne(listed);
   if (found) return { entry: found.entry, uri: asked };
-  if (view.service !== null && offered.length === 0) throw new SessarcError("SERVICE_NOT_FOUND", { id: view.service });
-  throw new RpcError(NOT_FOUND[caller.era], `Resource not found: ${asked}`, { uri: asked });
+  if (view.service !== null && listed.length === 0) throw new SessarcError("SERVICE_NOT_FOUND", { id: view.service });
+  throw new RpcError(NOT_FOUND[caller.protocol], `Resource not found: ${asked}`, { uri: asked });
 }
 
-function theOnlyOne(offered: readonly Offered[]): Offered | undefined {
-  const able = offered.filter(({ listing }) => listing.capabilities.resources);
+function theOnlyOne(listed: readonly ListedService[]): ListedService | undefined {
+  const able = listed.filter(({ listing }) => listing.capabilities.resources);
   return able.length === 1 ? able[0] : undefined;
 }
 

@@ -1,11 +1,11 @@
 /** What part of the hub a client sees: the whole or one service, as which client, in which project, with which group of tools. */
 import { SessarcError } from "sessarc";
-import type { Audience } from "../policy/policy.ts";
+import type { ClientContext } from "../policy/policy.ts";
 
 export interface View {
   /** One service alone, its names unchanged; null for all of them. */
   service: string | null;
-  audience: Audience;
+  context: ClientContext;
   /** Tools are found by asking instead of being listed. */
   search: boolean;
   /** Name of the group of tools it asks for. */
@@ -22,20 +22,20 @@ interface Profile {
 
 /** The view limited to the group of tools that it asks for, or else that its client gets. Throws INVALID_INPUT for an unknown group. */
 export function withProfile(view: View, profiles: Readonly<Record<string, Profile>>): View {
-  const { profile: name, audience } = view;
+  const { profile: name, context } = view;
   if (name !== undefined && !Object.hasOwn(profiles, name))
     throw new SessarcError("INVALID_INPUT", { reason: `The configuration has no profile ${name} below mcp.profiles` });
   const profile =
     name === undefined
-      ? Object.values(profiles).find(({ clients }) => audience.client !== null && clients.includes(audience.client))
+      ? Object.values(profiles).find(({ clients }) => context.client !== null && clients.includes(context.client))
       : profiles[name];
-  return profile ? { ...view, audience: { ...audience, tools: profile.tools }, more: profile.search } : view;
+  return profile ? { ...view, context: { ...context, tools: profile.tools }, more: profile.search } : view;
 }
 
 /** The view without its group of tools. */
 export const withoutProfile = (view: View): View => ({
   ...view,
-  audience: { ...view.audience, tools: undefined },
+  context: { ...view.context, tools: undefined },
   more: false,
 });
 
@@ -51,7 +51,7 @@ export function viewOf(url: URL, headers: Headers, service: string | null, searc
   const tools = url.searchParams.get("tools");
   return {
     service,
-    audience: { client: read("client"), project: read("project") ?? valid(decoded(headers.get(PROJECT_HEADER))) },
+    context: { client: read("client"), project: read("project") ?? valid(decoded(headers.get(PROJECT_HEADER))) },
     profile: read("profile") ?? undefined,
     search: service === null && (tools === "search" || (searchByDefault && tools !== "all")),
   };
@@ -67,5 +67,5 @@ function decoded(value: string | null): string | null {
 }
 
 /** One string for equal views. */
-export const keyOf = ({ service, audience, search, profile }: View): string =>
-  JSON.stringify([service, audience.client, audience.project, search, profile]);
+export const keyOf = ({ service, context, search, profile }: View): string =>
+  JSON.stringify([service, context.client, context.project, search, profile]);

@@ -2,7 +2,7 @@
 import type { Scope, ScopePair, ServiceEntry } from "../entry.ts";
 
 /** Who asks. Unknown is `null`: that matches `*` alone. */
-export interface Audience {
+export interface ClientContext {
   client: string | null;
   /** Id or path of the project the client works in. */
   project: string | null;
@@ -18,10 +18,10 @@ const ALLOWED: Decision = { allowed: true };
 const refuse = (reason: Refusal): Decision => ({ allowed: false, reason });
 
 /** Whether a client sees a service at all. */
-export function decideService(entry: ServiceEntry, audience: Audience): Decision {
+export function decideService(entry: ServiceEntry, context: ClientContext): Decision {
   if (!entry.enabled) return refuse("disabled");
   const { clients, projects, pairs } = entry.scope;
-  const { client, project } = audience;
+  const { client, project } = context;
   const isPaired = pairs === undefined || pairs.some((pair) => isAt(pair, client, project));
   return isPaired && matches(clients, client) && matches(projects, project) ? ALLOWED : refuse("hidden");
 }
@@ -52,11 +52,11 @@ function pairsOf({ clients, projects, pairs }: Scope): ScopePair[] {
 const namesOf = (names: readonly string[]): "*" | string[] => (names.includes("*") ? "*" : [...new Set(names)]);
 
 /** Whether a client may call a tool. `changed`: its definition is not the one that was accepted. Deny wins over everything. */
-export function decideTool(entry: ServiceEntry, audience: Audience, tool: string, changed: boolean): Decision {
-  const service = decideService(entry, audience);
+export function decideTool(entry: ServiceEntry, context: ClientContext, tool: string, changed: boolean): Decision {
+  const service = decideService(entry, context);
   if (!service.allowed) return service;
   const { policy } = entry;
-  const { tools } = audience;
+  const { tools } = context;
   if (tools && !tools.some((glob) => matchesGlob(glob, `${entry.id}__${tool}`))) return refuse("not in the profile");
   if (policy.deny.some((glob) => matchesGlob(glob, tool))) return refuse("denied");
   const own = Object.hasOwn(policy.tools, tool) ? policy.tools[tool] : undefined;

@@ -6,21 +6,21 @@ import { PROTOCOL_VERSIONS } from "../endpoint/endpoint.ts";
 import type { ServiceEntry } from "../entry.ts";
 import { tokensOf } from "../hub/finder.ts";
 import { type Hub, MANAGER } from "../hub/hub.ts";
+import { shownTool } from "../hub/listings.ts";
 import { hubName } from "../hub/names.ts";
-import { shownTool } from "../hub/offers.ts";
 import { shownEntries } from "../hub/shown-log.ts";
 import { type View, withProfile } from "../hub/view.ts";
 import { changesOf } from "../policy/pins.ts";
 import { decideTool } from "../policy/policy.ts";
 import { messageOf, RpcError } from "../upstream/rpc-error.ts";
 
-const audience = {
+const context = {
   client: v.optional(v.pipe(v.string(), v.maxLength(200))),
   project: v.optional(v.pipe(v.string(), v.maxLength(200))),
 };
 const viewOf = (query: { client?: string | undefined; project?: string | undefined }): View => ({
   service: null,
-  audience: { client: query.client ?? null, project: query.project ?? null },
+  context: { client: query.client ?? null, project: query.project ?? null },
   search: false,
 });
 
@@ -52,11 +52,11 @@ const tools = defineRoute({
     service: v.optional(v.string(), "*"),
     /** Instead of each service's own `timeoutMs`: a service that takes longer is reported in `errors`, with its last known tools. */
     timeoutMs: v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(86_400_000))),
-    ...audience,
+    ...context,
   }),
   handler: async ({ kernel, query }) => {
     const { services, hub } = kernel.inject("mcp");
-    const { audience: who } = withProfile(viewOf(query), kernel.config.mcp.profiles);
+    const { context: who } = withProfile(viewOf(query), kernel.config.mcp.profiles);
     const all = await services.list();
     if (query.service !== "*") await services.get(query.service);
     const asked = all.filter(({ id, enabled }) => enabled && (query.service === "*" || query.service === id));
@@ -121,7 +121,7 @@ const call = defineRoute({
   method: "POST",
   path: "/mcp/call",
   summary: "Calls a tool by its name in the hub",
-  query: v.object(audience),
+  query: v.object(context),
   body: v.strictObject({
     name: v.pipe(v.string(), v.minLength(1), v.maxLength(300)),
     arguments: v.optional(v.record(v.string(), v.unknown()), {}),

@@ -30,7 +30,7 @@ export interface WireService extends ServiceHealth {
   policy: ServiceEntry["policy"];
   timeoutMs: number;
   guard: boolean;
-  /** How many tools it offers; null before its first list. */
+  /** How many tools it has; null before its first list. */
   tools: number | null;
   /** Items of its lists that were repaired or left out because they are malformed. */
   problems: ItemProblem[];

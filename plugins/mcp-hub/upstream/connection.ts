@@ -11,7 +11,7 @@ import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */
-export type Era = "legacy" | "modern";
+export type Protocol = "legacy" | "modern";
 
 /** How far a call is, as its service reports. */
 interface CallProgress {
@@ -40,7 +40,7 @@ export interface ConnectionEvents {
 }
 
 export interface Connection {
-  readonly era: Era;
+  readonly protocol: Protocol;
   readonly protocolVersion: string;
   readonly capabilities: JsonRecord;
   readonly instructions: string | undefined;
@@ -62,7 +62,7 @@ interface ConnectOptions {
   env: AdapterEnv;
   watchdog: Watchdog;
   authFor: AuthFor;
-  era: Era;
+  protocol: Protocol;
   capabilities: JsonRecord;
   events: ConnectionEvents;
   timeoutMs: number;
@@ -78,17 +78,17 @@ const ANYTHING = {
   },
 } as const;
 
-/** How long a process may leave the modern question unanswered before it counts as one of the legacy era. */
+/** How long a process may leave the modern question unanswered before it counts as one of the legacy protocol. */
 const PROBE_MS = 3_000;
 
-/** Connects in the era asked for where the service has it, else in the other one. */
+/** Connects by the protocol asked for where the service has it, else by the other one. */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const first = options.era === "modern" ? "auto" : "legacy";
+  const first = options.protocol === "modern" ? "auto" : "legacy";
   try {
     return await connectAs(options, first);
   } catch (error) {
     options.signal.throwIfAborted();
-    // A process that ends at a question it does not know is of the legacy era; a service that refuses the handshake is not.
+    // A process that ends at a question it does not know is of the legacy protocol; a service that refuses the handshake is not.
     if (first === "auto" && options.entry.transport === "stdio") return connectAs(options, "legacy");
     if (first === "legacy" && isRefusal(error)) return connectAs(options, "auto");
     throw error;
@@ -145,7 +145,7 @@ function toConnection(client: Client, opened: UpstreamTransport, events: Connect
     events.onClose(closing ? undefined : (endOf(opened) ?? "the connection ended"));
   };
   return {
-    era: modern ? "modern" : "legacy",
+    protocol: modern ? "modern" : "legacy",
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
     capabilities: toRecord(client.getServerCapabilities()),
     instructions: client.getInstructions(),

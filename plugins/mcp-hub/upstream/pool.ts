@@ -8,7 +8,7 @@ import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
 import type { AuthFor } from "./auth.ts";
-import { type ConnectionEvents, connect, type Era } from "./connection.ts";
+import { type ConnectionEvents, connect, type Protocol } from "./connection.ts";
 import { createGate } from "./gate.ts";
 import { accessRefused, messageOf, toFailure } from "./rpc-error.ts";
 import {
@@ -81,11 +81,11 @@ export function createUpstreamPool(
     return fresh;
   };
 
-  function slotFor(entry: ServiceEntry, key: string, era: Era, capabilities: JsonRecord, owner?: string) {
+  function slotFor(entry: ServiceEntry, key: string, protocol: Protocol, capabilities: JsonRecord, owner?: string) {
     const record = recordOf(entry.id);
     const known = record.slots.get(key);
     if (known) return known;
-    const opening = open(entry, record, key, era, capabilities, owner);
+    const opening = open(entry, record, key, protocol, capabilities, owner);
     record.slots.set(key, opening);
     opening.catch(() => {
       if (record.slots.get(key) === opening) record.slots.delete(key);
@@ -97,7 +97,7 @@ export function createUpstreamPool(
     entry: ServiceEntry,
     record: ServiceRecord,
     key: string,
-    era: Era,
+    protocol: Protocol,
     capabilities: JsonRecord,
     owner: string | undefined,
   ): Promise<OpenSlot> {
@@ -121,7 +121,7 @@ export function createUpstreamPool(
         pool: workers,
         watchdog,
         authFor,
-        era,
+        protocol,
         capabilities,
         timeoutMs: CONNECT_MS,
         signal: closing,
@@ -142,17 +142,17 @@ export function createUpstreamPool(
         retired: false,
       };
       record.lastError = null;
-      if (connection.era === "modern") record.modern = true;
+      if (connection.protocol === "modern") record.modern = true;
       else record.legacy = true;
-      if (era === "modern" && connection.era === "legacy") record.modern = false;
-      if (era === "legacy" && connection.era === "modern") record.legacy = false;
+      if (protocol === "modern" && connection.protocol === "legacy") record.modern = false;
+      if (protocol === "legacy" && connection.protocol === "modern") record.legacy = false;
       // The service was replaced while the connection opened: nothing else would ever end it.
       if (records.get(entry.id) !== record) {
         await connection.close();
         throw new Error("it was changed while it was started");
       }
-      // It was asked for the newer era and has the older one: then everybody who can be asked nothing may share it.
-      if (key === MODERN && connection.era === "legacy" && !record.slots.has(SHARED)) {
+      // The service was asked for the newer protocol and has the older one: every client that can be asked nothing may share it.
+      if (key === MODERN && connection.protocol === "legacy" && !record.slots.has(SHARED)) {
         slot.key = SHARED;
         record.slots.delete(MODERN);
         record.slots.set(SHARED, Promise.resolve(slot));
@@ -199,14 +199,14 @@ export function createUpstreamPool(
   async function choose(entry: ServiceEntry, caller: Caller, interactive: boolean): Promise<OpenSlot> {
     const record = recordOf(entry.id);
     const asked = Object.keys(caller.capabilities).length > 0;
-    if (caller.era === "legacy") {
+    if (caller.protocol === "legacy") {
       if (record.legacy === false) return slotFor(entry, MODERN, "modern", {});
       if (!asked) return slotFor(entry, SHARED, "legacy", {});
       return slotFor(entry, `own ${caller.session}`, "legacy", caller.capabilities, caller.session);
     }
     if (record.modern !== false) {
       const slot = await slotFor(entry, MODERN, "modern", {});
-      if (slot.connection.era === "modern" || !asked || !interactive) return slot;
+      if (slot.connection.protocol === "modern" || !asked || !interactive) return slot;
     }
     if (!asked || !interactive) return slotFor(entry, SHARED, "legacy", {});
     return lease(entry, caller);

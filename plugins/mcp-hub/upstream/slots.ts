@@ -1,12 +1,12 @@
 /** Connections as the pool keeps them, and who uses them. */
 import type { JsonRecord } from "sessarc";
-import type { Connection, Era } from "./connection.ts";
+import type { Connection, Protocol } from "./connection.ts";
 
 /** The caller a request is made for. */
 export interface Caller {
   /** Its own connections have this name until `endSession`. */
   readonly session: string;
-  readonly era: Era;
+  readonly protocol: Protocol;
   /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
   readonly capabilities: JsonRecord;
   /** Large results may be bytes (`bytesOf`). */
@@ -59,7 +59,7 @@ export interface ServiceRecord {
   failures: number;
   retryAt: number;
   lastError: string | null;
-  /** What is known of the eras it speaks. */
+  /** What is known of the protocol versions it speaks. */
   modern?: boolean;
   legacy?: boolean;
   /** How many were ever opened. */

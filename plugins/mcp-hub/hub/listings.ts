@@ -13,7 +13,7 @@ import type { Kind } from "./definitions.ts";
 import { hubName } from "./names.ts";
 import type { View } from "./view.ts";
 
-export interface Offered {
+export interface ListedService {
   entry: ServiceEntry;
   listing: Listing;
 }
@@ -26,11 +26,11 @@ const REFRESH_MS = 1_000;
 const RETRY_MS = 30_000;
 const MOST_RETRY_MS = 10 * 60_000;
 /** For questions of the hub itself: it can be asked nothing. */
-const BACKGROUND: Caller = { session: "hub", era: "legacy", capabilities: {}, tell: () => {} };
+const BACKGROUND: Caller = { session: "hub", protocol: "legacy", capabilities: {}, tell: () => {} };
 
-export interface Offers {
+export interface Listings {
   /** Services of the view whose lists are known, by id; the others with what went wrong. */
-  services(view: View, caller: Caller): Promise<{ offered: Offered[]; failed: Record<string, string> }>;
+  services(view: View, caller: Caller): Promise<{ listed: ListedService[]; failed: Record<string, string> }>;
   /** Items of a list as the client sees them. */
   list(view: View, caller: Caller, kind: Kind): Promise<JsonRecord[]>;
   /** A service was changed or removed: nothing is known of how fast it answers. */
@@ -38,7 +38,7 @@ export interface Offers {
   close(): void;
 }
 
-interface OffersParts {
+interface ListingsParts {
   registry: Registry;
   catalog: Catalog;
   /** Whether a connection to the service is open. */
@@ -47,7 +47,7 @@ interface OffersParts {
   changed(service: string): void;
 }
 
-export function createOffers({ registry, catalog, isOpen, changed }: OffersParts): Offers {
+export function createListings({ registry, catalog, isOpen, changed }: ListingsParts): Listings {
   /** Services that did not answer in time: lists no longer wait for them. */
   const late = new Map<string, { retries: number; timer: NodeJS.Timeout | undefined }>();
 
@@ -102,29 +102,29 @@ export function createOffers({ registry, catalog, isOpen, changed }: OffersParts
   async function services(view: View, caller: Caller) {
     const all = await registry.list();
     const entries = all.filter(
-      (entry) => (view.service === null || view.service === entry.id) && decideService(entry, view.audience).allowed,
+      (entry) => (view.service === null || view.service === entry.id) && decideService(entry, view.context).allowed,
     );
-    const offered: Offered[] = [];
+    const listed: ListedService[] = [];
     const failed: Record<string, string> = {};
     await Promise.all(
       entries.map(async (entry) => {
         try {
-          offered.push({ entry, listing: await one(entry, caller, view.service !== null) });
+          listed.push({ entry, listing: await one(entry, caller, view.service !== null) });
         } catch (error) {
           if (view.service !== null) throw error;
           failed[entry.id] = isSessarcError(error) ? error.message : messageOf(error);
         }
       }),
     );
-    return { offered: offered.sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1)), failed };
+    return { listed: listed.sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1)), failed };
   }
 
   return {
     services,
     async list(view, caller, kind) {
-      const { offered } = await services(view, caller);
+      const { listed } = await services(view, caller);
       const taken = new Set<string>();
-      return offered.flatMap((it) => itemsOf(it, view, kind, taken));
+      return listed.flatMap((it) => itemsOf(it, view, kind, taken));
     },
     forget(service) {
       clearTimeout(late.get(service)?.timer);
@@ -151,11 +151,11 @@ const sameItems = (one: Listing, other: Listing) => JSON.stringify(one.items) ==
 /** Reported by the list that waits for it, and by the state of the service. */
 const ignore = () => undefined;
 
-function itemsOf({ entry, listing }: Offered, view: View, kind: Kind, taken: Set<string>): JsonRecord[] {
+function itemsOf({ entry, listing }: ListedService, view: View, kind: Kind, taken: Set<string>): JsonRecord[] {
   const items = listing.items[kind];
   if (kind === "tools") {
     const allowed = items.filter(
-      ({ name }) => decideTool(entry, view.audience, String(name), listing.changed.has(String(name))).allowed,
+      ({ name }) => decideTool(entry, view.context, String(name), listing.changed.has(String(name))).allowed,
     );
     return allowed.map((tool) => shownTool(entry, tool, view));
   }

@@ -1,4 +1,4 @@
-/** How the hub describes itself to clients of both eras. */
+/** How the hub describes itself to clients of every protocol version. */
 
 export const CAPABILITIES = {
   tools: { listChanged: true },

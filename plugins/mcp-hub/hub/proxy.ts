@@ -1,10 +1,10 @@
-/** One request to one service, whatever eras the two sides speak. */
+/** One request passed on to one service, whatever protocol versions the two sides speak. */
 import { type JsonRecord, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import type { Caller, Slot, UpstreamPool } from "../upstream/pool.ts";
 import { lostSession, RpcError, toFailure } from "../upstream/rpc-error.ts";
 import type { LocalService } from "./catalog.ts";
-import type { Input, Parking } from "./parking.ts";
+import type { Input, PendingCalls } from "./pending-calls.ts";
 
 export interface HubRequest {
   caller: Caller;
@@ -20,7 +20,7 @@ export interface HubRequest {
   tool?: JsonRecord | undefined;
 }
 
-export type Exchange = (entry: ServiceEntry, request: HubRequest) => Promise<JsonRecord>;
+export type ServiceProxy = (entry: ServiceEntry, request: HubRequest) => Promise<JsonRecord>;
 
 /** Requests in which a service may ask the client something. */
 const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
@@ -28,7 +28,7 @@ const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
 const MOST_ROUNDS = 16;
 
 /** Answers the service's result; throws RpcError, UPSTREAM_FAILED or UPSTREAM_TIMEOUT. */
-export function createExchange(pool: UpstreamPool, parking: Parking, local: LocalService): Exchange {
+export function createServiceProxy(pool: UpstreamPool, pendingCalls: PendingCalls, local: LocalService): ServiceProxy {
   /**
    * A connection whose session the service has forgotten is replaced, once. The request is sent again where the service has not carried it
    * out, or where that changes nothing; any other call gets the service's error, and the next one works.
@@ -55,9 +55,10 @@ export function createExchange(pool: UpstreamPool, parking: Parking, local: Loca
   return async (entry, request) => {
     if (entry.id === BUILTIN_ID) return local.request(request.method, request.params, request.signal);
     const { caller, signal, input, method } = request;
-    const mayAsk = caller.era === "modern" && Object.keys(caller.capabilities).length > 0 && INTERACTIVE.has(method);
-    if (!mayAsk || (input && !parking.has(input))) return send(entry, request, true);
-    return parking.run(caller, signal, input, (inner, innerSignal) =>
+    const mayAsk =
+      caller.protocol === "modern" && Object.keys(caller.capabilities).length > 0 && INTERACTIVE.has(method);
+    if (!mayAsk || (input && !pendingCalls.has(input))) return send(entry, request, true);
+    return pendingCalls.run(caller, signal, input, (inner, innerSignal) =>
       send(entry, { ...request, caller: inner, signal: innerSignal }, true),
     );
   };
@@ -75,7 +76,7 @@ async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Prom
   if (method === "resources/subscribe") return subscribe(entry, slot, request);
   const { _meta, ...rest } = request.params;
   const { progressToken, ...meta } = toRecord(_meta);
-  const asked = connection.era === "modern" ? { ...meta, ...modernMeta(request) } : meta;
+  const asked = connection.protocol === "modern" ? { ...meta, ...modernMeta(request) } : meta;
   const options = {
     signal,
     tool,
@@ -87,8 +88,8 @@ async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Prom
         : (progress: object) => caller.tell("notifications/progress", { ...progress, progressToken }),
   };
   const params: JsonRecord = Object.keys(asked).length > 0 ? { ...rest, _meta: asked } : rest;
-  if (connection.era === "legacy") return connection.request(method, params, options);
-  if (caller.era === "modern") {
+  if (connection.protocol === "legacy") return connection.request(method, params, options);
+  if (caller.protocol === "modern") {
     const state = input?.state === undefined ? {} : { requestState: input.state };
     const more = input ? { inputResponses: input.responses, ...state } : {};
     return connection.request(method, { ...params, ...more }, options);
@@ -106,7 +107,7 @@ async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Prom
   return plain;
 }
 
-/** Services of both eras tell about an address; only the older one is asked with a request. */
+/** Services of every protocol version report changes of an address; only the older ones are asked with a request. */
 async function subscribe(
   entry: ServiceEntry,
   { connection, subscriptions }: Slot,
@@ -116,7 +117,7 @@ async function subscribe(
   const uri = String(params.uri);
   if (subscriptions.has(uri)) return {};
   const options = { signal, timeoutMs: entry.timeoutMs };
-  if (connection.era === "modern") {
+  if (connection.protocol === "modern") {
     subscriptions.set(uri, await connection.listen({ resourceSubscriptions: [uri] }));
     return {};
   }

@@ -9,7 +9,7 @@ import type { Kind } from "./definitions.ts";
 import type { View } from "./view.ts";
 
 /** A client that stays connected between its requests. */
-export interface Attached {
+export interface Subscriber {
   /** As `Caller.session`; undefined for one that has no connections of its own. */
   readonly session: string | undefined;
   view(): View;
@@ -24,13 +24,13 @@ export interface Attached {
   hears(level: unknown): boolean;
 }
 
-export interface Clients {
-  add(client: Attached): () => void;
+export interface Subscribers {
+  add(client: Subscriber): () => void;
   readonly count: number;
   /** Something of a service changed: notifies the clients that see it, once for a burst. */
   changed(service: string, kinds: readonly Kind[], before?: ServiceEntry): void;
   /** Those who want to know about an address of a service. */
-  wanting(service: string, uri: string): readonly Attached[];
+  wanting(service: string, uri: string): readonly Subscriber[];
   /** Notifies them that it changed. */
   updated(service: string, uri: string, params: JsonRecord): Promise<void>;
   /** Sets the log level of services for a client. */
@@ -59,8 +59,8 @@ const CHANGES: Record<string, readonly Kind[]> = {
   "notifications/resources/list_changed": ["resources", "resourceTemplates"],
 };
 
-export function createClients(registry: Registry, forget: (service: string) => void): Clients {
-  const clients = new Set<Attached>();
+export function createSubscribers(registry: Registry, forget: (service: string) => void): Subscribers {
+  const subscribers = new Set<Subscriber>();
   const pending = new Map<string, { kinds: Set<Kind>; before: ServiceEntry | undefined }>();
   let timer: NodeJS.Timeout | undefined;
   let wait = DEBOUNCE_MS;
@@ -72,10 +72,10 @@ export function createClients(registry: Registry, forget: (service: string) => v
     const changes = [...pending];
     pending.clear();
     const entries = new Map((await registry.list()).map((entry) => [entry.id, entry]));
-    for (const client of clients) {
+    for (const client of subscribers) {
       const view = client.view();
       const sees = (entry: ServiceEntry | undefined) =>
-        entry !== undefined && decideService(entry, view.audience).allowed;
+        entry !== undefined && decideService(entry, view.context).allowed;
       const notices = new Set<string>();
       for (const [id, { kinds, before }] of changes) {
         if (view.service !== null && view.service !== id) continue;
@@ -87,7 +87,7 @@ export function createClients(registry: Registry, forget: (service: string) => v
     }
   }
 
-  const changed: Clients["changed"] = (service, kinds, before) => {
+  const changed: Subscribers["changed"] = (service, kinds, before) => {
     const known = pending.get(service) ?? { kinds: new Set<Kind>(), before };
     for (const kind of kinds) known.kinds.add(kind);
     known.before ??= before;
@@ -98,25 +98,25 @@ export function createClients(registry: Registry, forget: (service: string) => v
     timer.unref();
   };
 
-  const wanting: Clients["wanting"] = (service, uri) =>
-    [...clients].filter((client) => client.wants(service, uri).length > 0);
+  const wanting: Subscribers["wanting"] = (service, uri) =>
+    [...subscribers].filter((client) => client.wants(service, uri).length > 0);
 
   async function updated(service: string, uri: string, params: JsonRecord): Promise<void> {
     const entry = (await registry.list()).find(({ id }) => id === service);
     for (const client of wanting(service, uri)) {
-      if (!entry || !decideService(entry, client.view().audience).allowed) continue;
+      if (!entry || !decideService(entry, client.view().context).allowed) continue;
       for (const address of client.wants(service, uri)) client.notify(UPDATED, { ...params, uri: address });
     }
   }
 
   /** Those whose requests run over this connection; its owner, when none does. */
-  function listeners(slot: Slot): { callers: readonly Caller[]; owner: Attached | undefined } {
-    const owner = [...clients].find(({ session }) => session !== undefined && session === slot.owner);
+  function listeners(slot: Slot): { callers: readonly Caller[]; owner: Subscriber | undefined } {
+    const owner = [...subscribers].find(({ session }) => session !== undefined && session === slot.owner);
     return { callers: [...slot.callers], owner };
   }
 
   async function setLevel(slots: readonly Slot[], level: string | undefined): Promise<void> {
-    const able = slots.filter(({ connection }) => connection.era === "legacy" && connection.capabilities.logging);
+    const able = slots.filter(({ connection }) => connection.protocol === "legacy" && connection.capabilities.logging);
     const options = { signal: new AbortController().signal, timeoutMs: LEVEL_MS };
     // A service that cannot is heard in full; messages are filtered here as well.
     await Promise.allSettled(able.map(({ connection }) => connection.request("logging/setLevel", { level }, options)));
@@ -132,11 +132,11 @@ export function createClients(registry: Registry, forget: (service: string) => v
     wanting,
     updated,
     get count() {
-      return clients.size;
+      return subscribers.size;
     },
     add(client) {
-      clients.add(client);
-      return () => void clients.delete(client);
+      subscribers.add(client);
+      return () => void subscribers.delete(client);
     },
     onNotification(slot, method, params) {
       const kinds = CHANGES[method];
@@ -161,7 +161,7 @@ export function createClients(registry: Registry, forget: (service: string) => v
     },
     close() {
       clearTimeout(timer);
-      clients.clear();
+      subscribers.clear();
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * A legacy service asks in the middle of a call; a modern client is asked in the answer, and calls again with what it has to say. In
- * between the call is parked here: the connection to the service stays open and waits.
+ * between the call is pending here: the connection to the service stays open and waits.
  */
 import { randomBytes } from "node:crypto";
 import { type JsonRecord, toRecord } from "sessarc";
@@ -13,13 +13,13 @@ export interface Input {
   responses: JsonRecord;
 }
 
-export interface Parking {
+export interface PendingCalls {
   /**
    * Starts `work` with a caller that can be asked, or goes on with the call that `input` belongs to. Answers the result, or what the
    * client is asked (`resultType: "input_required"`).
    */
   run(caller: Caller, signal: AbortSignal, input: Input | undefined, work: Work): Promise<JsonRecord>;
-  /** Whether this belongs to a parked call. */
+  /** Whether this belongs to a pending call. */
   has(input: Input): boolean;
   close(): void;
 }
@@ -30,7 +30,7 @@ interface Question {
   params: JsonRecord;
   answer(result: JsonRecord): void;
 }
-interface Parked {
+interface PendingCall {
   /** Names this round of questions; the next round gets a new one. */
   state: string;
   outcome: Promise<JsonRecord>;
@@ -38,7 +38,7 @@ interface Parked {
   /** Called when something was asked. */
   wake: () => void;
   abort: AbortController;
-  /** The calls that are parked right now. */
+  /** The calls that are pending right now. */
   caller: Caller | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -46,11 +46,11 @@ interface Parked {
 /** A person may need a while; after that the service's call is cancelled. */
 const PATIENCE_MS = 10 * 60_000;
 
-export function createParking(): Parking {
-  const parked = new Map<string, Parked>();
+export function createPendingCalls(): PendingCalls {
+  const pending = new Map<string, PendingCall>();
 
-  function start(caller: Caller, work: Work): Parked {
-    const call: Parked = {
+  function start(caller: Caller, work: Work): PendingCall {
+    const call: PendingCall = {
       state: "",
       outcome: Promise.resolve({}),
       questions: new Map(),
@@ -62,7 +62,7 @@ export function createParking(): Parking {
     let asked = 0;
     const inner: Caller = {
       session: caller.session,
-      era: caller.era,
+      protocol: caller.protocol,
       capabilities: caller.capabilities,
       tell: (method, params) => call.caller?.tell(method, params),
       ask: (method, params, signal) =>
@@ -76,14 +76,14 @@ export function createParking(): Parking {
     };
     call.outcome = work(inner, call.abort.signal).finally(() => {
       clearTimeout(call.timer);
-      parked.delete(call.state);
+      pending.delete(call.state);
     });
     // The request that waits gets the error; without one the call was cancelled.
     call.outcome.catch(() => {});
     return call;
   }
 
-  async function wait(call: Parked, caller: Caller, signal: AbortSignal): Promise<JsonRecord> {
+  async function wait(call: PendingCall, caller: Caller, signal: AbortSignal): Promise<JsonRecord> {
     clearTimeout(call.timer);
     call.caller = caller;
     const cancel = () => call.abort.abort(signal.reason);
@@ -94,16 +94,16 @@ export function createParking(): Parking {
         call.wake = () => resolve(undefined);
         if (call.questions.size > 0) resolve(undefined);
       });
-      return (await Promise.race([call.outcome, asked])) ?? park(call);
+      return (await Promise.race([call.outcome, asked])) ?? suspend(call);
     } finally {
       signal.removeEventListener("abort", cancel);
       call.caller = undefined;
     }
   }
 
-  function park(call: Parked): JsonRecord {
+  function suspend(call: PendingCall): JsonRecord {
     call.state = randomBytes(24).toString("base64url");
-    parked.set(call.state, call);
+    pending.set(call.state, call);
     call.timer = setTimeout(
       () => call.abort.abort(new Error("the client did not answer the service's question")),
       PATIENCE_MS,
@@ -116,22 +116,22 @@ export function createParking(): Parking {
   }
 
   return {
-    has: ({ state }) => state !== undefined && parked.has(state),
+    has: ({ state }) => state !== undefined && pending.has(state),
     async run(caller, signal, input, work) {
       if (!input) return wait(start(caller, work), caller, signal);
-      const call = parked.get(input.state ?? "");
+      const call = pending.get(input.state ?? "");
       if (!call) throw new RpcError(INVALID_PARAMS, "This call no longer waits for input; start it again");
-      parked.delete(call.state);
+      pending.delete(call.state);
       for (const [key, response] of Object.entries(input.responses))
         call.questions.get(key)?.answer(toRecord(response));
       return wait(call, caller, signal);
     },
     close() {
-      for (const call of parked.values()) {
+      for (const call of pending.values()) {
         clearTimeout(call.timer);
         call.abort.abort(new Error("the hub is closing"));
       }
-      parked.clear();
+      pending.clear();
     },
   };
 }
