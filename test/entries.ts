@@ -6,7 +6,7 @@ import ts from "typescript";
 
 export interface PublicName {
   name: string;
-  /** `function`, `type` or `value`. */
+  /** `type`, `value`, or how it is called: `readRows(path, onRow)`. */
   kind: string;
   /** The doc comment as one line; empty when there is none. */
   doc: string;
@@ -37,7 +37,7 @@ export function namesOf(file: string): PublicName[] {
     const from = join(dirname(file), statement.moduleSpecifier.text);
     return statement.exportClause.elements.map((element) => {
       const found = declarationOf(from, (element.propertyName ?? element.name).text);
-      return { name: element.name.text, kind: kindOf(found), doc: docOf(found) };
+      return { name: element.name.text, kind: kindOf(found, element.name.text), doc: docOf(found) };
     });
   });
   return names.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -63,11 +63,19 @@ const isNamed = (node: ts.Statement): node is Named =>
   ts.isInterfaceDeclaration(node) ||
   ts.isTypeAliasDeclaration(node);
 
-function kindOf(node: ts.Statement): string {
+function kindOf(node: ts.Statement, name: string): string {
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return "type";
-  if (ts.isFunctionDeclaration(node)) return "function";
   const initial = ts.isVariableStatement(node) ? node.declarationList.declarations[0]?.initializer : undefined;
-  return initial && ts.isArrowFunction(initial) ? "function" : "value";
+  const called = ts.isFunctionDeclaration(node) ? node : initial && ts.isArrowFunction(initial) ? initial : undefined;
+  return called ? `${name}(${called.parameters.map(parameterOf).join(", ")})` : "value";
+}
+
+/** An argument that is taken apart is shown by its members; `?`: it may be left out. */
+function parameterOf({ name, dotDotDotToken, questionToken, initializer }: ts.ParameterDeclaration): string {
+  const members = ts.isObjectBindingPattern(name)
+    ? `{ ${name.elements.map((one) => (one.propertyName ?? one.name).getText()).join(", ")} }`
+    : name.getText();
+  return `${dotDotDotToken ? "..." : ""}${members}${questionToken || initializer ? "?" : ""}`;
 }
 
 function docOf(node: ts.Statement): string {

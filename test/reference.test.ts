@@ -85,7 +85,11 @@ describe("docs/reference", () => {
 
   it("entries", async () => {
     const parts = ENTRIES.map(([entry, file]) => {
-      const rows = namesOf(file).map(({ name, kind, doc }) => [`\`${name}\``, kind, doc]);
+      const rows = namesOf(file).map(({ name, kind, doc }) => [
+        `\`${kind.includes("(") ? kind : name}\``,
+        kind.includes("(") ? "function" : kind,
+        doc,
+      ]);
       return `## ${entry}\n\n${purposeOf(file)}.\n\n${table(["name", "", "what it is"], rows)}`;
     });
     const intro =

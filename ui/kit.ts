@@ -4,6 +4,7 @@ import type { DashboardKit, TableColumn } from "../plugins/dashboard/ui.ts";
 import { ApiError } from "./client.ts";
 import Btn from "./components/base/Btn.vue";
 import Icon from "./components/base/Icon.ts";
+import SelectField from "./components/base/SelectField.vue";
 import { t } from "./i18n/index.ts";
 
 interface Titled {
@@ -95,4 +96,8 @@ Failure.props = ["error", "onRetry"];
 const Button: DashboardKit["Button"] = (props, { slots }) => h(Btn, props, slots);
 Button.props = ["icon", "kind", "onClick"];
 
-export const kit: DashboardKit = { Page, Section, Heading, Table, Empty, Failure, Button, Icon };
+const Select: DashboardKit["Select"] = ({ label, value, options, onSelect }) =>
+  h(SelectField, { label, options, modelValue: value, "onUpdate:modelValue": onSelect });
+Select.props = ["label", "value", "options", "onSelect"];
+
+export const kit: DashboardKit = { Page, Section, Heading, Table, Empty, Failure, Button, Icon, Select };

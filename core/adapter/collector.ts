@@ -168,7 +168,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
   };
 }
 
-/** The same with the events that were collected. */
+/** Collects what `createSessionLog` collects, of a session that is read whole: events are kept until they are taken. */
 export function createDraft(state?: Json): SessionDraft {
   const log = createSessionLog(state, {});
   let events: NewEvent[] = [];

@@ -37,7 +37,7 @@ export async function scanLines(path: string, onLine: OnLine): Promise<void> {
   }
 }
 
-/** The same of a line as text. */
+/** The rows on a line of a log, as `rowsOf` gives those of bytes. */
 export const rowsIn = (line: string): object[] => rowsOf(Buffer.from(line), true).map(({ row }) => row);
 
 /** The rows of a line as the reader of whole sessions finds them: one, or several where a kill left them on one line. */

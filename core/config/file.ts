@@ -1,10 +1,12 @@
 /** Finding and loading `sessarc.config.{mjs,js,ts}`, and plugins that are named by package or path. */
+import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf, withLimit } from "../utils/async.ts";
+import { parseRecord, toText } from "../utils/json.ts";
 import { defaultConfigDir } from "../utils/path.ts";
 import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
@@ -96,9 +98,19 @@ const broken = (specifier: string, error: unknown): PluginEntry => ({ specifier,
 
 /** A name becomes the file it means seen from `base`, so that it can be imported from anywhere (pool workers too). */
 async function locateOne(name: string, base: string): Promise<string> {
-  if (name.startsWith(".") || isAbsolute(name)) return pathToFileURL(resolve(base, name)).href;
+  if (name.startsWith(".") || isAbsolute(name)) return entryOf(resolve(base, name));
   if (/^[a-z]+:/.test(name)) return name;
   return (await resolveModule(name, join(base, "_.js"))) ?? name;
+}
+
+/** A file is meant itself, the folder of a package by its entry. */
+async function entryOf(path: string): Promise<string> {
+  const manifest = parseRecord(await readFile(join(path, "package.json"), "utf8").catch(() => ""));
+  if (!manifest) return pathToFileURL(path).href;
+  // A package finds itself by its name where it has `exports`.
+  const own = toText(manifest.name);
+  const found = own && "exports" in manifest && (await resolveModule(own, join(path, "_.js")));
+  return found || pathToFileURL(join(path, toText(manifest.main) ?? "index.js")).href;
 }
 
 /** What will go: said once in a process, the way Node says such things. */

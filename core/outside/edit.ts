@@ -37,7 +37,7 @@ export function settingAt(value: unknown, path: SettingsPath): unknown {
   }, value);
 }
 
-/** The same edit of the values, in place. */
+/** Makes an edit in parsed settings, in place, as `editSettings` makes it in their text. */
 export function applyEdit(settings: JsonRecord, edit: SettingsEdit): void {
   if (edit.kind === "append") {
     const list = listAt(settings, edit.path);

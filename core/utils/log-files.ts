@@ -45,7 +45,7 @@ export function readFolder(dir: string): Dirent[] {
 /** Entries asked of the system at once. */
 const AT_ONCE = 512;
 
-/** The same in slices: a folder may hold any number of logs. */
+/** Entries as `readFolder` gives them, in slices: a folder may hold any number of logs. */
 export async function readFolderInSlices(dir: string): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   try {
@@ -75,7 +75,7 @@ export async function namesInSlices(entries: readonly Dirent[]): Promise<Set<str
   return names;
 }
 
-/** The same as `readFolder` without holding others up, in the order of the system. */
+/** Entries of a folder in the order of the system; empty where `readFolder` is. Holds nothing else up. */
 export async function listFolder(dir: string): Promise<Dirent[]> {
   return readdir(dir, { withFileTypes: true }).catch((error: unknown) => nothing(dir, error));
 }
@@ -104,7 +104,7 @@ function isStartOf(shorter: { path: string; size: number }, longer: { path: stri
   return parts.every((at) => bytesAt(shorter.path, at, length).equals(bytesAt(longer.path, at, length)));
 }
 
-/** Those files that are not a copy or the start of a longer one, sorted by path. Of copies the newest stays, of equally old ones the first by path. */
+/** The files of `group` that are not a copy or the start of a longer one, sorted by path. Of copies the newest stays, of equally old ones the first by path. */
 export function withoutCopies<T extends { path: string; size?: number | undefined; mtime?: number | undefined }>(
   group: readonly T[],
 ): T[] {
@@ -118,5 +118,5 @@ export function withoutCopies<T extends { path: string; size?: number | undefine
   return kept.sort(byPath);
 }
 
-/** Not there, or not for us. */
+/** Whether an error says that a file is not there or may not be read. */
 export const isUnreadable = (error: unknown): boolean => isGone(error) || CLOSED.has(codeOf(error));

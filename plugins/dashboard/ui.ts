@@ -110,6 +110,13 @@ export interface DashboardKit {
     onClick?: () => unknown;
   }>;
   Icon: FunctionalComponent<{ name: string; size?: number }>;
+  /** One of many, chosen from a list that opens. `value` is the chosen one; `onSelect` gets another one that the user chooses. */
+  Select: FunctionalComponent<{
+    label: string;
+    value: string;
+    options: readonly { value: string; label: string }[];
+    onSelect(value: string): unknown;
+  }>;
 }
 
 /** Colours of the page as CSS: `var(--ink)`. They follow the theme; each text colour is readable on each ground. */

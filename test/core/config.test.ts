@@ -181,6 +181,17 @@ describe("plugins of the configuration", () => {
     );
     expect(await boot()).toEqual(["kernel", "packed", "mine", "value"]);
   });
+
+  it("may be the folder of a package: its entry is meant, as by its name", async () => {
+    const manifest = (more: object) => JSON.stringify({ name: "sessarc-plugin-mug", type: "module", ...more });
+    await write(join(cwd, "mug/package.json"), manifest({ exports: { ".": { default: "./dist/index.js" } } }));
+    await write(join(cwd, "mug/dist/index.js"), "export default () => ({ name: 'mug' })");
+    await write(join(cwd, "jug/package.json"), manifest({ main: "jug.js" }));
+    await write(join(cwd, "jug/jug.js"), "export default () => ({ name: 'jug' })");
+    expect(await boot({ plugins: ["./mug", "./jug/"] })).toEqual(["kernel", "mug", "jug"]);
+    const { plugins } = await load({ flags: { plugins: ["./mug"] } });
+    expect(plugins).toMatchObject([{ specifier: pathToFileURL(join(cwd, "mug/dist/index.js")).href }]);
+  });
 });
 
 describe("data directory", () => {

@@ -6,9 +6,12 @@ import type { Plugin } from "sessarc";
 import type { DashboardHost, DashboardModule, TableColumn } from "sessarc/dashboard";
 import archive from "sessarc/plugins/archive";
 import claude from "sessarc/plugins/claude-code";
+import { writeDemo } from "sessarc/plugins/demo";
 import { loadConfig } from "sessarc/serve";
 import { createTestKernel } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+import { runCommand } from "../command.ts";
 import { documented } from "./_packed.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -22,6 +25,7 @@ const RUN = [
   "embed.ts",
   "busy.js",
   "greet.ts",
+  "busiest.ts",
   "reads.ts",
   "reads-indexer.ts",
 ];
@@ -30,7 +34,16 @@ const RUN = [
 const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-documented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const PAGES: Record<string, string> = { "embed.ts": "core/README.md" };
-for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "greet.ts", "reads.ts", "reads-indexer.ts"]) {
+for (const name of [
+  "echo.ts",
+  "echo.test.ts",
+  "hello.ts",
+  "embed.ts",
+  "greet.ts",
+  "busiest.ts",
+  "reads.ts",
+  "reads-indexer.ts",
+]) {
   const readme = PAGES[name] ?? "docs/guides/plugins.md";
   await writeFile(join(folder, name), await documented(readme, name));
 }
@@ -97,6 +110,17 @@ describe("documented code", () => {
     expect(await t.kernel.storage.db.all("select session, reads from read_count")).toEqual([
       { session: "claude-code:aaaaaaaa-0000-4000-8000-000000000001", reads: 2 },
     ]);
+  });
+
+  it("busiest.ts prints projects by their sessions", async () => {
+    const home = await makeTempDir();
+    const ask = (...flags: string[]) => runCommand(["--plugin", join(folder, "busiest.ts"), "busiest", ...flags], home);
+    expect(await ask("--json")).toMatchObject({ code: 3, stdout: "[]\n" });
+    await writeDemo({ home, now: new Date("2026-11-20T15:00:00Z"), platform: process.platform });
+    await runCommand(["import"], home);
+    const { code, stdout } = await ask();
+    expect(code).toBe(0);
+    expect(stdout.split("\n").slice(0, 2).join("\n")).toMatch(/^project +sessions\ntidepool +\d+$/);
   });
 
   it("greet.ts answers its route", async () => {

@@ -20,6 +20,7 @@ export const module: DashboardModule = ({ vue: { h, ref }, kit, api, css, icons,
   const Birds = {
     setup() {
       const error = ref<unknown>();
+      const place = ref("window");
       const ask = () =>
         api("GET /sessions/:id", { params: { id: "codex:none" } }).catch((reason: unknown) => {
           error.value = reason;
@@ -31,8 +32,23 @@ export const module: DashboardModule = ({ vue: { h, ref }, kit, api, css, icons,
           {
             actions: () => h(kit.Button, { kind: "primary", icon: "search", onClick: ask }, () => "Ask"),
             default: () => [
+              h(kit.Select, {
+                label: "Seen from",
+                value: place.value,
+                options: [
+                  { value: "window", label: "The window" },
+                  { value: "roof", label: "The roof" },
+                ],
+                onSelect: (chosen: string) => {
+                  place.value = chosen;
+                },
+              }),
               h(kit.Section, { title: "This year" }, () =>
-                h(kit.Table, { caption: "Birds of this year", columns, rows }),
+                h(kit.Table, {
+                  caption: "Birds of this year",
+                  columns,
+                  rows: place.value === "window" ? rows : rows.slice(1),
+                }),
               ),
               h(kit.Section, { title: "Last year" }, () =>
                 h(kit.Empty, { title: "Nothing was seen", text: "It rained." }),

@@ -73,6 +73,10 @@ describeUi("dashboard: plugins", () => {
     expect(
       await page.getByRole("table", { name: "Birds of this year" }).getByRole("rowheader").allTextContents(),
     ).toEqual(["chiffchaff", "wryneck"]);
+    await page.getByRole("combobox", { name: "Seen from" }).click();
+    await page.getByRole("option", { name: "The roof" }).click();
+    await page.getByRole("cell", { name: "R-12" }).waitFor({ state: "detached" });
+    await page.getByRole("cell", { name: "R-1", exact: true }).waitFor();
     await page.getByText("Nothing was seen").waitFor();
     const colour = (selector: string) => page.locator(selector).evaluate((node) => getComputedStyle(node).color);
     await page.evaluate(() => {
