@@ -16,7 +16,7 @@ import { documented } from "./_packed.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const READMES = ["README.md", "core/README.md", "docs/guides/plugins.md"];
-/** Blocks that a test runs; a new one needs a test. */
+/** Blocks that a test runs (`guarded.ts`: guarded.test.ts); a new one needs a test. */
 const RUN = [
   "sessarc.config.mjs",
   "echo.ts",
@@ -25,6 +25,7 @@ const RUN = [
   "embed.ts",
   "busy.js",
   "greet.ts",
+  "guarded.ts",
   "busiest.ts",
   "reads.ts",
   "reads-indexer.ts",
