@@ -178,6 +178,19 @@ describe("who may import what", () => {
     expect(product.filter((i) => i.target.startsWith("test/"))).toEqual([]);
   });
 
+  it("tests reach a plugin through its entry; the inner files they import are listed, with the reason", () => {
+    const isInner = ({ target }: Import) =>
+      /^plugins\/[^/]+\/.*[^/]$/.test(target) && !/^plugins\/[^/]+\/index\.ts$/.test(target);
+    const found = new Map<string, number>();
+    for (const { target } of importsBelow("test").filter(isInner)) {
+      const place = Object.keys(INNER).find((one) => target.startsWith(`plugins/${one}`)) ?? target;
+      found.set(place, (found.get(place) ?? 0) + 1);
+    }
+    const listed = new Map(Object.entries(INNER).map(([place, [count]]) => [place, count]));
+    // Fewer: lower the number. More: drive it through `kernel.fetch`, `kernel.inject`, a command or a contract suite.
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(listed));
+  });
+
   it.each(Object.entries(ENTRIES))("%s loads no heavy package when it is imported", (_name, entry) => {
     const heavy =
       /^(h3|listhen|sql\.js|unstorage|tinypool|@parcel\/watcher|jiti|yaml|re2js|@modelcontextprotocol|jsonc-parser|@decimalturn)($|\/)/;
@@ -185,6 +198,46 @@ describe("who may import what", () => {
     expect(reached.filter((i) => heavy.test(i.target)).map((i) => `${i.file} -> ${i.target}`)).toEqual([]);
   });
 });
+
+/** Inner files of plugins that tests import: how many imports there are, and why the test is not better through the door. */
+const INNER: Readonly<Record<string, readonly [imports: number, why: string]>> = {
+  "antigravity/": [1, "a parser of bytes that no log has"],
+  "archive/backup/": [1, "headers of archives that are hostile"],
+  "archive/catalogue/": [
+    16,
+    "filters and sums over thousands of random rows, beside a count by hand; no logs are written",
+  ],
+  "archive/commands/": [2, "a frame of a live display, drawn at chosen times"],
+  "archive/figures/": [7, "figures over random rows, beside a count by hand; no logs are written"],
+  "archive/import/": [2, "moments of an import that no caller can hold open"],
+  "archive/places/": [5, "paths of systems that this machine is not"],
+  "archive/search/": [22, "matching, signatures and spelling of random texts, beside a plain search"],
+  "blame/receipt/": [1, "sums over random repositories, beside a count by hand"],
+  "budget/period.ts": [1, "days, weeks and months over changes of the clock"],
+  "causality/": [2, "rows of events without a log"],
+  "codex/": [4, "a hash that another program checks, with its known values"],
+  "copilot/": [6, "a parser's rows, and folders of other systems"],
+  "cursor/": [2, "addresses of other systems, text of other versions"],
+  "demo/": [9, "writers of sample logs, which tests use as fixtures"],
+  "gemini-cli/": [2, "folding of random changes, beside the plain result"],
+  "git/": [5, "git over repositories without an archive; parsers of git's own bytes"],
+  "insights/figures/": [13, "figures over random rows, beside a count by hand"],
+  "insights/prices/": [16, "prices of every model and date in the table"],
+  "insights/routes/": [1, "a parameter's parsing"],
+  "live/": [2, "a reader without a service"],
+  "mcp-hub/configs/": [8, "the helpers that a contract of an adapter is called with"],
+  "mcp-hub/": [11, "a clock and connections under the test's control"],
+  "opencode/": [2, "rows of databases that are written while they are read"],
+  "replay/run/": [4, "what this machine's isolation can do decides which tests run; shell lines by the hundred"],
+  "rescue/": [4, "files of another user, links, and texts of every length"],
+  "security/export/": [2, "a reader that stalls; hostile policies"],
+  "security/secrets/": [26, "the engine over thousands of samples: a call each would be a request each"],
+  "share/shares.ts": [1, "two services over one archive"],
+  "skills/": [8, "random folders and texts, beside a plain check"],
+  "statusline/": [2, "what assistants send, and lines of every width"],
+  "team/database/": [9, "the database's own contract: SQL on two engines"],
+  "team/": [26, "a server without a socket, hostile machines, limits and their numbers"],
+};
 
 /** The package's entries that plugins import, and their files. */
 const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries([

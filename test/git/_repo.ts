@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, onTestFinished } from "vitest";
-import { createGit, type Git, type GitOptions } from "../../plugins/git/git.ts";
+import { createGit } from "../../plugins/git/git.ts";
+import type { Git, GitOptions } from "../../plugins/git/index.ts";
 
 const installed = spawnSync("git", ["--version"]).status === 0;
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Git } from "../../plugins/git/git.ts";
+import type { Git } from "../../plugins/git/index.ts";
 import { importHistory } from "./_history.ts";
 import { describeGit, iso, makeRepo, oldGit, openGit, repoAt, T0, tempFolder, testEnv } from "./_repo.ts";
 

@@ -5,7 +5,7 @@ import { createTestKernel, type TestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
-import type { CommitAt } from "../../plugins/git/git.ts";
+import type { CommitAt } from "../../plugins/git/index.ts";
 import git from "../../plugins/git/index.ts";
 import replay from "../../plugins/replay/index.ts";
 import { describeGit, iso, makeRepo, openGit, type Repo, T0, tempFolder } from "./_repo.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Git } from "../../plugins/git/git.ts";
+import type { Git } from "../../plugins/git/index.ts";
 import { rounds } from "../rounds.ts";
 import { history, importHistory, plainChanges, plainLastChange, plainTree } from "./_history.ts";
 import { describeGit, iso, openGit, type Repo, remembering, T0, tempFolder } from "./_repo.ts";

@@ -6,7 +6,7 @@ import { createTestKernel, readError, type TestKernel, testPlugin } from "sessar
 import { describe, expect, it } from "vitest";
 import { rawParam } from "../../core/http/raw-param.ts";
 import archive from "../../plugins/archive/index.ts";
-import type { CommitAt, TreeAt } from "../../plugins/git/git.ts";
+import type { CommitAt, TreeAt } from "../../plugins/git/index.ts";
 import git, { type FileAt } from "../../plugins/git/index.ts";
 import { describeGit, makeRepo, T0, tempFolder } from "./_repo.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
 import { createDerived } from "../../core/storage/derived.ts";
-import type { GitInfo } from "../../plugins/git/repository/status.ts";
+import type { GitInfo } from "../../plugins/git/index.ts";
 import { countingGit, describeGit, makeRepo, openGit, repoAt, tempFolder } from "./_repo.ts";
 
 describeGit("status", () => {

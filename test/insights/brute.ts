@@ -1,6 +1,6 @@
 /** Reports of usage the slow way, word by word as they are defined: every quarter-hour of every session checked, sets of whatever is counted. */
 import type { TokenUsage } from "sessarc";
-import type { UsageReport, UsageRow } from "../../plugins/insights/figures/report.ts";
+import type { UsageReport, UsageRow } from "../../plugins/insights/index.ts";
 import { modelName } from "../../plugins/insights/prices/names.ts";
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;

@@ -9,9 +9,9 @@ import { createTestKernel } from "sessarc/test";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import type { PriceList } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { ADDRESS } from "../../plugins/insights/prices/config.ts";
-import type { PriceList } from "../../plugins/insights/routes/prices.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { runCommand } from "../command.ts";
 

@@ -8,10 +8,10 @@ import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import type { PriceList } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { createPricing, SHIPPED } from "../../plugins/insights/prices/pricing.ts";
 import { toTable } from "../../plugins/insights/prices/table.ts";
-import type { PriceList } from "../../plugins/insights/routes/prices.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
 

@@ -4,10 +4,11 @@ import { createTestKernel } from "sessarc/test";
 import { describe, expect, it, vi } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import type { Cost } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { modelName } from "../../plugins/insights/prices/names.ts";
 import { readPrices, writePrices } from "../../plugins/insights/prices/price-cache.ts";
-import { type Cost, createPricing } from "../../plugins/insights/prices/pricing.ts";
+import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 
 const M = 1_000_000;
 const tokens = (part: object) => ({ input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0, ...part });

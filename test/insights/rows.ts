@@ -1,7 +1,7 @@
 /** Rows of the catalogue for tests of figures: put there, and read as they stand. */
 import type { Database, SessionUsage, SqlValue, Statement, TokenUsage, UsageEvidence } from "sessarc";
-import type { SessionFacts } from "../../plugins/archive/catalogue/types.ts";
 import { writeFigures } from "../../plugins/archive/figures/write.ts";
+import type { SessionFacts } from "../../plugins/archive/index.ts";
 import type { BruteSession } from "./brute.ts";
 
 /** A statement that stores a session with one message; `more`: columns that are to say something else. */

@@ -1,5 +1,5 @@
 /** Texts that cost a rule most: its heads again and again, glued with what its value may hold, and values that break off. */
-import type { Rule } from "../../plugins/security/secrets/engine.ts";
+import type { Rule } from "../../plugins/security/index.ts";
 import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
 import { createRandom, sampleOf } from "./_samples.ts";
 

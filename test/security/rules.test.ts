@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { Rule } from "../../plugins/security/index.ts";
 import {
   builtinRules,
   createScanner,
   customRule,
   identityRules,
   patternProblem,
-  type Rule,
   rulesVersion,
 } from "../../plugins/security/secrets/engine.ts";
 import { anchorsOf, composeShape } from "../../plugins/security/secrets/match/compose.ts";

@@ -11,7 +11,7 @@ import { durableFs } from "../../core/storage/durable-fs.ts";
 import { createTranscripts } from "../../core/storage/transcripts.ts";
 import { openTeamDatabase } from "../../plugins/team/database/index.ts";
 import { teamSearch } from "../../plugins/team/database/search.ts";
-import type { TeamDatabase } from "../../plugins/team/types.ts";
+import type { TeamDatabase } from "../../plugins/team/index.ts";
 import { createTestKernel, type TestKernel, testEnv } from "../kernel.ts";
 import type { Engine } from "./postgres.ts";
 

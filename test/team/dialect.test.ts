@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { RULES } from "../../plugins/team/database/dialect.ts";
 import { openTeamDatabase } from "../../plugins/team/database/index.ts";
-import type { TeamDatabase, TeamWriter } from "../../plugins/team/types.ts";
+import type { TeamDatabase, TeamWriter } from "../../plugins/team/index.ts";
 import { place } from "./_world.ts";
 import { engines, type Opened } from "./postgres.ts";
 

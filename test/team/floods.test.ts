@@ -4,10 +4,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Manifest } from "../../plugins/team/index.ts";
 import { LIMITS } from "../../plugins/team/server/ingest/limits.ts";
 import { createQueue } from "../../plugins/team/server/ingest/queue.ts";
 import { createPlaces } from "../../plugins/team/server/places.ts";
-import type { Manifest } from "../../plugins/team/types.ts";
 import {
   ADDRESS,
   ask,

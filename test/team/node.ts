@@ -7,9 +7,9 @@ import { gzipSync } from "node:zlib";
 import type { SessionEvent, SessionSummary } from "sessarc";
 import { loadConfig } from "sessarc/serve";
 import { defaultPlugins } from "../../plugins/index.ts";
+import type { Manifest } from "../../plugins/team/index.ts";
 import { digestOf } from "../../plugins/team/manifest.ts";
 import { createNode, type NodeOptions, type TeamNode } from "../../plugins/team/server/node.ts";
-import type { Manifest } from "../../plugins/team/types.ts";
 import type { Engine } from "./postgres.ts";
 
 export const PORT = 41_999;

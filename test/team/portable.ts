@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Services, SessionRef } from "sessarc";
 import type { Adapter, AdapterPlugin } from "sessarc/adapter";
 import type { SessionFacts } from "../../plugins/archive/index.ts";
+import type { Manifest } from "../../plugins/team/index.ts";
 import { readText, textsToImport } from "../../plugins/team/portable/read.ts";
 import { toPortable, writeSession } from "../../plugins/team/portable/write.ts";
-import type { Manifest } from "../../plugins/team/types.ts";
 import type { TestKernel } from "../kernel.ts";
 
 /** Inflated chunks by their SHA-256. */

@@ -1,8 +1,8 @@
 /** What the schema promises for every table of every plugin that runs on a server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTeamDatabase } from "../../plugins/team/database/index.ts";
+import type { TeamDatabase } from "../../plugins/team/index.ts";
 import { ACCOUNTS } from "../../plugins/team/server/accounts/schema.ts";
-import type { TeamDatabase } from "../../plugins/team/types.ts";
 import { migrateAll, place } from "./_world.ts";
 import { engines, type Opened } from "./postgres.ts";
 

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
+import type { Manifest } from "../../plugins/team/index.ts";
 import { digestOf } from "../../plugins/team/manifest.ts";
-import type { Manifest } from "../../plugins/team/types.ts";
 
 const SIGNING = generateKeyPairSync("ed25519");
 
