@@ -1,12 +1,14 @@
 /**
- * `docs/reference/` is made from the code: commands, routes, hooks, error codes, public entries, configuration. After a change run
+ * `docs/reference/` is made from the code: commands, routes, hooks, error codes, public entries, tables, configuration. After a change run
  * `npx vitest run test/reference.test.ts -u`, which writes the pages.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ERRORS } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import archive from "sessarc/plugins/archive";
 import type { Command } from "sessarc/terminal";
+import { createTestKernel } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import { COMMON_HELP, COMMON_OPTIONS } from "../core/cli/args.ts";
 import { allCommands } from "../core/cli/commands.ts";
@@ -95,6 +97,29 @@ describe("docs/reference", () => {
     const intro =
       "Every name that a plugin or a program imports, by its one entry. `sessarc/test` holds the contract suites, `sessarc/dashboard` the types of a page, `sessarc/plugins/<name>` those that a built-in plugin adds.";
     await expect(toPage("Public entries", intro, parts)).toMatchFileSnapshot(page("entries"));
+  });
+
+  it("tables", async () => {
+    const { kernel } = await createTestKernel({ plugins: [archive()] });
+    const readme = readFileSync(here("../plugins/archive/README.md"), "utf8");
+    const list = /^Tables that other plugins ask in SQL .*?: (.*?); the team's server/m.exec(readme)?.[1] ?? "";
+    const parts: string[] = [];
+    for (const [, name = "", about = ""] of list.matchAll(/`(\w+)`(?: \(([^)]*)\))?/g)) {
+      const columns = await kernel.storage.db.all<{ name: string; type: string; notnull: number; pk: number }>(
+        "select name, type, [notnull], pk from pragma_table_info(?)",
+        [name],
+      );
+      const rows = columns.map((one) => [
+        `\`${one.name}\``,
+        `${one.type.toLowerCase()}${one.notnull || one.pk ? "" : " or null"}`,
+        one.pk ? "key" : "",
+      ]);
+      parts.push([`## ${name}`, ...(about ? [`${about}.`] : []), table(["column", "type", ""], rows)].join("\n\n"));
+    }
+    expect(parts.length).toBeGreaterThan(10);
+    const intro =
+      "What a plugin may ask of the archive in SQL (`kernel.storage.db`): these tables, and no others. Only the archive writes them. `session` and `project` are ids; `_at` and `ended` are ms since 1970 or ISO texts, by their type; `quarter` counts quarter-hours (UTC) since 1970; `model` may end with a price class, which `plainModel` takes off. `archive.get` and `archive.session` answer a session with its values parsed.";
+    await expect(toPage("Tables of the archive", intro, parts)).toMatchFileSnapshot(page("tables"));
   });
 
   it("configuration", async () => {
