@@ -41,6 +41,22 @@ it("names exactly the tables of others that plugins read", () => {
   expect(asked(/\b(?:from|join)\s+([a-z_]+)\b/g)).toEqual({ all: forAll, team: forTeam });
 });
 
+it("no plugin reads JSON of a session's row, but rescue the names of its files and the team what its server stores", () => {
+  const json = "(usage|inherited|evidence|logged|skipped|parts|companions)";
+  const qualified = new RegExp(`\\b(?:s|session)\\.${json}\\b`, "g");
+  const plain = new RegExp(`\\bselect [^(]*\\b${json}\\b[^(]* from session\\b`, "g");
+  const found = new Set<string>();
+  for (const { plugin, text } of sources) {
+    if (plugin === "archive" || /\bdefineAdapter\(|openSqliteFile|SqliteFile\b/.test(text)) continue;
+    for (const [sql] of text.matchAll(/`[^`]*`|"[^"\n]*"/g)) {
+      if (!/\b(?:from|join) session\b|\bsession\.id\b/.test(sql)) continue;
+      for (const pattern of [qualified, plain])
+        for (const [, name = ""] of sql.matchAll(pattern)) found.add(`${plugin} ${name}`);
+    }
+  }
+  expect([...found].sort()).toEqual(["rescue companions", "team parts"]);
+});
+
 it("no plugin writes what another one owns, but the team's server, which marks sessions that are to be counted again", () => {
   expect(asked(/\b(?:insert (?:or \w+ )?into|replace into|delete from|update)\s+([a-z_]+)\b/g)).toMatchObject({
     all: [],

@@ -1,7 +1,7 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
 
-import { type Database, type Kernel, mustYield, type SessionUsage, yieldNow } from "sessarc";
-import { mergeUsage, plainUsage } from "sessarc/adapter";
+import { type Database, type Kernel, mustYield, type SessionUsage, type TokenUsage, yieldNow } from "sessarc";
+import { addUsage, plainModel } from "sessarc/adapter";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
 
@@ -30,7 +30,6 @@ interface Row {
   tool: string;
   project_id: string;
   title: string | null;
-  usage: string;
 }
 
 const RECENT = 20;
@@ -62,7 +61,11 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
         lastUsedAt: toIso(row.last),
       }));
     },
-    of: async (names) => toUse(await usesOf(db, names)),
+    async of(names) {
+      const rows = await usesOf(db, names);
+      const sessions = [...new Set(rows.map(({ session }) => session))];
+      return toUse(rows, await tokensOf(db, sessions));
+    },
   };
 }
 
@@ -74,11 +77,24 @@ async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
   if (spelled.length === 0) return [];
   // As one value: a log may spell a name in any number of ways.
   return db.all<Row>(
-    `select u.session, u.name, u.calls, u.failures, u.last_at, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
+    `select u.session, u.name, u.calls, u.failures, u.last_at, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title
      from usage_skill u join session s on s.id = u.session
      where u.name in (select value from json_each(?)) order by u.last_at desc`,
     [JSON.stringify(spelled)],
   );
+}
+
+/** Tokens of sessions by model. */
+async function tokensOf(db: Database, sessions: readonly string[]): Promise<SessionUsage> {
+  const usage: SessionUsage = {};
+  const rows = await db.all<{ model: string } & TokenUsage>(
+    `select model, sum(input) as input, sum(output) as output, sum(cache_read) as cacheRead, sum(cache_write_5m) as cacheWrite5m,
+       sum(cache_write_1h) as cacheWrite1h
+     from usage_total where session in (select value from json_each(?)) group by model`,
+    [JSON.stringify(sessions)],
+  );
+  for (const { model, ...tokens } of rows) addUsage(usage, plainModel(model), tokens);
+  return usage;
 }
 
 /** A used name as skills are compared: without the slash of a command. */
@@ -97,9 +113,8 @@ export async function byPlainName<T extends { name: string }>(used: readonly T[]
   return groups;
 }
 
-function toUse(rows: readonly Row[]): SkillUse {
+function toUse(rows: readonly Row[], sessionUsage: SessionUsage): SkillUse {
   const sessions = new Map<string, SkillSession>();
-  const sessionUsage: SessionUsage = {};
   const tools = new Map<string, SkillUse["tools"][number]>();
   for (const row of rows) {
     const lastUsedAt = toIso(row.last_at);
@@ -115,7 +130,6 @@ function toUse(rows: readonly Row[]): SkillUse {
       continue;
     }
     tool.sessions++;
-    mergeUsage(sessionUsage, plainUsage(JSON.parse(row.usage) as SessionUsage));
     const { calls: invocations, failures, title } = row;
     sessions.set(row.session, {
       sessionId: row.session,
