@@ -9,12 +9,12 @@ import { SCRIPT_FLAGS } from "./flags.mjs";
 const CHILDREN = [
   "archive/closed-child",
   "archive/read-only-child",
+  "core/placement-child",
   "core/watch-child",
   "fixtures/serve/child",
   "mcp-hub/takeover-child",
   "share/kill-child",
   "skills/crash-child",
-  "statusline/crash-child",
   "storage/compact-child",
   "storage/durability-child",
   "storage/lock-child",

@@ -15,7 +15,16 @@ export {
   tempBeside,
 } from "../outside/file.ts";
 export { parseSettings, SettingsProblem, type SettingsSyntax, usable } from "../outside/parse.ts";
-export type { PlacedFile, Placement } from "../outside/placement-journal.ts";
+export { isAfter } from "../outside/placed-file.ts";
+export {
+  type Chosen,
+  createPlacementGroups,
+  type GroupFile,
+  type GroupOwner,
+  type PlacementGroups,
+  type UndoStep,
+} from "../outside/placement-group.ts";
+export { hasUnsettled, newPlacementId, type PlacedFile, type Placement } from "../outside/placement-journal.ts";
 export { createPlacements, type PlacementOwner, type Placements, type PlannedFile } from "../outside/placements.ts";
 export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
 export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";

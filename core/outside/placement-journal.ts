@@ -72,10 +72,20 @@ export interface Journal<N extends Json, F extends Json> {
   originalPath(placement: Placement<N, F>, entry: PlacedFile<F>): string;
 }
 
+/** An id that sorts by time. */
 export const newPlacementId = (at: Date): string =>
   `${at.toISOString().replace(/[-:.]/g, "").slice(0, 18)}-${randomBytes(3).toString("hex")}`;
 
 const RECORD = "run.json";
+
+/** Whether a crash left something in the journal below `root`. Costs a look into one folder where nothing was ever placed. */
+export async function hasUnsettled(root: string): Promise<boolean> {
+  for (const id of (await ifThere(readdir(root))) ?? []) {
+    const text = await ifThere(readFile(join(root, id, RECORD), "utf8"));
+    if (text !== undefined && !/^ {2}"state": "placed",$/m.test(text)) return true;
+  }
+  return false;
+}
 
 export function createJournal<N extends Json, F extends Json>(root: string, notes: Notes<N, F>): Journal<N, F> {
   const folder = (placement: Pick<Placement<N, F>, "id">) => join(root, placement.id);

@@ -2,24 +2,21 @@
  * What we write into other programs' files, and the way back. Originals and a journal are on disk before the first file changes, so that a
  * crash at any moment leaves something to go back to. Each owner (a plugin) has a folder of its own.
  */
-import { rm } from "node:fs/promises";
-import { basename, dirname } from "node:path";
 import { isSessarcError } from "../errors/error.ts";
-import { isTempName } from "../utils/atomic.ts";
 import type { Json } from "../utils/json.ts";
+import { createQueue } from "../utils/queue.ts";
 import {
   digestOf,
   makeFolderOf,
-  missingFolderOf,
   type OutsideFile,
   outsideBytes,
   outsideText,
   readOutside,
-  removeFoldersOf,
   removeOutside,
   replaceOutside,
   tempBeside,
 } from "./file.ts";
+import { isAfter, isBefore, putBack, removeMadeFolders, removeTemp, toPlacedFile } from "./placed-file.ts";
 import {
   createJournal,
   type Journal,
@@ -87,7 +84,7 @@ const TRIES = 3;
 /** Placements of one owner. Nothing is read or written before a member is called. */
 export function createPlacements<N extends Json, F extends Json>(owner: PlacementOwner<N, F>): Placements<N, F> {
   const journal = createJournal(owner.folder, owner);
-  let last: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
   let settled: Promise<void> | undefined;
   let placed: Promise<ReadonlyMap<string, Placement<N, F>>> | undefined;
 
@@ -139,8 +136,8 @@ export function createPlacements<N extends Json, F extends Json>(owner: Placemen
   return {
     all,
     find,
-    alone(work) {
-      const run = async () => {
+    alone: (work) =>
+      queue(async () => {
         for (let left = TRIES; ; left--) {
           try {
             await settle();
@@ -149,11 +146,7 @@ export function createPlacements<N extends Json, F extends Json>(owner: Placemen
             if (left <= 1 || !isSessarcError(error) || error.code !== "SETTINGS_CHANGED") throw error;
           }
         }
-      };
-      const result = last.then(run, run);
-      last = result.catch(() => {});
-      return result;
-    },
+      }),
     async plan(name, path, edit) {
       const file = await readOutside(path);
       const { text, bom } = outsideText(file);
@@ -237,26 +230,8 @@ function toPlacement<N extends Json, F extends Json>(
     at: now.toISOString(),
     state: "writing",
     note,
-    files: [{ ...toEntry(file, bytes, fileNote), id: `${id}-0`, exact: !ours }],
+    files: [{ ...toPlacedFile(file, bytes, fileNote), id: `${id}-0`, exact: !ours }],
     was: null,
-  };
-}
-
-/** A file's row in the journal. */
-export function toEntry<F extends Json>(file: OutsideFile, bytes: Buffer, note: F): Omit<PlacedFile<F>, "id"> {
-  const created = file.bytes === null;
-  return {
-    path: file.path,
-    real: file.real,
-    mode: file.mode,
-    created,
-    folder: created ? (missingFolderOf(dirname(file.real)) ?? null) : null,
-    before: digestOf(file.bytes ?? Buffer.alloc(0)),
-    after: digestOf(bytes),
-    exact: true,
-    temp: tempBeside(file),
-    note,
-    undoneAt: null,
   };
 }
 
@@ -288,27 +263,3 @@ function undone<N extends Json, F extends Json>(placement: Placement<N, F>): Pla
   const undoneAt = new Date().toISOString();
   return { ...placement, files: placement.files.map((entry) => ({ ...entry, undoneAt })) };
 }
-
-/** The original in the place of a file; null removes a file that a placement made, with the folders made for it. */
-export async function putBack(file: OutsideFile, original: Buffer | null, entry: PlacedFile<Json>): Promise<void> {
-  if (original !== null) return replaceOutside(file, original, entry.temp);
-  await removeOutside(file);
-  await removeMadeFolders(entry);
-}
-
-export async function removeMadeFolders({ real, folder }: Pick<PlacedFile<Json>, "real" | "folder">): Promise<void> {
-  if (folder !== null) await removeFoldersOf(real, folder);
-}
-
-/** What a crash left beside a file. */
-export async function removeTemp({ temp }: Pick<PlacedFile<Json>, "temp">): Promise<void> {
-  if (isTempName(basename(temp))) await rm(temp, { force: true });
-}
-
-/** Whether a file is still what was placed. */
-export const isAfter = (file: OutsideFile, { after }: Pick<PlacedFile<Json>, "after">): boolean =>
-  file.bytes !== null && digestOf(file.bytes) === after;
-
-/** Whether a file is what it was before. */
-export const isBefore = (file: OutsideFile, { created, before }: Pick<PlacedFile<Json>, "created" | "before">) =>
-  created ? file.bytes === null : file.bytes !== null && digestOf(file.bytes) === before;

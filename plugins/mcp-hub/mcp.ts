@@ -1,6 +1,6 @@
 /** The parts of the hub, put together: service "mcp". */
-import { existsSync } from "node:fs";
 import type { Kernel } from "sessarc";
+import { hasUnsettled } from "sessarc/files";
 import { createArchiveService } from "./builtin/archive-service.ts";
 import type { Configs } from "./configs/configs.ts";
 import { takeoversIn } from "./configs/folder.ts";
@@ -61,10 +61,7 @@ export function createMcp(kernel: Kernel): Mcp {
     configs: openConfigs,
     async recover() {
       const { storage } = kernel;
-      if (!storage.lock || !existsSync(takeoversIn(storage))) return;
-      const { createRuns } = await import("./configs/runs.ts");
-      const runs = await createRuns(storage).all();
-      if (runs.some(({ state }) => state !== "done")) await (await openConfigs()).recover();
+      if (storage.lock && (await hasUnsettled(takeoversIn(storage)))) await (await openConfigs()).recover();
     },
     hub,
     endpoint,

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { createLedger, defineAdapter } from "sessarc/adapter";
 import { readOutside, replaceOutside, tempName } from "sessarc/files";
 import { describe, expect, it } from "vitest";
-import type { GuardStatus } from "../../plugins/security/index.ts";
+import archive from "../../plugins/archive/index.ts";
+import security, { type GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { createTestKernel, readError } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
@@ -341,6 +343,37 @@ describe("security: guard installation", () => {
     for (const name of [left, other]) await utimes(join(home, name), before, before);
     await replaceOutside(await readOutside(path), Buffer.from("{ }"));
     expect((await readdir(home)).sort()).toEqual([young, other, "settings.json"].sort());
+  });
+
+  it("removes a hook whose adapter is gone", async () => {
+    const home = await makeTempDir();
+    const before = "{\n  // mine\n}\n";
+    const file = await put(home, PATHS["gemini-cli"] ?? "", before);
+    const first = await createTestKernel({ home, plugins: plugins() });
+    await install(first, "gemini-cli");
+    await writeFile(file, `${await readFile(file, "utf8")}// later\n`);
+    await first.close();
+    const t = await createTestKernel({ home, plugins: [archive(), security()] });
+    expect((await uninstall(t, "gemini-cli")).body).toMatchObject({ removed: true, restored: false });
+    expect(await readFile(file, "utf8")).toBe(`${before}// later\n`);
+    expect((await install(t, "gemini-cli")).status).toBe(422);
+  });
+
+  it("refuses a choice that the assistant does not leave", async () => {
+    const fixed = defineAdapter(() => ({
+      name: "fixed-1",
+      label: "Fixed",
+      roots: () => [],
+      async *scan() {},
+      parse: () => ({ row: () => undefined, finish: () => createLedger().summary(), snapshot: () => null }),
+      guard: { settings: (env) => join(env.home, "fixed.json"), format: "json", onFailure: "block" },
+    }));
+    const t = await createTestKernel({ plugins: [archive(), fixed(), security()] });
+    expect(await install(t, "fixed-1", { onFailure: "allow" })).toMatchObject({
+      status: 422,
+      body: { code: "GUARD_FAILURE_FIXED" },
+    });
+    expect((await install(t, "fixed-1")).body).toMatchObject({ installed: true, onFailure: "block" });
   });
 
   it("answers 422 for a tool without a guard", async () => {

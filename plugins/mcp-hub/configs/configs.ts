@@ -1,17 +1,16 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
 
-import { createQueue, isRecord, type Kernel, SessarcError } from "sessarc";
-import { outsideText, readOutside } from "sessarc/files";
-import { applyTakeover, isAfter, undoRun } from "./apply.ts";
+import { isRecord, type Kernel, SessarcError } from "sessarc";
+import { isAfter, outsideText, readOutside } from "sessarc/files";
 import { hubLinkOf } from "./link.ts";
 import { parts } from "./parts.ts";
 import type { ConfigParts } from "./places.ts";
 import { contractOf } from "./places.ts";
 import { planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
 import type { FileStep } from "./plan-files.ts";
-import { applyRestore, finishRestore, planRestore, type RestoreStep } from "./restore.ts";
-import { createRuns, type Run, type RunFile } from "./runs.ts";
 import { type ConfigScan, scanConfigs } from "./scan.ts";
+import type { TakenFile, TakeoverRun, Takeovers } from "./taken.ts";
+import { applyTakeover, createTakeovers, toChanged } from "./takeovers.ts";
 import { createTexts, type ShownChange } from "./texts.ts";
 
 export interface ShownDiff {
@@ -24,10 +23,10 @@ export interface Takeover {
   plan: TakeoverPlan;
   diffs: ShownDiff[];
   /** Null for a dry run. */
-  run: Run | null;
+  run: TakeoverRun | null;
 }
-export interface BackupState extends RunFile {
-  run: Run;
+export interface BackupState extends TakenFile {
+  run: TakeoverRun;
   /** `restored`: as it was before; `taken over`: as the takeover left it; `changed` since. */
   state: "imported" | "taken over" | "restored" | "changed" | "gone";
 }
@@ -47,39 +46,8 @@ export interface Configs {
 }
 
 export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
-  const runs = createRuns(kernel.storage);
   const texts = createTexts(kernel.pool);
-  const queue = createQueue();
-  let recovered: Promise<number> | undefined;
-
-  const alone = <T>(work: () => Promise<T>): Promise<T> =>
-    queue(async () => {
-      try {
-        return await work();
-      } catch (error) {
-        // It may have left something half done: the next one checks.
-        recovered = undefined;
-        throw error;
-      }
-    });
-
-  async function recoverOnce(): Promise<number> {
-    // It is for the next one who may write.
-    if (kernel.storage.readOnly) return 0;
-    await runs.sweep();
-    const open = (await runs.all()).filter(({ state }) => state !== "done");
-    for (const run of open)
-      await (run.state === "applying" ? undoRun(hub, runs, texts, run) : finishRestore(hub, runs, run));
-    return open.length;
-  }
-  const recover = () => {
-    recovered ??= recoverOnce().catch((error) => {
-      recovered = undefined;
-      throw error;
-    });
-    return recovered;
-  };
-
+  const takeovers = createTakeovers(kernel, hub, texts);
   /** Entries that lead to the hub hold nothing secret. */
   async function shown(change: Omit<ShownChange, "safe">, added: readonly string[] = []): Promise<string> {
     const links = change.servers.filter((one) => hubLinkOf(one, kernel));
@@ -102,72 +70,80 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
     };
   }
 
-  async function shownRestore({ entry, file, bytes }: RestoreStep) {
+  async function shownRestore({
+    entry: { id, path, note },
+    file,
+    bytes,
+  }: Awaited<ReturnType<Takeovers["planUndo"]>>[number]) {
     const textIn = (of: Buffer | null) => outsideText({ ...file, bytes: of }).text;
-    const contract = contractOf(kernel, entry.tools[0] ?? "");
+    const contract = contractOf(kernel, note.tools[0] ?? "");
     const serversIn = async (text: string) =>
-      contract?.servers(await texts.parse(text, entry.syntax, entry.file).catch(() => ({})), parts) ?? [];
+      contract?.servers(await texts.parse(text, note.syntax, path).catch(() => ({})), parts) ?? [];
     const [before, after] = [textIn(file.bytes), textIn(bytes)];
     const servers = [...(await serversIn(before)), ...(await serversIn(after))];
     return {
-      id: entry.id,
-      file: entry.file,
-      diff: await shown({ before, after, syntax: entry.syntax, servers }),
+      id,
+      file: path,
+      diff: await shown({ before, after, syntax: note.syntax, servers }),
     };
   }
 
-  async function stateOf(entry: RunFile): Promise<BackupState["state"]> {
-    const file = await readOutside(entry.file).catch(() => undefined);
+  async function stateOf(entry: TakenFile): Promise<BackupState["state"]> {
+    const file = await readOutside(entry.path).catch(() => undefined);
     if (!file) return "changed";
     if (file.bytes === null) return entry.created ? "restored" : "gone";
     if (isAfter(file, { ...entry, after: entry.before })) return entry.before === entry.after ? "imported" : "restored";
     return isAfter(file, entry) ? "taken over" : "changed";
   }
 
-  async function backups(): Promise<BackupState[]> {
-    const all = (await runs.all()).flatMap((run) => run.files.map((entry) => ({ run, entry })));
-    return Promise.all(all.map(async ({ run, entry }) => ({ ...entry, run, state: await stateOf(entry) })));
-  }
+  /** Every file of every takeover. */
+  const taken = async () =>
+    (await takeovers.all()).flatMap((placement) => placement.files.map((entry) => ({ placement, entry })));
 
   return {
-    scan: () =>
-      alone(async () => {
-        await recover();
-        return scanConfigs(kernel, hub);
-      }),
+    scan: () => takeovers.alone(() => scanConfigs(kernel, hub)),
     takeover: (request, dryRun) =>
-      alone(async () => {
-        await recover();
+      takeovers.alone(async () => {
         const scan = await scanConfigs(kernel, hub);
         const plan = await planTakeover(kernel, scan, request, await hub.services.list());
         const edited = plan.files.filter(({ edits }) => edits.length > 0);
         const diffs = await Promise.all(edited.map(shownStep));
-        return { plan, diffs, run: dryRun ? null : await applyTakeover(hub, runs, texts, plan, request.mode) };
+        return { plan, diffs, run: dryRun ? null : await applyTakeover(hub, takeovers, plan, request.mode) };
       }),
     backups: () =>
-      alone(async () => {
-        await recover();
-        return backups();
-      }),
+      takeovers.alone(async () =>
+        Promise.all(
+          (await taken()).map(async ({ placement, entry }) => ({
+            ...entry,
+            run: placement,
+            state: await stateOf(entry),
+          })),
+        ),
+      ),
     restore: (ids, { merge, dryRun }) =>
-      alone(async () => {
-        await recover();
-        const all = (await runs.all()).flatMap((run) => run.files.map((entry) => ({ run, entry })));
-        const chosen = all.filter(({ run, entry }) => ids.includes(entry.id) || ids.includes(run.id));
-        const unknown = ids.filter((id) => !chosen.some(({ run, entry }) => entry.id === id || run.id === id));
+      takeovers.alone(async () => {
+        const all = await taken();
+        const chosen = all.filter(({ placement, entry }) => ids.includes(entry.id) || ids.includes(placement.id));
+        const unknown = ids.filter(
+          (id) => !chosen.some(({ placement, entry }) => entry.id === id || placement.id === id),
+        );
         if (unknown.length > 0) throw new SessarcError("MCP_BACKUP_NOT_FOUND", { ids: unknown });
-        const steps = await planRestore(runs, texts, chosen, merge);
-        if (!dryRun) await applyRestore(hub, runs, chosen, steps);
+        const steps = await takeovers
+          .planUndo(chosen, merge)
+          .catch(toChanged("Restore with merge: the entries are put back, and what changed since stays."));
+        if (!dryRun)
+          await takeovers
+            .undo(chosen, steps)
+            .catch(toChanged("Scan again; close the assistant if it keeps writing the file."));
         return Promise.all(steps.map(shownRestore));
       }),
     forget: (ids) =>
-      alone(async () => {
-        await recover();
-        const chosen = (await runs.all()).filter(({ id }) => ids.includes(id));
+      takeovers.alone(async () => {
+        const chosen = (await takeovers.all()).filter(({ id }) => ids.includes(id));
         const unknown = ids.filter((id) => !chosen.some((run) => run.id === id));
         if (unknown.length > 0) throw new SessarcError("MCP_BACKUP_NOT_FOUND", { ids: unknown });
-        for (const run of chosen) await runs.remove(run);
+        for (const run of chosen) await takeovers.forget(run);
       }),
-    recover: () => alone(recover),
+    recover: () => takeovers.recover(),
   };
 }

@@ -132,6 +132,19 @@ export async function hideDeep<T>(kernel: Kernel, value: T): Promise<T> {
   return (await hide(value)) as T;
 }
 
-export function toWireBackup({ id, run, file, tools, before, bytes, state, restoredAt }: BackupState): WireBackup {
-  return { id, takeover: run.id, at: run.at, mode: run.mode, file, tools, sha256: before, bytes, state, restoredAt };
+export function toWireBackup({ id, run, path, note, before, state, undoneAt }: BackupState): WireBackup {
+  const { tools, bytes } = note;
+  const { mode } = run.note;
+  return {
+    id,
+    takeover: run.id,
+    at: run.at,
+    mode,
+    file: path,
+    tools,
+    sha256: before,
+    bytes,
+    state,
+    restoredAt: undoneAt,
+  };
 }

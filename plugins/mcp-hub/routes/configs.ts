@@ -66,7 +66,7 @@ const takeover = defineRoute({
     return {
       dryRun,
       imported: plan.steps.map(({ key, id, action }) => ({ key, service: id, action })),
-      backups: (run?.files ?? []).map(({ id, file, before }) => ({ id, file, sha256: before })),
+      backups: (run?.files ?? []).map(({ id, path, before }) => ({ id, file: path, sha256: before })),
       diffs,
     };
   },
