@@ -176,7 +176,7 @@ describe("the built package", () => {
       export default defineAdapter(() => ({
         name: "${name}", label: "${name}", roots: () => [${JSON.stringify(home)}],
         async *scan(root) { yield { key: "one", path: root + "/${name}.jsonl", size: 9, mtime: 1 }; },
-        parse: () => ({ row() { ${row} }, finish: () => ({ usage: {} }), snapshot: () => null }),
+        parse: () => ({ row() { ${row} }, finish: () => ({ usage: {} }) }),
       }));`;
     for (const [name, row] of [
       ["well", 'return { kind: "user", text: "hello" };'],

@@ -6,7 +6,7 @@ import type { NewEvent } from "../contract/adapter.ts";
 import type { EventKind, SessionSummary } from "../session/session.ts";
 import { createLedger, type LedgerEntry, toCount } from "../session/usage.ts";
 import { BoundedMap } from "../utils/bounded.ts";
-import { isJson, isRecord, type Json, type JsonRecord, toJson, toNumber, toText, toToolInput } from "../utils/json.ts";
+import { type JsonRecord, toJson, toNumber, toText, toToolInput } from "../utils/json.ts";
 import { countUnknown } from "../utils/text.ts";
 import { toIso, widen } from "../utils/time.ts";
 
@@ -54,8 +54,6 @@ interface Collector<Own extends JsonRecord> {
     facts?: Partial<SessionSummary>,
     total?: { entries: readonly LedgerEntry[]; requests?: number | undefined },
   ): SessionSummary;
-  /** What a collector goes on from, for a log that is read in parts. */
-  snapshot(): Json;
 }
 
 /** Never throws for content. */
@@ -68,7 +66,7 @@ export interface SessionLog<Own extends JsonRecord = JsonRecord> extends Collect
   result(id: unknown, text: string, fields?: EventFields): NewEvent;
 }
 
-/** Never throws for content. A snapshot is taken when no events are left. */
+/** Never throws for content. */
 export interface SessionDraft<Own extends JsonRecord = JsonRecord> extends Collector<Own> {
   say(kind: EventKind, text: unknown, fields?: EventFields): void;
   call(id: unknown, name: unknown, input: unknown, fields?: EventFields): void;
@@ -78,33 +76,17 @@ export interface SessionDraft<Own extends JsonRecord = JsonRecord> extends Colle
   take(): NewEvent[];
 }
 
-interface State {
-  facts: LogFacts;
-  own: JsonRecord;
-  calls: Record<string, string>;
-  unknown: Record<string, number>;
-  bad?: number | undefined;
-  ledger: Json;
-  /** US dollars of own replies, where the log has them. */
-  cost?: number | undefined;
-}
-
-/** `state` is a former `snapshot()`; anything else starts with `own`. Each method takes constant time but `summary` and `snapshot`. */
-export function createSessionLog<Own extends JsonRecord = JsonRecord>(
-  state: Json | undefined,
-  own: Own,
-): SessionLog<Own> {
-  const past = isState<Own>(state) ? state : undefined;
-  const facts: LogFacts = { ...past?.facts };
-  const calls = new BoundedMap(CALLS, Object.entries(past?.calls ?? {}));
-  const unknown = { ...past?.unknown };
-  const ledger = createLedger(past?.ledger);
-  let cost = past?.cost;
-  let bad = past?.bad ?? 0;
-  const kept: Own = past ? { ...own, ...structuredClone(past.own) } : own;
+/** `own`: what the adapter remembers beside. Each method takes constant time but `summary`. */
+export function createSessionLog<Own extends JsonRecord = JsonRecord>(own: Own): SessionLog<Own> {
+  const facts: LogFacts = {};
+  const calls = new BoundedMap<string, string>(CALLS);
+  const unknown: Record<string, number> = {};
+  const ledger = createLedger();
+  let cost: number | undefined;
+  let bad = 0;
   return {
     facts,
-    own: kept,
+    own,
     time(value) {
       const at = toIso(value);
       widen(facts, at);
@@ -152,25 +134,12 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
       const requests = total.requests ?? evidence.requests;
       return { ...shared, ...usage, evidence: { ...evidence, requests }, ...given };
     },
-    snapshot() {
-      const next: State = {
-        facts,
-        own: kept,
-        calls: Object.fromEntries(calls),
-        unknown,
-        bad: bad || undefined,
-        ledger: ledger.snapshot(),
-        cost,
-      };
-      const json: unknown = JSON.parse(JSON.stringify(next));
-      return isJson(json) ? json : null;
-    },
   };
 }
 
 /** Collects what `createSessionLog` collects, of a session that is read whole: events are kept until they are taken. */
-export function createDraft(state?: Json): SessionDraft {
-  const log = createSessionLog(state, {});
+export function createDraft(): SessionDraft {
+  const log = createSessionLog({});
   let events: NewEvent[] = [];
   return {
     ...log,
@@ -187,7 +156,3 @@ export function createDraft(state?: Json): SessionDraft {
 }
 
 const hasTokens = ({ usage }: LedgerEntry): boolean => Object.values(usage).some((count) => toCount(count) !== 0);
-
-function isState<Own>(state: Json | undefined): state is Json & State & { own: Own } {
-  return isRecord(state) && isRecord(state.facts) && isRecord(state.own) && "ledger" in state;
-}

@@ -61,7 +61,7 @@ function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
     async *tail(ref, cursor, env) {
       const end =
         parse && isLines(ref)
-          ? yield* tailLog(ref, cursor, (state) => parse(ref, env, state))
+          ? yield* tailLog(ref, cursor, (own) => parse(own, env))
           : yield* need(opened, name).tail(ref, cursor, env);
       return { ...end, summary: checked(ref, end.summary) };
     },

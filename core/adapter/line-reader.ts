@@ -31,7 +31,7 @@ interface Reader {
 }
 
 /** `path` is named when the parser fails. */
-export function createReader(parser: LineParser, path: string, seq = 0, bad = 0): Reader {
+export function createReader(parser: LineParser, path: string): Reader {
   const place = { offset: 0, length: 0 };
   const skipped = (parser.skip ?? []).map((start) => Buffer.from(start));
   const kept = parser.skipUnless === undefined ? undefined : Buffer.from(parser.skipUnless);
@@ -62,8 +62,8 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
   let restsAt: number | undefined;
   const reader: Reader = {
     events: [],
-    seq,
-    bad,
+    seq: 0,
+    bad: 0,
     pending: false,
     left: 0,
     line(bytes, from, to, offset) {
@@ -78,6 +78,9 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
       else joined(bytes.subarray(from, to), offset, true);
     },
     last(cutter) {
+      // Of the last reading, where the log stayed open.
+      reader.pending = false;
+      reader.left = 0;
       const rest = cutter.rest();
       if (!rest) return;
       const text = rest.whole ? toText(rest.bytes, rest.from, rest.to, rest.offset) : "";
@@ -91,6 +94,7 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
       }
     },
     end({ mtime }) {
+      restsAt = undefined;
       const waiting = (mtime !== undefined && parser.end?.()) || [];
       if (mtime === undefined || waiting.length === 0) return;
       if (Date.now() - mtime < REST_MS) restsAt = mtime + REST_MS;

@@ -7,6 +7,7 @@ import type { SessionEvent, SessionRef, SessionSummary } from "../session/sessio
 import type { Cursor, Tail } from "../session/tail.ts";
 import { sqliteVersion } from "../storage/sqlite-file.ts";
 import { BoundedMap } from "../utils/bounded.ts";
+import { isRecord } from "../utils/json.ts";
 
 /** Events of a batch. Rows come without waiting: after each batch others get their turn. */
 const BATCH = 256;
@@ -169,7 +170,7 @@ async function collect(
 
 function stateOf(cursor: Cursor | undefined): { token: string; version: string } | undefined {
   const state = cursor?.state;
-  if (typeof state !== "object" || state === null || Array.isArray(state)) return undefined;
+  if (!isRecord(state)) return undefined;
   const { token, version } = state;
   return typeof token === "string" && typeof version === "string" ? { token, version } : undefined;
 }

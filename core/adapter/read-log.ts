@@ -68,7 +68,6 @@ export async function readRows(path: string, take: (row: unknown) => void): Prom
         return undefined;
       },
       finish: () => ({ usage: {} }),
-      snapshot: () => null,
     },
   );
   for (;;) {

@@ -1,26 +1,54 @@
-/** JSON-lines logs: read once from start to end, or tailed from a cursor. Both number the same events the same way. */
+/** JSON-lines logs that grow: the parser stays where its last row was. Events are numbered as in one reading of the whole log. */
 import { closeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventBatches, LineParser } from "../contract/adapter.ts";
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 import type { MaybePromise } from "../utils/async.ts";
-import type { Json } from "../utils/json.ts";
 import { createCutter, fileSource, isPacked } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
 import { isGrown, markOf, packedMark } from "./file-mark.ts";
 import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
 
-type MakeParser = (state?: Json) => MaybePromise<LineParser>;
+type MakeParser<Ref> = (ref: Ref) => MaybePromise<LineParser>;
+
+/** A parser with what it has read. It goes on from the cursor of its last reading alone. */
+class OpenLog {
+  /** Where the last reading ended; -1 during a reading, and after one that was given up. */
+  offset = 0;
+  readonly #ref: LogFile;
+  readonly #parser: LineParser;
+  readonly reader: ReturnType<typeof createReader>;
+
+  private constructor(ref: LogFile, parser: LineParser) {
+    this.#ref = ref;
+    this.#parser = parser;
+    this.reader = createReader(parser, ref.path);
+  }
+
+  static async of<Ref extends LogFile>(ref: Ref, makeParser: MakeParser<Ref>): Promise<OpenLog> {
+    // The parser sees the title and folder that the last scan found: `at` renews them.
+    const own = { ...ref };
+    return new OpenLog(own, await makeParser(own));
+  }
+
+  static async at(cursor: Cursor | undefined, ref: LogFile): Promise<OpenLog | undefined> {
+    const log = cursor?.state;
+    if (!(log instanceof OpenLog) || log.offset !== cursor?.offset || log.reader.seq !== cursor.seq) return undefined;
+    Object.assign(log.#ref, ref);
+    await log.#parser.refresh?.();
+    return log;
+  }
+}
 
 /**
  * What was added since `cursor` (none: everything), in batches of about 1 MiB of log. Reads the bytes after the cursor and at most 4 KB
- * before it, to see that it is still the same file; one that was replaced or cut is read from the start (`restarted`). Compressed logs are read
- * whole when they changed; what they said before is not repeated.
+ * before it, to see that it is still the same file; one that was replaced or cut is read from the start (`restarted`), and so is a log whose
+ * cursor is not that of its last reading. Compressed logs are read whole when they changed; what they said before is not repeated.
  */
-export async function* tailLog(
-  ref: LogFile,
+export async function* tailLog<Ref extends LogFile>(
+  ref: Ref,
   cursor: Cursor | undefined,
-  makeParser: MakeParser,
+  makeParser: MakeParser<Ref>,
 ): EventBatches<TailEnd> {
   if (isPacked(ref.path)) {
     const { events, ...end } = await tailPacked(ref, cursor, makeParser);
@@ -31,9 +59,11 @@ export async function* tailLog(
   let close = () => closeSync(fd);
   try {
     const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
-    const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-    const { reader, parser } = await resume(ref.path, valid, makeParser);
-    const start = valid?.offset ?? 0;
+    const known = before.mark === cursor?.head ? await OpenLog.at(cursor, ref) : undefined;
+    const log = known ?? (await OpenLog.of(ref, makeParser));
+    const { reader } = log;
+    const start = log.offset;
+    log.offset = -1;
     const cutter = createCutter(fileSource(fd, start), start);
     close = cutter.close;
     while (advance(cutter, reader)) {
@@ -52,19 +82,13 @@ export async function* tailLog(
     reader.bad += cutter.tooLong;
     // An unfinished row is read again next time; a finished one that only lacks its newline is not.
     const offset = start + cutter.bytesRead - reader.left;
-    const after = valid?.offset === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
+    const after = known && start === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
+    reader.events = [];
+    log.offset = offset;
     return {
-      cursor: {
-        offset,
-        head: isEnded ? "" : after.mark,
-        seq: reader.seq,
-        // Created on request: most logs are never read again.
-        get state() {
-          return { parser: parser.snapshot(), bad: reader.bad };
-        },
-      },
+      cursor: { offset, head: isEnded ? "" : after.mark, seq: reader.seq, state: log },
       summary: reader.summary(0),
-      restarted: cursor !== undefined && valid === undefined,
+      restarted: cursor !== undefined && !known,
       bytesRead: before.bytes + cutter.bytesRead + after.bytes,
     };
   } finally {
@@ -73,12 +97,16 @@ export async function* tailLog(
 }
 
 /** Bytes in the middle of a compressed log mean nothing: one that changed is read whole, and what was read before is left out of it. */
-async function tailPacked(ref: LogFile, cursor: Cursor | undefined, makeParser: MakeParser): Promise<Tail> {
+async function tailPacked<Ref extends LogFile>(
+  ref: Ref,
+  cursor: Cursor | undefined,
+  makeParser: MakeParser<Ref>,
+): Promise<Tail> {
   const head = packedMark(ref.path);
-  const known = cursor && isTailState(cursor.state) && isGrown(ref.path, cursor.head) ? cursor : undefined;
-  const isSame = known?.head === head;
-  const { reader, parser } = await resume(ref.path, isSame ? known : undefined, makeParser);
-  let offset = known?.offset ?? 0;
+  const last = cursor && isGrown(ref.path, cursor.head) ? await OpenLog.at(cursor, ref) : undefined;
+  const isSame = last !== undefined && cursor?.head === head;
+  const log = isSame ? last : await OpenLog.of(ref, makeParser);
+  const { reader } = log;
   let bytesRead = 0;
   if (!isSame) {
     const cutter = createCutter(await sourceOf(ref.path));
@@ -86,26 +114,19 @@ async function tailPacked(ref: LogFile, cursor: Cursor | undefined, makeParser: 
       while (advance(cutter, reader)) await nextTurn();
       reader.last(cutter);
       reader.bad += cutter.tooLong;
-      offset = bytesRead = cutter.bytesRead;
+      log.offset = bytesRead = cutter.bytesRead;
     } finally {
       cutter.close();
     }
   }
+  const from = last ? (cursor?.seq ?? 0) : 0;
+  const events = isSame ? [] : reader.events.filter(({ seq }) => seq >= from);
+  reader.events = [];
   return {
-    events: isSame ? [] : reader.events.filter(({ seq }) => seq >= (known?.seq ?? 0)),
-    cursor: { offset, head, seq: reader.seq, state: { parser: parser.snapshot(), bad: reader.bad } },
+    events,
+    cursor: { offset: log.offset, head, seq: reader.seq, state: log },
     summary: reader.summary(0),
-    restarted: cursor !== undefined && !known,
+    restarted: cursor !== undefined && !last,
     bytesRead,
   };
-}
-
-async function resume(path: string, cursor: Cursor | undefined, makeParser: MakeParser) {
-  const state = cursor && isTailState(cursor.state) ? cursor.state : undefined;
-  const parser = await makeParser(state?.parser);
-  return { parser, reader: createReader(parser, path, cursor?.seq ?? 0, state?.bad ?? 0) };
-}
-
-function isTailState(state: Json): state is { parser: Json; bad: number } {
-  return typeof state === "object" && state !== null && "parser" in state && "bad" in state;
 }

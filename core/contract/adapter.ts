@@ -2,7 +2,6 @@
 import type { SessionEvent, SessionRef, SessionSummary } from "../session/session.ts";
 import type { Cursor, TailEnd } from "../session/tail.ts";
 import type { MaybePromise } from "../utils/async.ts";
-import type { Json } from "../utils/json.ts";
 
 /** What part a tool's own tool plays, so that features work for every assistant. */
 export type ToolRole =
@@ -116,8 +115,8 @@ interface AdapterOrigin {
 export interface AdapterDefinition extends AdapterFacts, AdapterOrigin {
   /** Cheap: directory entries and stat only; a missing root yields nothing. */
   scan(root: string, env: AdapterEnv): AsyncIterable<Omit<SessionRef, "tool">>;
-  /** A parser for the rows of one log. `state`: what `snapshot` returned when the log was last read; parsing continues from there. */
-  parse?(ref: SessionRef, env: AdapterEnv, state?: Json): MaybePromise<LineParser>;
+  /** A parser for the rows of one log. A log that grows keeps its parser: `ref` then gets what the last scan found. */
+  parse?(ref: SessionRef, env: AdapterEnv): MaybePromise<LineParser>;
   /** Opens a database, or a file that is rewritten in place, for all sessions of one path. */
   open?(path: string, env: AdapterEnv): MaybePromise<OpenLog>;
   /** Where an adapter has both: which logs `parse` reads. */
@@ -151,10 +150,10 @@ export interface LineParser {
   row(row: unknown, line: { offset: number; length: number }): NewEvent[] | NewEvent | undefined;
   /** Events that follow the last row of a log that has rested for an hour: what waited when the assistant ended. */
   end?(): NewEvent[];
-  /** May be called more than once. */
+  /** Called before a log that grew is read on: what lies beside it may have changed. */
+  refresh?(): MaybePromise<void>;
+  /** The session as far as it was read. Called each time that the log grew. */
   finish(): SessionSummary;
-  /** Everything needed to continue after this row; JSON, small. */
-  snapshot(): Json;
 }
 
 /** Everything an adapter may learn about the machine; tests redirect it. */

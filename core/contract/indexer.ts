@@ -1,7 +1,6 @@
 /** Indexers: what a plugin wants to know of every session, worked out while the session is read anyway. */
 import type { SessionEvent } from "../session/session.ts";
 import type { SqlValue } from "../storage/types.ts";
-import type { Json } from "../utils/json.ts";
 import type { ToolRole } from "./adapter.ts";
 
 /** An indexer as a plugin registers it. */
@@ -37,16 +36,13 @@ export type IndexRows = Readonly<Record<string, readonly Readonly<Record<string,
 export interface SessionIndexer {
   /** Called for each event of the session, once, in order. The event must not be changed. */
   event(event: SessionEvent): void;
-  /** All that is needed to go on after the last event; JSON, small. Without it a session that grew is read again as a whole. */
-  snapshot?(): Json;
-  /** All rows of the session. They replace those of before, in the batch that stores the session. */
+  /** All rows of the session. They replace those of before, in the batch that stores the session. Called again when more events came. */
   finish(): IndexRows;
 }
 
 /** The default export of an indexer's module. */
 export interface IndexerModule {
-  /** `state`: what `snapshot` returned when the session was read last, by the same version. */
-  create(session: IndexedSession, state?: Json): SessionIndexer;
+  create(session: IndexedSession): SessionIndexer;
 }
 
 /** Returns the definition; it exists for its types. */

@@ -1,8 +1,7 @@
 /** Following a log that grows: where it was left, and what was added since. */
-import type { Json } from "../utils/json.ts";
 import type { SessionEvent, SessionSummary } from "./session.ts";
 
-/** Where a tail stands. JSON, so that it can be stored. */
+/** Where a tail stands, in this process alone. */
 export interface Cursor {
   /** Byte offset after the last complete line. */
   offset: number;
@@ -10,8 +9,8 @@ export interface Cursor {
   head: string;
   /** seq of the next event. */
   seq: number;
-  /** The parser's own state. */
-  state: Json;
+  /** What the adapter goes on from: the open parser of a log of lines, the version of a database. It belongs to the last reading. */
+  state: unknown;
 }
 
 export interface Tail {

@@ -1,12 +1,9 @@
 /** Token bookkeeping: the ledger counts each paid reply once, however often a log repeats it. */
 import { hash53 } from "../utils/hash.ts";
-import type { Json } from "../utils/json.ts";
 import { classed, type PriceFacts, priceClassOf } from "./price-class.ts";
 import type { SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
-/** Keyed replies that a snapshot keeps open for later, larger records of the same reply. */
-const OPEN = 256;
 
 /** Tokens that no reply has; from some millions of millions on sums would no longer be exact. */
 const TOO_MANY = 1e12;
@@ -113,44 +110,22 @@ export interface Ledger {
    * record is counted in `evidence.impossible`. O(1).
    */
   add(entry: LedgerEntry): void;
-  /** Sums so far. After a resume, `replies` lists only those still open; the sums are whole. */
+  /** Sums so far, and all replies. */
   summary(): LedgerSummary;
-  /** JSON to continue from. Keeps the last 256 keyed replies open, folds older ones into sums, remembers every key. */
-  snapshot(): Json;
 }
 
-interface LedgerState {
-  open: UsageEntry[];
-  usage: SessionUsage;
-  inherited: SessionUsage;
-  slots: Record<string, SessionUsage>;
-  classes?: Record<string, SessionUsage>;
-  folded: number[];
-  evidence: UsageEvidence;
-}
-
-/** `state` is a former `snapshot()`; anything else starts empty. */
-export function createLedger(state?: Json): Ledger {
-  const past = isState(state) ? state : undefined;
-  const entries: UsageEntry[] = past ? structuredClone(past.open) : [];
+/** Starts empty. Memory grows with the replies. */
+export function createLedger(): Ledger {
+  const entries: UsageEntry[] = [];
   const byKey = new Map<string, UsageEntry>();
-  for (const entry of entries) if (entry.key !== undefined) byKey.set(entry.key, entry);
-  const folded = new Set(past?.folded);
-  const evidence: UsageEvidence = past
-    ? { ...past.evidence }
-    : { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
+  const evidence: UsageEvidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
 
-  const sums = (list: readonly UsageEntry[]) => {
+  const sums = () => {
     const usage: SessionUsage = {};
     const inherited: SessionUsage = {};
     const slots: Record<string, SessionUsage> = {};
-    const classes: Record<string, SessionUsage> = structuredClone(past?.classes ?? {});
-    if (past) {
-      mergeUsage(usage, past.usage);
-      mergeUsage(inherited, past.inherited);
-      for (const [slot, part] of Object.entries(past.slots)) slots[slot] = structuredClone(part);
-    }
-    for (const entry of list) {
+    const classes: Record<string, SessionUsage> = {};
+    for (const entry of entries) {
       addTokens(entry.inherited ? inherited : usage, entry.model, entry.usage);
       const slot = entry.at && !entry.inherited ? slotOf(entry.at) : "";
       if (entry.priceClass !== undefined && !entry.inherited)
@@ -178,10 +153,6 @@ export function createLedger(state?: Json): Ledger {
         setClass(first, price);
         return;
       }
-      if (key !== undefined && folded.size > 0 && folded.has(hash53(key))) {
-        evidence.duplicatesFolded++;
-        return;
-      }
       const entry: UsageEntry = { key, at, model, usage: toTokens(usage) };
       setClass(entry, price);
       if (inherited) {
@@ -192,20 +163,12 @@ export function createLedger(state?: Json): Ledger {
       if (key !== undefined) byKey.set(key, entry);
     },
     summary() {
-      const { usage, inherited, slots, classes } = sums(entries);
+      const { usage, inherited, slots, classes } = sums();
       const replies = entries.map((entry) => ({ ...entry, usage: { ...entry.usage } }));
       const summary: LedgerSummary = { usage, slots, replies, evidence: { ...evidence } };
       if (classes) summary.classes = classes;
       if (Object.keys(inherited).length > 0) summary.inheritedUsage = inherited;
       return summary;
-    },
-    snapshot() {
-      const keyed = entries.filter((entry) => entry.key !== undefined);
-      const open = new Set(keyed.slice(-OPEN));
-      const closed = entries.filter((entry) => !open.has(entry));
-      const hashes = closed.flatMap((entry) => (entry.key === undefined ? [] : [hash53(entry.key)]));
-      const next: LedgerState = { open: [...open], ...sums(closed), folded: [...folded, ...hashes], evidence };
-      return JSON.parse(JSON.stringify(next)) as Json;
     },
   };
 }
@@ -231,8 +194,4 @@ const totalOf = (usage: TokenUsage) => FIELDS.reduce((sum, field) => sum + usage
 
 function isLarger(a: TokenUsage, b: TokenUsage): boolean {
   return a.output > b.output || (a.output === b.output && totalOf(a) > totalOf(b));
-}
-
-function isState(state: Json | undefined): state is Json & LedgerState {
-  return typeof state === "object" && state !== null && "open" in state && "evidence" in state && "folded" in state;
 }

@@ -1,6 +1,5 @@
 /** Transcripts as others see them: parts, their directory, and who reads and writes them. */
 import type { SessionEvent } from "../session/session.ts";
-import type { Cursor } from "../session/tail.ts";
 import type { Bounds } from "./chunk.ts";
 
 /** One part as the catalogue records it. */
@@ -46,15 +45,10 @@ export interface Transcripts {
   chunkBytes(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Buffer>;
   /** Messages from `from` (a seq) on, chunk by chunk; reads only the chunks asked for, in slices. */
   events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;
-  /** Keeps where a log's tail stands, beside the part it belongs to. Small, read only when the log grew. */
-  writeCursor(sessionId: string, generation: number, cursor: Cursor): Promise<void>;
-  /** Undefined when there is none or it is damaged: then the log is read from its start. */
-  readCursor(sessionId: string, generation: number): Promise<Cursor | undefined>;
-  cursorKeyOf(sessionId: string, generation: number): string;
   /** Resolves when all finished parts are on disk; only then may the catalogue name them. */
   settle(): Promise<void>;
   remove(sessionId: string, generations: readonly number[]): Promise<void>;
-  /** Keys of all stored parts and cursors, and of nothing else that lies there, for sweeping orphans. */
+  /** Keys of all stored parts, and of nothing else that lies there, for sweeping orphans. */
   keys(): Promise<string[]>;
   removeKey(key: string): Promise<void>;
   keyOf(sessionId: string, generation: number): string;

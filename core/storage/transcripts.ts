@@ -9,13 +9,12 @@ import { join } from "node:path";
 import { brotliDecompressSync, crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
 import { systemReason } from "../errors/system.ts";
-import type { Cursor } from "../session/tail.ts";
 import { messageOf } from "../utils/async.ts";
 import { codeOf } from "../utils/gone.ts";
 import { mustYield, yieldNow } from "../utils/yield.ts";
 import { decodeChunk } from "./chunk.ts";
 import type { DriverConfig, TranscriptDriver } from "./driver.ts";
-import { compress, createWriter, parseTail } from "./transcript-part.ts";
+import { createWriter, parseTail } from "./transcript-part.ts";
 import type { ChunkEntry, Transcripts } from "./transcript-types.ts";
 
 /** Where transcripts lie. Plain data: it may be sent to a thread. */
@@ -105,30 +104,10 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       }
     },
 
-    cursorKeyOf: cursorKey,
-    async writeCursor(sessionId, generation, cursor) {
-      const driver = await open();
-      const packed = compress(Buffer.from(JSON.stringify(cursor)));
-      const sealed = Buffer.concat([Buffer.alloc(4), packed]);
-      sealed.writeUInt32LE(crc32(packed), 0);
-      const key = cursorKey(sessionId, generation);
-      if (driver.create) await driver.create(key, sealed);
-      else await driver.setItemRaw?.(key, sealed, {});
-    },
-    async readCursor(sessionId, generation) {
-      const driver = await open();
-      const sealed = (await driver.getItemRaw?.(cursorKey(sessionId, generation), {})) as Buffer | null | undefined;
-      if (!sealed || sealed.length < 5 || crc32(sealed.subarray(4)) !== sealed.readUInt32LE(0)) return undefined;
-      return JSON.parse(brotliDecompressSync(sealed.subarray(4)).toString("utf8")) as Cursor;
-    },
-
     async remove(sessionId, generations) {
       const driver = await open();
       const remove = (key: string) => (driver.drop ? driver.drop(key) : driver.removeItem?.(key, {}));
-      for (const generation of generations) {
-        await remove(partKey(sessionId, generation));
-        await remove(cursorKey(sessionId, generation));
-      }
+      for (const generation of generations) await remove(partKey(sessionId, generation));
     },
     settle: async () => (await open()).settle?.(),
     async keys() {
@@ -178,9 +157,7 @@ function partKey(sessionId: string, generation: number): string {
   return `${digest.slice(0, 2)}:${digest.slice(0, 32)}.${generation}`;
 }
 
-const OWN = /^[0-9a-f]{2}:[0-9a-f]{32}\.\d+(?:\.cursor)?$/;
-
-const cursorKey = (sessionId: string, generation: number) => `${partKey(sessionId, generation)}.cursor`;
+const OWN = /^[0-9a-f]{2}:[0-9a-f]{32}\.\d+$/;
 
 async function openDriver({ dir, driver }: TranscriptOptions): Promise<TranscriptDriver> {
   if (!driver) {

@@ -15,6 +15,8 @@ export interface PoolTask<A extends unknown[], R> {
   inline: (...args: A) => Promise<R>;
   /** Ends the thread the task runs in, whatever it does. */
   signal?: AbortSignal | undefined;
+  /** Runs in the one thread that such tasks share. What its module keeps is there for the next one, until the thread ends: after ten minutes without work. */
+  keeps?: boolean | undefined;
 }
 
 /** Threads that run tasks of modules (`Kernel.pool`). */
@@ -29,6 +31,7 @@ export interface Pool {
 }
 
 const IDLE_MS = 3_000;
+const KEEPS_IDLE_MS = 600_000;
 const MOST_THREADS = 4;
 /**
  * Heaps of a worker in MB. Small: a worker parses and forgets; V8 grows its heap to what it may have before it looks for garbage. With
@@ -45,6 +48,17 @@ export function createPool(): Pool {
     return { size: 1, threaded: false, run: (task, ...args) => task.inline(...args), close: async () => {} };
   }
   const threads = Math.min(availableParallelism(), MOST_THREADS);
+  const shared = createThreads(threads, IDLE_MS);
+  const keeping = createThreads(1, KEEPS_IDLE_MS);
+  return {
+    size: threads,
+    threaded: true,
+    run: (task, ...args) => (task.keeps ? keeping : shared).run(task, ...args),
+    close: async () => void (await Promise.all([shared.close(), keeping.close()])),
+  };
+}
+
+function createThreads(threads: number, idleTimeout: number): Pick<Pool, "run" | "close"> {
   let pool: Promise<Tinypool> | undefined;
   /** Why a pool is no more. */
   const broken = new WeakMap<object, unknown>();
@@ -54,7 +68,7 @@ export function createPool(): Pool {
       filename: new URL("./dist/worker.mjs", import.meta.resolve("sessarc/package.json")).href,
       minThreads: 0,
       maxThreads: threads,
-      idleTimeout: IDLE_MS,
+      idleTimeout,
       // The next task computes while the last one waits for the disk.
       concurrentTasksPerWorker: 2,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB },
@@ -69,8 +83,6 @@ export function createPool(): Pool {
     return made;
   };
   return {
-    size: threads,
-    threaded: true,
     async run(task, ...args) {
       pool ??= open();
       const made = await pool;

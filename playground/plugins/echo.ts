@@ -21,8 +21,8 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
     }
   },
 
-  parse: (_ref, _env, state) => {
-    const ledger = createLedger(state);
+  parse: () => {
+    const ledger = createLedger();
     return {
       row(row) {
         const { role, text, ts, id, model: name, in: input, out: output } = toRecord(row);
@@ -33,7 +33,6 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
         return { kind, text: toText(text) ?? "", at };
       },
       finish: () => ledger.summary(),
-      snapshot: () => ledger.snapshot(),
     };
   },
 }));

@@ -77,7 +77,7 @@ const TOKENS =
   /^Tokens: ([\d.,]+[kM]?) sent(?:, ([\d.,]+[kM]?) cache write)?(?:, ([\d.,]+[kM]?) cache hit)?, ([\d.,]+[kM]?) received/;
 
 function parse({ stamp, text }: Chat, path: string): { events: NewEvent[]; summary: SessionSummary } {
-  const log = createSessionLog(undefined, {});
+  const log = createSessionLog({});
   const { facts } = log;
   const at = log.time(stamp.replace(" ", "T"));
   facts.cwd = dirname(path);

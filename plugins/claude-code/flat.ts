@@ -3,7 +3,7 @@
  * tokens in `providerData`.
  */
 
-import { isRecord, type Json, type JsonRecord, type SessionRef, toList, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toList, toRecord, toText } from "sessarc";
 import {
   contentText,
   createSessionLog,
@@ -29,12 +29,11 @@ const INJECTED = /^\s*<(?:system-reminder|command-name|command-message|local-com
 /** The agents that the client calls for itself. */
 const SUMMARIES = new Set(["compact", "contextSummary"]);
 
-/** A log of either format: the first row that only one of them has decides. `state`: a former `snapshot()`. */
-export function createEitherParser(ref: Ref, state?: Json): LineParser {
-  const past = isRecord(state) ? state : {};
-  const flat = createFlatParser(ref, past.flat);
-  const nested = createParser(ref, past.nested);
-  let known: LineParser | undefined = past.is === "flat" ? flat : past.is === "nested" ? nested : undefined;
+/** A log of either format: the first row that only one of them has decides. */
+export function createEitherParser(ref: Ref): LineParser {
+  const flat = createFlatParser(ref);
+  const nested = createParser(ref);
+  let known: LineParser | undefined;
   return {
     row(row, line) {
       const type = isRecord(row) ? String(row.type) : "";
@@ -45,15 +44,11 @@ export function createEitherParser(ref: Ref, state?: Json): LineParser {
     },
     end: () => (known === nested ? (nested.end?.() ?? []) : []),
     finish: () => (known ?? flat).finish(),
-    snapshot(): Json {
-      if (!known) return { flat: flat.snapshot(), nested: nested.snapshot() };
-      return known === flat ? { is: "flat", flat: flat.snapshot() } : { is: "nested", nested: nested.snapshot() };
-    },
   };
 }
 
-function createFlatParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog(state, { named: false });
+function createFlatParser(ref: Ref): LineParser {
+  const log = createSessionLog({ named: false });
   const { facts, own } = log;
   const stem = stemOf(ref.path);
   const output = createOutputs(ref.path);
@@ -128,7 +123,6 @@ function createFlatParser(ref: Ref, state?: Json): LineParser {
       }
     },
     finish: () => log.summary(),
-    snapshot: () => log.snapshot(),
   };
 }
 

@@ -69,7 +69,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
   tried: "2.1.332",
   roots: (env) => rootsOf(env, options),
   scan: scanProjects,
-  parse: (ref, _env, state) => createParser(ref, state),
+  parse: (ref) => createParser(ref),
   usage: (ref) => readUsage(ref),
   tools: TOOLS,
   resume: ({ key }) => ["claude", "--resume", key],
@@ -99,12 +99,11 @@ function relative(name: keyof typeof RELATIVES, dir: string | undefined): Adapte
     ...(unproved && { unproved }),
     roots: (env) => (dir ? [folderIn(dir, ...places)] : roots(env)),
     scan,
-    parse(ref, _env, state) {
-      const parser = (parse ?? createParser)(ref, state);
-      const { title } = ref;
+    parse(ref) {
+      const parser = (parse ?? createParser)(ref);
       const finish = () => ({
         ...(parse ? parser.finish() : shared(parser.finish())),
-        ...(title !== undefined && { title }),
+        ...(ref.title !== undefined && { title: ref.title }),
       });
       return { ...parser, finish };
     },

@@ -2,15 +2,15 @@
 import { isRecord, type JsonRecord, type SessionLink, type SessionSummary, toList, toNumber, toText } from "sessarc";
 
 /** Links and the tag by the type of their row. */
-export interface Links {
+interface Links {
   [type: string]: { links: SessionLink[]; tag?: string };
 }
 
 /** Pull requests and origins remembered of a session. */
 const MOST = 50;
 
-export function createLinks(past: Links = {}) {
-  const state: Links = { ...past };
+export function createLinks() {
+  const state: Links = {};
   return {
     /** False for a row of another type. */
     row(row: JsonRecord): boolean {
@@ -68,6 +68,5 @@ export function createLinks(past: Links = {}) {
       const tags = all.flatMap((one) => one.tag ?? []);
       return { ...(links.length > 0 && { links }), ...(tags.length > 0 && { tags }) };
     },
-    snapshot: (): Links => state,
   };
 }

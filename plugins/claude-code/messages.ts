@@ -6,13 +6,10 @@ import { contentText, splitUserText } from "./rows.ts";
 
 const OPEN_CALLS = 512;
 
-/** `output`: the text of a result, from the file that has it. `past`: tool calls without a result yet, id → name. */
-export function createMessages(
-  isAgent: boolean,
-  output: (shown: string) => Pick<NewEvent, "text" | "truncated">,
-  past: Readonly<Record<string, string>> = {},
-) {
-  const calls = new BoundedMap(OPEN_CALLS, Object.entries(past));
+/** `output`: the text of a result, from the file that has it. */
+export function createMessages(isAgent: boolean, output: (shown: string) => Pick<NewEvent, "text" | "truncated">) {
+  /** Tool calls without a result yet: id → name. */
+  const calls = new BoundedMap<string, string>(OPEN_CALLS);
 
   const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): NewEvent[] => {
     const events: NewEvent[] = [];
@@ -99,5 +96,5 @@ export function createMessages(
     return fromUser({ uuid: row.uuid, isMeta: row.attachment.isMeta === true }, { content }, at);
   };
 
-  return { fromUser, fromAssistant, queued, snapshot: () => Object.fromEntries(calls) };
+  return { fromUser, fromAssistant, queued };
 }

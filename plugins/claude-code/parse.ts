@@ -2,9 +2,7 @@
 
 import {
   BoundedMap,
-  isJson,
   isRecord,
-  type Json,
   type JsonRecord,
   type SessionRef,
   type SessionSummary,
@@ -16,18 +14,18 @@ import {
 } from "sessarc";
 import { addUsage, createLedger, type LineParser, possible, type Span, toCount, widen } from "sessarc/adapter";
 import { repliesOfAgents } from "./agents.ts";
-import { createLinks, type Links } from "./links.ts";
+import { createLinks } from "./links.ts";
 import { createMessages } from "./messages.ts";
 import { createOutputs } from "./outputs.ts";
-import { createQueue, type Queue } from "./queue.ts";
+import { createQueue } from "./queue.ts";
 import { CONVERSATION, KNOWN, REPEATED } from "./rows.ts";
-import { createSpend, type Spend, withEntries } from "./spend.ts";
+import { createSpend, withEntries } from "./spend.ts";
 
 /** uuids of the latest records, to which a summary at the end of a file may point. */
 const RECENT = 64;
 const UNKNOWN_NAMES = 50;
 
-interface State extends Span {
+interface Facts extends Span {
   cwd?: string;
   gitBranch?: string;
   version?: string;
@@ -37,34 +35,20 @@ interface State extends Span {
   aiTitle?: string;
   /** Title of a summary whose leaf was found in this file. */
   summary?: string;
-  /** Leaf uuid → title, of summaries whose leaf was not seen yet: often they belong to another session. */
-  leaves: Record<string, string>;
-  recent: string[];
-  /** Tool calls without a result yet: id → name. */
-  calls: Record<string, string>;
-  queue?: Queue;
-  links?: Links;
-  unknown: Record<string, number>;
-  spend: Spend;
-  ledger: Json;
 }
 
-/** `state` is a former `snapshot()`. */
-export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: Json): LineParser {
-  const past = isState(state) ? state : undefined;
+export function createParser(ref: Pick<SessionRef, "path" | "parent">): LineParser {
   const stem = stemOf(ref.path);
   const isAgent = stem.startsWith("agent-");
-  const ledger = createLedger(past?.ledger);
-  const facts: Omit<State, "leaves" | "recent" | "calls" | "queue" | "links" | "unknown" | "spend" | "ledger"> = past
-    ? pickFacts(past)
-    : {};
-  const leaves = new BoundedMap(RECENT, Object.entries(past?.leaves ?? {}));
-  const recent = past ? [...past.recent] : [];
-  const messages = createMessages(isAgent, createOutputs(ref.path), past?.calls);
-  const queue = createQueue(past?.queue);
-  const spend = createSpend(past?.spend);
-  const links = createLinks(past?.links);
-  const unknown = new Map(Object.entries(past?.unknown ?? {}));
+  const ledger = createLedger();
+  const facts: Facts = {};
+  const leaves = new BoundedMap<string, string>(RECENT);
+  const recent: string[] = [];
+  const messages = createMessages(isAgent, createOutputs(ref.path));
+  const queue = createQueue();
+  const spend = createSpend();
+  const links = createLinks();
+  const unknown = new Map<string, number>();
 
   /** cwd, branch, times and links, which every record of the chain repeats. */
   const envelope = (row: JsonRecord): void => {
@@ -209,21 +193,6 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         skipped: { lines: 0, unknown: Object.fromEntries(unknown) },
       };
     },
-    snapshot() {
-      const state: State = {
-        ...facts,
-        leaves: Object.fromEntries(leaves),
-        recent: recent.slice(-RECENT),
-        calls: messages.snapshot(),
-        queue: queue.snapshot(),
-        links: links.snapshot(),
-        spend: spend.snapshot(),
-        unknown: Object.fromEntries(unknown),
-        ledger: ledger.snapshot(),
-      };
-      const json: unknown = JSON.parse(JSON.stringify(state));
-      return isJson(json) ? json : null;
-    },
   };
 }
 
@@ -263,14 +232,6 @@ const BESIDE: ReadonlySet<string> = new Set(["advisor_message", "compaction"]);
 function note(unknown: Map<string, number>, type: string): undefined {
   const name = type.slice(0, 64);
   if (unknown.has(name) || unknown.size < UNKNOWN_NAMES) unknown.set(name, (unknown.get(name) ?? 0) + 1);
-}
-
-function pickFacts({ leaves, recent, calls, queue, links, unknown, spend, ledger, ...facts }: State) {
-  return facts;
-}
-
-function isState(state: Json | undefined): state is Json & State {
-  return isRecord(state) && "ledger" in state && "recent" in state;
 }
 
 export function stemOf(path: string): string {

@@ -5,16 +5,11 @@ import type { NewEvent } from "sessarc/adapter";
 /** Prompts that are remembered. */
 const MOST = 16;
 
-export interface Queue {
+export function createQueue() {
   /** Typed and not delivered yet. */
-  waiting: string[];
+  const waiting: string[] = [];
   /** Given as events when they left the queue. */
-  given: string[];
-}
-
-export function createQueue(past?: Queue) {
-  const waiting = [...(past?.waiting ?? [])];
-  const given = [...(past?.given ?? [])];
+  const given: string[] = [];
   const put = (list: string[], text: string) => {
     list.push(text);
     if (list.length > MOST) list.shift();
@@ -49,6 +44,5 @@ export function createQueue(past?: Queue) {
     },
     /** Prompts that wait for ever once the assistant has ended. */
     left: (): readonly string[] => waiting,
-    snapshot: (): Queue => ({ waiting, given }),
   };
 }

@@ -1,6 +1,6 @@
 /** Assistants that write Claude Code's log, or one of their own, in folders as its are elsewhere: as data. */
 import { join } from "node:path";
-import { type Json, type SessionRef, toText } from "sessarc";
+import { type SessionRef, toText } from "sessarc";
 import { type AdapterEnv, findLogs, type LineParser, readRecord } from "sessarc/adapter";
 import { createEitherParser } from "./flat.ts";
 import { scanProjects } from "./scan.ts";
@@ -13,7 +13,7 @@ export interface Relative {
   places: readonly string[];
   scan(root: string): AsyncIterable<SessionRef>;
   /** Of a log that is not, or not always, Claude Code's. */
-  parse?(ref: SessionRef, state?: Json): LineParser;
+  parse?(ref: SessionRef): LineParser;
   /** The command that goes on with a session. */
   command?: string;
   /** No log that it wrote was compared with what is read. */

@@ -15,7 +15,7 @@ interface Mark {
   at?: string | undefined;
 }
 
-export interface Spend {
+interface Spend {
   first?: Mark | undefined;
   last?: Mark | undefined;
   /** Of the last reply seen. */
@@ -31,8 +31,8 @@ export interface Spend {
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
-export function createSpend(past?: Spend) {
-  const state: Spend = { ...past };
+export function createSpend() {
+  const state: Spend = {};
   return {
     /** Before each counted reply. */
     reply(at: string | undefined): void {
@@ -77,7 +77,6 @@ export function createSpend(past?: Spend) {
       if (entries.some(({ usage }) => FIELDS.some((field) => usage[field] < 0))) return [];
       return entries.filter(({ usage }) => FIELDS.some((field) => usage[field] > 0));
     },
-    snapshot: (): Spend => state,
   };
 }
 

@@ -8,21 +8,15 @@ import { contentText } from "./rows.ts";
 
 const OPEN_CALLS = 512;
 
-/** Calls without a result yet, by id: their names, and exit codes that came before the result. */
-export interface OpenCalls {
-  names: Record<string, string>;
-  exits: Record<string, number>;
-  /** Calls that were given already, by id: an item and events may say the same. True: by events. */
-  given?: Record<string, boolean>;
-}
-
 /** Calls whose item and events may still come. */
 const GIVEN = 64;
 
-export function createCalls(past?: OpenCalls) {
-  const names = new BoundedMap(OPEN_CALLS, Object.entries(past?.names ?? {}));
-  const exits = new BoundedMap(OPEN_CALLS, Object.entries(past?.exits ?? {}));
-  const given = new BoundedMap(GIVEN, Object.entries(past?.given ?? {}));
+export function createCalls() {
+  /** Names of calls without a result yet, and exit codes that came before the result. */
+  const names = new BoundedMap<string, string>(OPEN_CALLS);
+  const exits = new BoundedMap<string, number>(OPEN_CALLS);
+  /** Calls that were given already: an item and events may say the same. True: by events. */
+  const given = new BoundedMap<string, boolean>(GIVEN);
   return {
     /** Undefined for a call that events gave already. */
     use(
@@ -95,10 +89,5 @@ export function createCalls(past?: OpenCalls) {
         { ...shared, kind: "tool_result", text: call.output, is_error: call.failed },
       ];
     },
-    snapshot: (): OpenCalls => ({
-      names: Object.fromEntries(names),
-      exits: Object.fromEntries(exits),
-      given: Object.fromEntries(given),
-    }),
   };
 }

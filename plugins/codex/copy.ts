@@ -6,7 +6,7 @@ import { isRecord, type JsonRecord } from "sessarc";
 import { type Origin, rowHash, turnOf } from "./origin.ts";
 import { uuidTime } from "./rows.ts";
 
-export interface Copy {
+interface Copy {
   /** The lines now read are copies. */
   active: boolean;
   /** Thread they come from. */
@@ -27,8 +27,8 @@ export interface Copy {
 const PAUSE = 1000;
 
 /** `origin`: what the parent's rollout has, where it or another copy of it is there. */
-export function createCopy(past: Copy | undefined, origin: Origin | undefined) {
-  const state: Copy = { ...(past ?? { active: false }) };
+export function createCopy(origin: Origin | undefined) {
+  const state: Copy = { active: false };
 
   /** Undefined: the row does not say it. */
   const isCopied = (row: JsonRecord, payload: JsonRecord, { turns, rows, hasTurns }: Origin): boolean | undefined => {

@@ -6,7 +6,7 @@ import { type AdapterEnv, defineAdapter, readLines, rowsIn, type ToolRole } from
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { guard } from "./guard.ts";
 import { originOf } from "./origin.ts";
-import { createParser, mayCopy } from "./parse.ts";
+import { createParser } from "./parse.ts";
 import { rescue } from "./rescue.ts";
 import { createHeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
@@ -80,8 +80,8 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     async *scan(root) {
       yield* scanRollouts(root, heads, await titles.below(root));
     },
-    async parse(ref, _env, state) {
-      return createParser(ref.title, state, mayCopy(state) ? await originOf(ref.path) : undefined);
+    async parse(ref) {
+      return createParser(ref, await originOf(ref.path));
     },
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
@@ -99,7 +99,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     }),
 
     async peek(ref) {
-      const parser = createParser(ref.title);
+      const parser = createParser(ref);
       let first: string | undefined;
       let count = 0;
       for await (const line of readLines(ref.path, { end: PEEK })) {

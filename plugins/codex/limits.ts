@@ -12,11 +12,10 @@ interface Limits {
   list(): LimitReading[] | undefined;
 }
 
-/** The last reading of each window and quarter-hour. `past`: what `list` answered before the log grew. */
-export function createLimits(past: readonly LimitReading[] = []): Limits {
+/** The last reading of each window and quarter-hour. */
+export function createLimits(): Limits {
   const kept = new BoundedMap<string, LimitReading>(MOST);
   const keep = (one: LimitReading) => kept.set(`${one.minutes} ${Math.floor(Date.parse(one.at) / 900_000)}`, one);
-  for (const one of past) keep(one);
   return {
     add(limits, at) {
       if (!isRecord(limits) || at === undefined) return;

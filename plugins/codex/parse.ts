@@ -1,18 +1,9 @@
 /** Codex's rollout lines → events, tokens and the session's facts. */
 
-import {
-  isJson,
-  isRecord,
-  type Json,
-  type JsonRecord,
-  type LimitReading,
-  type SessionSummary,
-  toIso,
-  toText,
-} from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, type SessionSummary, toIso, toText } from "sessarc";
 import { hash53, type LineParser, type NewEvent, type Span, widen } from "sessarc/adapter";
-import { createCalls, type OpenCalls } from "./calls.ts";
-import { type Copy, createCopy } from "./copy.ts";
+import { createCalls } from "./calls.ts";
+import { createCopy } from "./copy.ts";
 import { createLimits } from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import {
@@ -51,29 +42,15 @@ interface Facts extends Span {
   said?: number[];
 }
 
-interface State {
-  facts: Facts;
-  copy: Copy;
-  tokens: Json;
-  limits?: LimitReading[];
-  calls: OpenCalls;
-  twins: string[];
-  unknown: Record<string, number>;
-}
-
-/**
- * `state` is a former `snapshot()`; `named` is the title that the tool's index has for this thread; `origin` is what it may have copied from its
- * parent.
- */
-export function createParser(named: string | undefined, state?: Json, origin?: Origin): LineParser {
-  const past = isState(state) ? state : undefined;
-  const facts: Facts = { ...past?.facts };
-  const copy = createCopy(past?.copy, origin);
-  const tokens = createCounter(past?.tokens);
-  const limits = createLimits(past?.limits);
-  const calls = createCalls(past?.calls);
-  const twins = [...(past?.twins ?? [])];
-  const unknown = new Map(Object.entries(past?.unknown ?? {}));
+/** `title`: of the thread in the assistant's index, where that has one; `origin`: what it may have copied from its parent. */
+export function createParser(ref: Pick<SessionRef, "title">, origin?: Origin): LineParser {
+  const facts: Facts = {};
+  const copy = createCopy(origin);
+  const tokens = createCounter();
+  const limits = createLimits();
+  const calls = createCalls();
+  const twins: string[] = [];
+  const unknown = new Map<string, number>();
 
   const meta = (payload: JsonRecord, at: string | undefined): void => {
     const id = toText(payload.id);
@@ -282,7 +259,7 @@ export function createParser(named: string | undefined, state?: Json, origin?: O
     finish(): SessionSummary {
       const { usage, inheritedUsage, slots, classes, replies, evidence } = tokens.summary();
       return {
-        title: named ?? facts.title,
+        title: ref.title ?? facts.title,
         cwd: facts.cwd,
         gitBranch: facts.gitBranch,
         gitRemote: facts.gitRemote,
@@ -301,27 +278,7 @@ export function createParser(named: string | undefined, state?: Json, origin?: O
         skipped: { lines: 0, unknown: Object.fromEntries(unknown) },
       };
     },
-    snapshot() {
-      const state: State = {
-        facts,
-        copy: copy.state,
-        tokens: tokens.snapshot(),
-        limits: limits.list() ?? [],
-        calls: calls.snapshot(),
-        twins,
-        unknown: Object.fromEntries(unknown),
-      };
-      const json: unknown = JSON.parse(JSON.stringify(state));
-      return isJson(json) ? json : null;
-    },
   };
 }
 
 const isMessage = (value: JsonRecord) => typeof value.role === "string" && value.content !== undefined;
-
-/** Whether a log that is read on from `state` may still have copies. */
-export const mayCopy = (state: Json | undefined): boolean => !isState(state) || state.copy.active;
-
-function isState(state: Json | undefined): state is Json & State {
-  return isRecord(state) && isRecord(state.facts) && isRecord(state.copy);
-}

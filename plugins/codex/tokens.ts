@@ -1,6 +1,5 @@
 /** Codex's tokens: one way of counting per file, each reply once, copies of a parent's replies apart. */
-
-import { isRecord, type Json, type JsonRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, toText } from "sessarc";
 import { createLedger, type Ledger, toCount, withoutCache } from "sessarc/adapter";
 
 export interface TokenPlace {
@@ -21,22 +20,14 @@ interface TokenCounter {
   /** A `token_count` event: cumulative, repeated at will, and with the parent's total after a fork. */
   event(info: unknown, place: TokenPlace): void;
   summary: Ledger["summary"];
-  snapshot(): Json;
-}
-
-interface State {
-  ledger: Json;
-  total: number[];
-  records: boolean;
 }
 
 const FIELDS = ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"] as const;
 
-export function createCounter(state?: Json): TokenCounter {
-  const past = isState(state) ? state : undefined;
-  const ledger = createLedger(past?.ledger);
-  let total = past?.total ?? [];
-  let records = past?.records ?? false;
+export function createCounter(): TokenCounter {
+  const ledger = createLedger();
+  let total: number[] = [];
+  let records = false;
   const add = (counts: readonly number[], key: string, place: TokenPlace, oneCall: boolean): void => {
     const [input = 0, cached = 0, written = 0, output = 0] = counts;
     if (counts.every((count) => count === 0)) return;
@@ -81,7 +72,6 @@ export function createCounter(state?: Json): TokenCounter {
       add(counts, `${place.thread}:${place.position}`, own, last !== undefined);
     },
     summary: ledger.summary,
-    snapshot: () => ({ ledger: ledger.snapshot(), total, records }),
   };
 }
 
@@ -89,8 +79,4 @@ function countsOf(usage: JsonRecord): number[] {
   return FIELDS.map((field) =>
     toCount(field === "cached_input_tokens" ? (usage[field] ?? usage.cache_read_input_tokens) : usage[field]),
   );
-}
-
-function isState(state: Json | undefined): state is Json & State {
-  return isRecord(state) && "ledger" in state && Array.isArray(state.total);
 }

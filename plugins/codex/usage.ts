@@ -13,7 +13,7 @@ const LINES = ["session_meta", "turn_context", "token_count", "token_usage_recor
  * its lines.
  */
 export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefined> {
-  const parser: LineParser = createParser(undefined);
+  const parser: LineParser = createParser({});
   const place = { offset: 0, length: 0 };
   let id: unknown;
   let plain = true;

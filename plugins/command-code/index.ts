@@ -18,9 +18,9 @@ export default defineAdapter((options: CommandCodeOptions | undefined) => {
       const { scanSessions } = await import("./log.ts");
       yield* scanSessions(root);
     },
-    async parse(ref, _env, state) {
+    async parse(ref) {
       const { createParser } = await import("./log.ts");
-      return createParser(ref, state);
+      return createParser(ref);
     },
     async peek(ref) {
       const { peek } = await import("./log.ts");

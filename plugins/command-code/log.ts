@@ -1,6 +1,6 @@
 /** Command Code's sessions and their rows: what lies below the folder, and rows of its three formats → events, tokens, facts. */
 import { basename } from "node:path";
-import { isRecord, type Json, type JsonRecord, type SessionRef, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
@@ -39,8 +39,8 @@ const WRITTEN = /^(?:Edited|Created) | successfully/;
 /** Rows of the third format without anything to show. */
 const SKIPPED = new Set(["effort_change", "custom", "label"]);
 
-export function createParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog(state, { id: "" });
+export function createParser(ref: Ref): LineParser {
+  const log = createSessionLog({ id: "" });
   const { facts, own } = log;
   const stem = basename(ref.path, ".jsonl");
 
@@ -142,7 +142,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       const forkedFrom = toText(beside.parentSessionId) ?? facts.forkedFrom;
       return log.summary({ title: facts.title ?? toText(beside.title), forkedFrom });
     },
-    snapshot: () => log.snapshot(),
   };
 }
 

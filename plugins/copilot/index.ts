@@ -42,9 +42,13 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     },
     peek: (ref) => (isCli(ref) ? peekCli(ref) : peekChat(ref)),
     appends: isCli,
-    async parse(ref, env, state) {
-      const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
-      return createCliParser(ref, { workspace, requests, outputs: createOutputs(ref.path, env) }, state);
+    async parse(ref, env) {
+      const look = async () => {
+        const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
+        return { workspace, requests };
+      };
+      const beside = { ...(await look()), outputs: createOutputs(ref.path, env) };
+      return { ...createCliParser(ref, beside), refresh: async () => void Object.assign(beside, await look()) };
     },
     open: documentSessions({ read: readChat }).open,
 

@@ -39,13 +39,16 @@ export default defineAdapter((options: CursorOptions | undefined) => {
 
     appends: ({ path }) => kindOf(path) === "jsonl",
 
-    async parse(ref, env, state) {
-      const parser = createTranscriptParser(conversationOf(ref), state);
+    async parse(ref, env) {
+      const parser = createTranscriptParser(conversationOf(ref));
       // A transcript that was found without its folder belongs to the one its tools worked in.
-      const folders = ref.cwd === undefined ? (await foldersIn(env)()).values() : [];
-      const known = [...folders];
+      const look = async () => (ref.cwd === undefined ? [...(await foldersIn(env)()).values()] : []);
+      let known = await look();
       return {
         ...parser,
+        async refresh() {
+          known = await look();
+        },
         finish() {
           const summary = parser.finish();
           return { ...summary, cwd: summary.cwd ?? folderOfPaths(parser.paths, known) };

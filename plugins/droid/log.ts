@@ -1,6 +1,6 @@
 /** Droid's sessions and their rows: what lies below the folder, and rows → events, tokens, facts. */
 
-import { isRecord, type Json, type JsonRecord, type SessionRef, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
@@ -30,8 +30,8 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
 const SKIPPED = new Set(["agent_turn_outcome", "todo_state"]);
 const INJECTED = /^\s*<system-reminder>/;
 
-export function createParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog(state, { id: "", replies: 0 });
+export function createParser(ref: Ref): LineParser {
+  const log = createSessionLog({ id: "", replies: 0 });
   const { facts, own } = log;
 
   const message = (row: JsonRecord): NewEvent[] => {
@@ -95,7 +95,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       };
       return log.summary({}, { entries: isRecord(settings.tokenUsage) ? [entry] : [], requests: own.replies });
     },
-    snapshot: () => log.snapshot(),
   };
 }
 

@@ -27,9 +27,9 @@ export default defineAdapter((options: DshOptions | undefined) => {
       const { scanSessions } = await import("./log.ts");
       yield* scanSessions(root);
     },
-    async parse(_ref, _env, state) {
+    async parse() {
       const { createParser } = await import("./log.ts");
-      return createParser(state);
+      return createParser();
     },
     async peek(ref) {
       const { peek } = await import("./log.ts");

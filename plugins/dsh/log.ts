@@ -1,16 +1,6 @@
 /** DeepSeek Harness's sessions and their events: what lies below the folder, and rows → events, tokens, facts. */
 import { dirname } from "node:path";
-import {
-  isRecord,
-  type Json,
-  type JsonRecord,
-  type SessionRef,
-  toIso,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-} from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toIso, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
@@ -63,8 +53,8 @@ interface Own extends JsonRecord {
   streamed?: JsonRecord | undefined;
 }
 
-export function createParser(state?: Json): LineParser {
-  const log = createSessionLog<Own>(state, { id: "", from: "", created: "", seed: 0 });
+export function createParser(): LineParser {
+  const log = createSessionLog<Own>({ id: "", from: "", created: "", seed: 0 });
   const { facts, own } = log;
 
   /** Copies have times of before the session, where their number is not known yet. */
@@ -174,7 +164,6 @@ export function createParser(state?: Json): LineParser {
       }
     },
     finish: () => log.summary(),
-    snapshot: () => log.snapshot(),
   };
 }
 

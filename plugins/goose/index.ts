@@ -47,7 +47,7 @@ export default defineAdapter((options: GooseOptions | undefined) => {
       return { title: toText(header?.description), cwd: toText(header?.working_dir) };
     },
     appends: ({ path }) => path.endsWith(".jsonl"),
-    parse: async ({ key }, _env, state) => (await import("./log.ts")).createLogParser(key, state),
+    parse: async ({ key }) => (await import("./log.ts")).createLogParser(key),
     open: store.open,
 
     tools: { developer__shell: "shell", developer__text_editor: "edit", todo__write: "todo", todo__read: "todo" },

@@ -1,14 +1,12 @@
 /** Goose's older logs: a header, then messages. The whole file is written again when the header changes. */
-
-import { type Json, toJson, toRecord, toText } from "sessarc";
+import { toRecord, toText } from "sessarc";
 import { createDraft, type LineParser } from "sessarc/adapter";
 import { addMessage, isPaid, usageOf } from "./messages.ts";
 
-export function createLogParser(session: string, state?: Json): LineParser {
-  const past = toRecord(state);
-  const draft = createDraft(toJson(past.draft));
-  let title = toText(past.title);
-  let cwd = toText(past.cwd);
+export function createLogParser(session: string): LineParser {
+  const draft = createDraft();
+  let title: string | undefined;
+  let cwd: string | undefined;
   return {
     row(value) {
       const row = toRecord(value);
@@ -25,6 +23,5 @@ export function createLogParser(session: string, state?: Json): LineParser {
       return draft.take();
     },
     finish: () => draft.summary({ title, cwd }),
-    snapshot: () => ({ draft: draft.snapshot(), title: title ?? null, cwd: cwd ?? null }),
   };
 }

@@ -1,7 +1,7 @@
 /** gptme's conversations: what lies below the folder, and rows → events, tokens, facts. */
 import { readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isRecord, type Json, type SessionRef, toRecord, toText } from "sessarc";
+import { isRecord, type SessionRef, toRecord, toText } from "sessarc";
 import {
   createSessionLog,
   findLogs,
@@ -24,8 +24,8 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   yield* withUniqueKeys(root, refs);
 }
 
-export function createParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog(state, {});
+export function createParser(ref: Ref): LineParser {
+  const log = createSessionLog({});
   const { facts } = log;
   facts.cwd ??= workspaceOf(ref.path);
   return {
@@ -58,7 +58,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       }
     },
     finish: () => log.summary(),
-    snapshot: () => log.snapshot(),
   };
 }
 

@@ -31,9 +31,9 @@ export default defineAdapter((options: GrokOptions | undefined) => {
       const { scanSessions } = await import("./scan.ts");
       yield* scanSessions(root);
     },
-    async parse(ref, _env, state) {
+    async parse(ref) {
       const { createParser } = await import("./parse.ts");
-      return createParser(ref, state);
+      return createParser(ref);
     },
     async peek(ref) {
       const { peek } = await import("./parse.ts");

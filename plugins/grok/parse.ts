@@ -3,7 +3,6 @@ import { basename, dirname, join } from "node:path";
 import {
   type EventKind,
   isRecord,
-  type Json,
   type JsonRecord,
   type SessionRef,
   toIso,
@@ -54,14 +53,19 @@ interface Chunk {
   at: string | undefined;
 }
 
-export function createParser(ref: Ref, state?: Json): LineParser {
+export function createParser(ref: Ref): LineParser {
   const dir = dirname(ref.path);
   const isHistory = basename(ref.path) === "chat_history.jsonl";
-  const log = createSessionLog<Own>(state, { turn: 0, ended: [], children: {} });
+  const log = createSessionLog<Own>({ turn: 0, ended: [], children: {} });
   const { facts, own } = log;
-  const meta = readRecord(join(dir, "summary.json")) ?? {};
-  facts.model ??= toText(meta.current_model_id);
-  const fork = forkOf(meta, ref);
+  let meta: JsonRecord = {};
+  let fork: Fork | undefined;
+  const refresh = () => {
+    meta = readRecord(join(dir, "summary.json")) ?? {};
+    facts.model ??= toText(meta.current_model_id);
+    fork = forkOf(meta, ref);
+  };
+  refresh();
 
   /** Neighbouring chunks are one text, which ends with the first row of another kind. */
   const flush = (): NewEvent[] => {
@@ -149,6 +153,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   };
 
   return {
+    refresh,
     row: (row) => (isRecord(row) ? (isHistory ? said(row) : update(row)) : undefined),
     finish() {
       const known = readRecord(join(dir, "summary.json")) ?? meta;
@@ -161,7 +166,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       if (isHistory) [facts.startedAt, facts.endedAt] = [toIso(known.created_at), toIso(known.updated_at)];
       return log.summary({}, usageFile(readRecord(join(dir, "usage.json")), fork, childrenOf));
     },
-    snapshot: () => log.snapshot(),
   };
 }
 

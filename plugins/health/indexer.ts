@@ -1,9 +1,9 @@
 /** Finds in one session what cost time or tokens for nothing. Constant work an event. */
 import { createHash } from "node:crypto";
-import { BoundedMap, type IndexerModule, isJson, type Json, type SessionEvent } from "sessarc";
+import { BoundedMap, type IndexerModule, type Json, type SessionEvent } from "sessarc";
 import { mainArgument, pathsIn, toolCall } from "sessarc/adapter";
 import { oneLine } from "sessarc/terminal";
-import { CHARS, type Finding, type Repeat, type State, stateOf } from "./state.ts";
+import { CHARS, type Ending, type Finding, type OpenCall, type ReadFile, type Repeat, type ToolUse } from "./state.ts";
 
 /** Calls that wait for their result, and things that are remembered of a session. */
 const OPEN = 256;
@@ -19,15 +19,18 @@ const SUBJECT = 200;
 const CHANGES: ReadonlySet<string> = new Set(["edit", "write", "patch", "delete", "move"]);
 
 export default {
-  create({ tools }, state) {
-    const past: State = stateOf(state);
-    const open = new BoundedMap(OPEN, past.open);
-    const repeats = new BoundedMap(KEPT, past.repeats);
-    const files = new BoundedMap(KEPT, past.files);
-    const edits = new BoundedMap(KEPT, past.edits);
-    const byTool = new BoundedMap(KEPT, past.tools);
-    let { findings } = past;
-    let { failure, last, failedCommand, lastId } = past;
+  create({ tools }) {
+    const open = new BoundedMap<string, OpenCall>(OPEN);
+    const repeats = new BoundedMap<string, Repeat>(KEPT);
+    const files = new BoundedMap<string, ReadFile>(KEPT);
+    /** Where an edit was made, by path, old and new text. */
+    const edits = new BoundedMap<string, number>(KEPT);
+    const byTool = new BoundedMap<string, ToolUse>(KEPT);
+    let findings: Finding[] = [];
+    let failure: Ending["failure"] = null;
+    let last: Ending["last"] = null;
+    let failedCommand: Ending["failedCommand"] = null;
+    let lastId = "";
 
     const add = (finding: Finding) => {
       findings.push(finding);
@@ -138,22 +141,6 @@ export default {
             ms: 0,
           });
       },
-      snapshot: () => {
-        const all: State = {
-          open: [...open],
-          repeats: [...repeats],
-          files: [...files],
-          edits: [...edits],
-          tools: [...byTool],
-          findings,
-          failure,
-          last,
-          failedCommand,
-          lastId,
-        };
-        const json: unknown = JSON.parse(JSON.stringify(all));
-        return isJson(json) ? json : null;
-      },
       finish() {
         const rows = [...findings];
         for (const repeat of repeats.values()) rows.push(...repeated(repeat));
@@ -191,9 +178,9 @@ export default {
 
 /** How the session ended, where that was not with an answer after commands that worked. */
 function endingOf(
-  failure: State["failure"],
-  last: State["last"],
-  failedCommand: State["failedCommand"],
+  failure: Ending["failure"],
+  last: Ending["last"],
+  failedCommand: Ending["failedCommand"],
 ): Finding | undefined {
   const at = ({ seq, tool = "", subject = "" }: { seq: number; tool?: string; subject?: string }) => ({
     ...{ seq, last: seq, tool, subject },

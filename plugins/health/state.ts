@@ -1,5 +1,4 @@
-/** What the indexer remembers of a session between two imports. */
-import { isRecord, type Json } from "sessarc";
+/** What the indexer remembers of a session. */
 
 export type FindingKind =
   | "loop"
@@ -36,7 +35,7 @@ export interface Finding {
   ms: number;
 }
 
-interface OpenCall {
+export interface OpenCall {
   seq: number;
   at: string | null;
   tool: string;
@@ -62,7 +61,7 @@ export interface Repeat {
   /** Repeated reads are counted by file. */
   isRead: boolean;
 }
-interface ReadFile {
+export interface ReadFile {
   reads: number;
   /** Reads of what had been read and not been changed since, with their characters. */
   again: number;
@@ -74,7 +73,7 @@ interface ReadFile {
   /** Characters of the longest read. */
   size: number;
 }
-interface ToolUse {
+export interface ToolUse {
   calls: number;
   failed: number;
   /** Its first call failed. */
@@ -83,41 +82,12 @@ interface ToolUse {
   errors: [seq: number, chars: number][];
 }
 
-export interface State {
-  open: [string, OpenCall][];
-  repeats: [string, Repeat][];
-  files: [string, ReadFile][];
-  /** Where an edit was made, by path, old and new text. */
-  edits: [string, number][];
-  tools: [string, ToolUse][];
-  findings: Finding[];
+/** How a session ended, as far as it was read. */
+export interface Ending {
   /** A failed call after which the assistant said and did nothing. */
   failure: { seq: number; tool: string } | null;
   /** The newest message, notes and reasoning left out. */
   last: { seq: number; answered: boolean } | null;
   /** The newest command, where it failed. */
   failedCommand: { seq: number; tool: string; subject: string } | null;
-  lastId: string;
 }
-
-const EMPTY: State = {
-  open: [],
-  repeats: [],
-  files: [],
-  edits: [],
-  tools: [],
-  findings: [],
-  failure: null,
-  last: null,
-  failedCommand: null,
-  lastId: "",
-};
-
-/** A state of another shape is ignored: the session is read from its beginning. */
-export const stateOf = (state: Json | undefined): State =>
-  isState(state) ? structuredClone(state) : structuredClone(EMPTY);
-
-const isState = (state: unknown): state is State =>
-  isRecord(state) &&
-  (["open", "repeats", "files", "edits", "tools", "findings"] as const).every((name) => Array.isArray(state[name])) &&
-  typeof state.lastId === "string";

@@ -45,8 +45,8 @@ const SKIPPED = new Set([
   "TaskState",
 ]);
 
-export function createParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog<{ steps: string[] }>(state, { steps: [] });
+export function createParser(ref: Ref): LineParser {
+  const log = createSessionLog<{ steps: string[] }>({ steps: [] });
   const { facts, own } = log;
 
   const agent = (event: JsonRecord, at: string | undefined): NewEvent[] => {
@@ -115,7 +115,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       facts.cwd ??= toText(known?.projectDir);
       return log.summary();
     },
-    snapshot: () => log.snapshot(),
   };
 }
 

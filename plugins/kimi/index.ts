@@ -51,9 +51,9 @@ export default defineAdapter((options: KimiOptions | undefined) => {
       yield* scanSessions(root, isWork);
     },
     appends: isNew,
-    async parse(ref, _env, state) {
+    async parse(ref) {
       const { createParser } = await import("./parse.ts");
-      return createParser(ref, state);
+      return createParser(ref);
     },
     open: documentSessions({ read: async (ref) => (await import("./old.ts")).readOldSession(ref) }).open,
     async peek(ref) {

@@ -10,7 +10,7 @@ type Log = ReturnType<typeof createSessionLog>;
 /** Reads both files whole: a part of the wire log may go on an earlier one. */
 export async function readOldSession(ref: SessionRef): Promise<{ events: NewEvent[]; summary: SessionSummary }> {
   const dir = dirname(ref.path);
-  const log = createSessionLog(undefined, {});
+  const log = createSessionLog({});
   const wire: NewEvent[] = [];
   const rows = (path: string, take: (row: JsonRecord) => NewEvent[], into: NewEvent[]) =>
     readRows(path, (row) => {

@@ -1,6 +1,6 @@
 /** Kimi Code's wire log → events, tokens and the session's facts. A reply is logged four times; the loop's events and `usage.record` count. */
 import { basename, dirname, join } from "node:path";
-import { isRecord, type Json, type JsonRecord, type SessionRef, toIso, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toIso, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
@@ -24,12 +24,12 @@ const NOTES: Record<string, string> = {
   "turn.cancel": "Turn cancelled",
 };
 
-export function createParser(ref: Ref, state?: Json): LineParser {
+export function createParser(ref: Ref): LineParser {
   const agentDir = dirname(ref.path);
   const agent = basename(agentDir);
   const stateFile = join(dirname(dirname(agentDir)), "state.json");
   /** Models by the name that usage rows have; `step`: tokens of the running step are counted. */
-  const log = createSessionLog<{ models: Record<string, string>; step: boolean }>(state, { models: {}, step: false });
+  const log = createSessionLog<{ models: Record<string, string>; step: boolean }>({ models: {}, step: false });
   const { facts, own } = log;
   const made = readRecord(stateFile) ?? {};
   const forkedFrom = toText(made.forkedFrom);
@@ -122,7 +122,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       if (agent === "main" && forkedFrom) facts.forkedFrom = forkedFrom;
       return log.summary();
     },
-    snapshot: () => log.snapshot(),
   };
 }
 

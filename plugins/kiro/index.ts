@@ -63,7 +63,7 @@ export default defineAdapter((options: KiroOptions | undefined) => {
       return { title: toTitle(toText(facts.title)), cwd: toText(facts.cwd) };
     },
     appends: ({ path }) => path.endsWith(".jsonl"),
-    parse: async (ref, _env, state) => (await import("./log.ts")).createLogParser(sidecarOf(ref.path), state),
+    parse: async (ref) => (await import("./log.ts")).createLogParser(sidecarOf(ref.path)),
     open: store.open,
 
     tools: {

@@ -1,14 +1,18 @@
 /** Logs of Kiro's newer command line: JSON lines, with title and folder in a document beside them. */
-
-import { type Json, toItems, toRecord, toText } from "sessarc";
+import { type JsonRecord, toItems, toRecord, toText } from "sessarc";
 import { createDraft, type LineParser, readDocument, toTitle } from "sessarc/adapter";
 import { blockText } from "./database.ts";
 
-export async function createLogParser(sidecar: string, state?: Json): Promise<LineParser> {
-  const facts = toRecord((await readDocument(sidecar))?.value);
-  const draft = createDraft(state);
-  draft.time(facts.created_at);
+export async function createLogParser(sidecar: string): Promise<LineParser> {
+  const draft = createDraft();
+  let facts: JsonRecord = {};
+  const refresh = async () => {
+    facts = toRecord((await readDocument(sidecar))?.value);
+    draft.time(facts.created_at);
+  };
+  await refresh();
   return {
+    refresh,
     row(row) {
       const { kind, data } = toRecord(row);
       const message = toRecord(data);
@@ -28,6 +32,5 @@ export async function createLogParser(sidecar: string, state?: Json): Promise<Li
       return draft.take();
     },
     finish: () => draft.summary({ title: toTitle(toText(facts.title)), cwd: toText(facts.cwd) }),
-    snapshot: draft.snapshot,
   };
 }

@@ -1,4 +1,5 @@
 /** The messages a feed knows, as far as it must to number them, to place clients, and to fetch what it did not keep. */
+import { stat } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Kernel, SessionEvent, SessionRef } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
@@ -23,6 +24,8 @@ export class History {
   #reader: LogReader;
   /** Messages before this seq are counted and not kept. */
   #keepFrom = 0;
+  /** The log was not read yet, and had as many messages as this. */
+  #unread: number | undefined;
   row: SessionRow;
   ref: SessionRef;
 
@@ -41,34 +44,53 @@ export class History {
     if (row) this.row = row;
   }
 
-  /** First read: from where the import stopped when that is known, else all of it. May be tried again after a failure. */
+  /** First read: all of the log. One that is as the archive has it is read when it changes. May be tried again after a failure. */
   async open(): Promise<void> {
     const { row } = this;
-    const cursor = await this.#cursor();
-    this.#reader = createReader(this.#adapter, this.#kernel.env, cursor);
-    this.#keepFrom = row.length;
-    this.backlog.reset(cursor ? row.length : 0);
-    if (this.#sums) this.#sums.length = 0;
-    this.agreed = cursor ? row.length : 0;
-    if (cursor) {
-      await this.read();
-    } else {
-      await this.read();
-      // A log that only grows and holds less than the archive is another log.
-      if (this.#sums || this.backlog.next >= row.length) await this.compare();
+    this.#begin(row.length);
+    if (!this.#sums && (await this.#isArchived())) {
+      this.#unread = this.agreed = row.length;
+      this.backlog.reset(row.length);
+      return;
     }
+    await this.#readOn();
+    // A log that only grows and holds less than the archive is another log.
+    if (this.#sums || this.backlog.next >= row.length) await this.compare();
   }
 
-  /** Where the archive's import stopped, if the archive recorded it. */
-  async #cursor() {
-    const { row } = this;
-    if (this.#sums || row.source.cursor === 0) return undefined;
-    const cursor = await this.#kernel.storage.transcripts.readCursor(row.id, row.source.cursor);
-    return cursor?.seq === row.length ? cursor : undefined;
+  #begin(keepFrom: number): void {
+    this.#reader = createReader(this.#adapter, this.#kernel.env);
+    this.#keepFrom = keepFrom;
+    this.#unread = undefined;
+    this.backlog.reset(0);
+    if (this.#sums) this.#sums.length = 0;
+    this.agreed = 0;
+  }
+
+  async #isArchived(): Promise<boolean> {
+    const { source, length } = this.row;
+    if (length === 0 || source.path !== this.ref.path) return false;
+    const { size, mtimeMs } = await stat(source.path);
+    return size === source.bytes && Math.round(mtimeMs) === source.mtime;
   }
 
   /** Reads what is new. Answers the first seq that is not what it was, undefined when nothing was edited. */
   async read(): Promise<number | undefined> {
+    const from = this.#unread;
+    if (from === undefined) return this.#readOn();
+    this.#reader = createReader(this.#adapter, this.#kernel.env);
+    this.#keepFrom = from;
+    await this.#readOn();
+    if (this.backlog.next >= from) await this.compare();
+    this.#unread = undefined;
+    if (this.backlog.next >= from && this.agreed >= from) return undefined;
+    // Since then it is another log.
+    this.#begin(0);
+    await this.#readOn();
+    return 0;
+  }
+
+  async #readOn(): Promise<number | undefined> {
     let revised: number | undefined;
     let restarted = false;
     const revise = (from: number) => {
@@ -188,10 +210,8 @@ export class History {
       }
       return;
     }
-    const cursor = await this.#cursor();
-    const usable = cursor && cursor.seq <= from ? cursor : undefined;
     const found: SessionEvent[] = [];
-    await createReader(this.#adapter, this.#kernel.env, usable).read(this.ref, {
+    await createReader(this.#adapter, this.#kernel.env).read(this.ref, {
       restart: () => {},
       events: (batch) => void found.push(...wanted(batch, to)),
     });

@@ -15,9 +15,9 @@ export interface LogReader {
   read(ref: SessionRef, sink: Sink): Promise<void>;
 }
 
-/** `cursor`: where to go on; without one the first read gives everything. A log that does not only grow restarts whenever an earlier message changed. */
-export function createReader(adapter: Adapter, env: AdapterEnv, cursor?: Cursor): LogReader {
-  let at = cursor;
+/** The first read gives everything. A log that does not only grow restarts whenever an earlier message changed. */
+export function createReader(adapter: Adapter, env: AdapterEnv): LogReader {
+  let at: Cursor | undefined;
   return {
     async read(ref, sink) {
       const expected = at?.seq ?? 0;

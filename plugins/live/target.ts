@@ -5,7 +5,7 @@ type ArchiveRow = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 /** What a feed needs to know of a session's row in the archive. */
 export type SessionRow = Pick<ArchiveRow, "id" | "tool" | "length" | "parts"> & {
-  source: Pick<ArchiveRow["source"], "path" | "cursor">;
+  source: Pick<ArchiveRow["source"], "path" | "bytes" | "mtime">;
 };
 
 export interface Target {
@@ -21,5 +21,5 @@ export async function findTarget(kernel: Kernel, id: string): Promise<Target> {
   const found = kernel.inject("importer").lastScan?.found.get(id);
   if (!found || (await archive.isDeleted(id))) throw new SessarcError("SESSION_NOT_FOUND", { id });
   const { tool, path } = found.ref;
-  return { row: { id, tool, length: 0, parts: [], source: { path, cursor: 0 } }, ref: found.ref };
+  return { row: { id, tool, length: 0, parts: [], source: { path, bytes: 0, mtime: 0 } }, ref: found.ref };
 }

@@ -33,11 +33,11 @@ export default defineAdapter((options: PiOptions | undefined) => {
         return openDatabase(path);
       },
     }),
-    async parse(ref, _env, state) {
+    async parse(ref) {
       const { path } = ref;
-      if (variant.isLetta) return (await import("./letta.ts")).createParser(ref, state);
+      if (variant.isLetta) return (await import("./letta.ts")).createParser(ref);
       const { createParser } = await import("./parse.ts");
-      return createParser(state, path);
+      return createParser(path);
     },
     async peek(ref) {
       if (!ref.path.endsWith(".jsonl")) return {};

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isRecord, type Json, type SessionRef, toText } from "sessarc";
+import { isRecord, type SessionRef, toText } from "sessarc";
 import { createSessionLog, findLogs, type LineParser, readRecord, toRef, withUniqueKeys } from "sessarc/adapter";
 import { createParser as createEntries } from "./parse.ts";
 
@@ -37,9 +37,9 @@ function isLocal(root: string, agent: string, conversation: string): boolean {
   return existsSync(join(dirname(root), "lc-local-backend", "conversations", folder, MESSAGES));
 }
 
-export function createParser({ path }: Pick<SessionRef, "path">, state?: Json): LineParser {
-  if (basename(path) === TRANSCRIPT) return createTranscript(state);
-  const parser = createEntries(state, path);
+export function createParser({ path }: Pick<SessionRef, "path">): LineParser {
+  if (basename(path) === TRANSCRIPT) return createTranscript();
+  const parser = createEntries(path);
   return {
     ...parser,
     finish() {
@@ -53,8 +53,8 @@ export function createParser({ path }: Pick<SessionRef, "path">, state?: Json): 
 }
 
 /** Rows without tokens or a folder; arguments of calls are cut at 300 characters. */
-function createTranscript(state?: Json): LineParser {
-  const log = createSessionLog(state, {});
+function createTranscript(): LineParser {
+  const log = createSessionLog({});
   return {
     row(row) {
       if (!isRecord(row)) return;
@@ -78,6 +78,5 @@ function createTranscript(state?: Json): LineParser {
       }
     },
     finish: () => log.summary(),
-    snapshot: () => log.snapshot(),
   };
 }

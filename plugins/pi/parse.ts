@@ -1,6 +1,6 @@
 /** pi's entries → events, tokens and the session's facts. */
 
-import { isRecord, type Json, type JsonRecord, toIso, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, toIso, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
@@ -34,10 +34,10 @@ const SKIPPED = new Set([
 const SEEN = 64;
 const INJECTED = /^\s*<system-(?:reminder|alert)>/;
 
-/** `state` is a former `snapshot()`; `path` of the log where it is a file. */
-export function createParser(state?: Json, path?: string): LineParser {
+/** `path` of the log where it is a file. */
+export function createParser(path?: string): LineParser {
   const wholeOutput = createOutputs(path);
-  const log = createSessionLog(state, { id: "", created: "", seen: {} as Record<string, number> });
+  const log = createSessionLog({ id: "", created: "", seen: {} as Record<string, number> });
   const { facts, own } = log;
 
   /** How many parts of a message were shown before; of one without an id, none. */
@@ -166,7 +166,6 @@ export function createParser(state?: Json, path?: string): LineParser {
       }
     },
     finish: () => log.summary(),
-    snapshot: () => log.snapshot(),
   };
 }
 

@@ -50,9 +50,9 @@ export default defineAdapter((options: QwenOptions | undefined) => {
       const { scanProjects } = await import("./scan.ts");
       yield* scanProjects(root);
     },
-    async parse(ref, _env, state) {
+    async parse(ref) {
       const { createParser } = await import("./parse.ts");
-      return createParser(ref, state);
+      return createParser(ref);
     },
     async peek(ref) {
       const { peek } = await import("./parse.ts");

@@ -1,7 +1,7 @@
 /** Rows of Qwen Code and iFlow → events, tokens and the session's facts. */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isRecord, type Json, type JsonRecord, type SessionRef, toIso, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toIso, toRecord, toText } from "sessarc";
 import {
   contentParts,
   createSessionLog,
@@ -22,8 +22,8 @@ type Ref = Pick<SessionRef, "path" | "parent">;
 const OUTPUT = /^Tool output was too large[^\n]{0,200}\nThe full output has been saved to: ([^\n]+)\n/;
 const OUTPUT_HEAD = 5_000;
 
-export function createParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog(state, {});
+export function createParser(ref: Ref): LineParser {
+  const log = createSessionLog({});
   const { facts } = log;
   const stem = basename(ref.path, ".jsonl");
   const isAgent = stem.startsWith("agent-");
@@ -138,7 +138,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       log.unknown(row.type);
     },
     finish: () => log.summary(),
-    snapshot: () => log.snapshot(),
   };
 }
 

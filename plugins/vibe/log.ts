@@ -1,16 +1,6 @@
 /** Vibe's sessions and their messages: what lies below the folder, and rows → events, tokens, facts. */
 import { dirname, join } from "node:path";
-import {
-  isRecord,
-  type Json,
-  type JsonRecord,
-  type SessionRef,
-  toIso,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-} from "sessarc";
+import { isRecord, type JsonRecord, type SessionRef, toIso, toList, toNumber, toRecord, toText } from "sessarc";
 import {
   createSessionLog,
   type FoundLog,
@@ -48,8 +38,8 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   yield* withUniqueKeys(root, refs);
 }
 
-export function createParser(ref: Ref, state?: Json): LineParser {
-  const log = createSessionLog(state, {});
+export function createParser(ref: Ref): LineParser {
+  const log = createSessionLog({});
   const { facts } = log;
   const first = readRecord(metaOf(ref.path)) ?? {};
   const model = toText(toRecord(first.config).active_model);
@@ -95,7 +85,6 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       };
       return log.summary({}, { entries: [entry], requests: toNumber(stats.steps) });
     },
-    snapshot: () => log.snapshot(),
   };
 }
 

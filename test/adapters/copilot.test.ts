@@ -186,7 +186,7 @@ describe("Copilot CLI", () => {
         expect(tail?.restarted).toBe(false);
         events.push(...(tail?.events ?? []));
         summary = tail?.summary;
-        cursor = JSON.parse(JSON.stringify(tail?.cursor));
+        cursor = tail?.cursor;
       }
     }
     const whole = await read(adapter, ref);

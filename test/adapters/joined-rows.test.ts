@@ -179,7 +179,6 @@ describe("rows on one line", () => {
   const parser = () => ({
     row: (row: unknown) => ({ kind: "user" as const, text: JSON.stringify(row) }),
     finish: () => ({ usage: {} }),
-    snapshot: () => null,
   });
 
   it("keeps a half-written row after a whole one for later", async () => {

@@ -1,9 +1,7 @@
-import fc from "fast-check";
 import { type SessionUsage, toIso } from "sessarc";
 import { addUsage, createLedger, emptyUsage, mergeUsage, slotOf, widen } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import type { LedgerEntry } from "../../core/session/usage.ts";
-import { rounds } from "../rounds.ts";
 
 const entry = (key: string | undefined, output: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
   key,
@@ -68,41 +66,6 @@ describe("ledger", () => {
     expect(inheritedUsage).toEqual({ m: tokens(1, 5) });
     expect(slots["2026-11-20T20:15"]).toEqual({ m: tokens(1, 6) });
     expect(evidence).toMatchObject({ requests: 1, inheritedExcluded: 1 });
-  });
-
-  it("gives the same sums when it goes on from a snapshot, wherever that was taken", () => {
-    const record = fc.record({
-      key: fc.option(fc.integer({ min: 0, max: 20 }).map(String), { nil: undefined }),
-      output: fc.nat(100),
-      inherited: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(record, { maxLength: 60 }), fc.nat(60), (records, at) => {
-        const whole = createLedger();
-        let parts = createLedger();
-        records.forEach(({ key, output, inherited }, index) => {
-          const made = entry(key, output, { inherited });
-          whole.add(made);
-          if (index === at) parts = createLedger(JSON.parse(JSON.stringify(parts.snapshot())));
-          parts.add(made);
-        });
-        const { replies: _whole, ...expected } = whole.summary();
-        const { replies: _parts, ...got } = parts.summary();
-        expect(got).toEqual(expected);
-      }),
-      { numRuns: rounds(100) },
-    );
-  });
-
-  it("keeps snapshots small and still knows every key", () => {
-    const ledger = createLedger();
-    for (let i = 0; i < 5000; i++) ledger.add(entry(`msg_${i}:req_${i}`, 3));
-    const state = ledger.snapshot();
-    const resumed = createLedger(state);
-    expect(resumed.summary().replies).toHaveLength(256);
-    for (let i = 0; i < 5000; i++) resumed.add(entry(`msg_${i}:req_${i}`, 3));
-    expect(resumed.summary().usage).toEqual({ m: tokens(5000, 15000) });
-    expect(JSON.stringify(state).length / 5000).toBeLessThan(40);
   });
 });
 

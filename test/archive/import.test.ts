@@ -289,8 +289,11 @@ describe("logs that grow", () => {
     return full;
   }
 
-  it("P3: reads only what was added", async () => {
-    const rows = Array.from({ length: 400 }, (_, i) => prompt(i % 10, `line ${i} ${"x".repeat(500)}`)).join("");
+  it("P3: reads only what was added, once a log that grew was read whole", async () => {
+    let rows = Array.from({ length: 400 }, (_, i) => prompt(i % 10, `line ${i} ${"x".repeat(500)}`)).join("");
+    write(A, rows);
+    await call("POST", "/import", { all: true });
+    rows += prompt(8, "the first that is added");
     write(A, rows);
     await call("POST", "/import", { all: true });
     write(A, rows + prompt(9, "one more"));
@@ -304,6 +307,9 @@ describe("logs that grow", () => {
     let log = Array.from({ length: 400 }, (_, i) => prompt(i % 10, `line ${i} ${"x".repeat(500)}`)).join("");
     write(A, log);
     await call("POST", "/import", { all: true });
+    log += prompt(9, "the first that is added");
+    write(A, log);
+    await call("POST", "/sync?wait=1");
     for (let i = 0; i < 40; i++) {
       log += i % 3 ? prompt(i % 10, `grown ${i}`) : reply(1 + (i % 9));
       write(A, log);

@@ -72,6 +72,6 @@ async function costOf(turns: number) {
 it("an appended reply is stored with few reads and statements, however long the session is", async () => {
   const [short, long] = [await costOf(3), await costOf(300)];
   expect(long).toEqual(short);
-  expect(short.reads.length).toBeLessThanOrEqual(16);
-  expect(short.statements.length).toBeLessThanOrEqual(27);
+  expect(short.reads.length).toBeLessThanOrEqual(11);
+  expect(short.statements.length).toBeLessThanOrEqual(20);
 });

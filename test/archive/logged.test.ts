@@ -113,7 +113,6 @@ const loose = defineAdapter(() => ({
         return { kind: "user", text: toText(text) ?? "" };
       },
       finish: () => summary,
-      snapshot: () => null,
     };
   },
 }));

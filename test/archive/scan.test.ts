@@ -65,7 +65,7 @@ it("a scan holds what was there when it was asked for, also while another one is
       await new Promise<void>((open) => gates.push(open));
       yield* there;
     },
-    parse: () => ({ row: () => undefined, finish: () => ({ usage: {}, messageCount: 0 }), snapshot: () => null }),
+    parse: () => ({ row: () => undefined, finish: () => ({ usage: {}, messageCount: 0 }) }),
   }));
   const t = await createTestKernel({ plugins: [archive(), adapter()] });
   const { importer } = t.kernel.inject("archive/open");

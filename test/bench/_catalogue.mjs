@@ -197,7 +197,6 @@ export async function makeCatalogue(sessions) {
       started_at: shiftDays(template.started_at, by),
       ended_at: shiftDays(template.ended_at, by),
       sort_at: template.sort_at - by * 86_400_000 - (n % 1000),
-      has_cursor: 0,
     };
     insert.run(columns.map((column) => row[column]));
     for (const statement of figures) statement.run({ ":id": id, ":template": template.id, ":days": by });

@@ -135,7 +135,7 @@ describe("serve", () => {
         name: "peeked", label: "Peeked", roots: ({ home }) => [home],
         async *scan(root) { yield { key: "one", path: root + "/one.log", size: 1, mtime: 1 }; },
         async peek() { writeFileSync(${JSON.stringify(peeks)}, "looked into"); return {}; },
-        parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
+        parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }) }),
       }));
       export default { plugins: [peeked()] };`,
     );

@@ -212,7 +212,7 @@ describe("plugin entries", () => {
     label: "Echo",
     roots: () => [options?.dir ?? "/nowhere"],
     async *scan() {},
-    parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
+    parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }) }),
   }));
 
   it("keeps for a loaded adapter where workers find it again, and not for one written in place", async () => {
@@ -396,7 +396,7 @@ it("a tool whose places cannot be looked up keeps those it had, is named by the 
     label: "Tea",
     roots,
     async *scan() {},
-    parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
+    parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }) }),
   }));
   const t = await createTestKernel({ plugins: [tea()] });
   const adapter = t.kernel.registry.adapters.get("tea");

@@ -247,7 +247,6 @@ describe("an adapter that fails while it works", () => {
           return { kind, text: "x" };
         },
         finish: () => ({ usage: {} }),
-        snapshot: () => null,
       }),
       ...members,
     }));
@@ -286,7 +285,7 @@ describe("an adapter that fails while it works", () => {
 
 describe("an adapter that never answers", () => {
   const never = () => new Promise<never>(() => {});
-  const line = { row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null };
+  const line = { row: () => undefined, finish: () => ({ usage: {} }) };
   /** One tool is well, the other hangs where `members` say. */
   async function beside(members: Partial<AdapterDefinition>) {
     const home = await makeTempDir();

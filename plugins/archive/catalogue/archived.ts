@@ -45,8 +45,6 @@ export interface ArchivedSession extends Pick<Session, OwnMembers> {
     mtime: number;
     /** Other files of the log. */
     companions: readonly string[];
-    /** Name of the stored position of the log's end (`Transcripts.readCursor`); 0: none. */
-    cursor: number;
   };
 }
 
@@ -82,7 +80,6 @@ export function toArchived(row: StoredSession): ArchivedSession {
       bytes: row.source_bytes,
       mtime: row.source_mtime,
       companions: row.companions === null ? [] : (JSON.parse(row.companions) as string[]),
-      cursor: row.has_cursor,
     },
   };
 }

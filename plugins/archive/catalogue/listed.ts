@@ -24,7 +24,7 @@ export const LISTED =
 
 export type ListedRow = Omit<
   SessionRow,
-  "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor" | "format"
+  "source_version" | "source_born" | "companions" | "generation" | "parts" | "format"
 > & {
   subagents: number;
   earlier: number;

@@ -48,7 +48,6 @@ export const migrations: readonly string[] = [
      parts text not null,
      transcript_bytes integer not null,
      assistant_version text,
-     has_cursor integer not null default 0,
      imported_at text not null,
      format integer not null default 0,
      copied integer not null default 0,
@@ -99,12 +98,11 @@ export const migrations: readonly string[] = [
    create index session_undated on session (sort_at desc, id) where ended_at is null and started_at is null;
    -- When the user first imported: sessions written since then are imported without being asked.
    create table import_state (first_at text not null);
-   -- Which indexer read which session: state to continue from when the session grows, error where it failed.
+   -- Which indexer read which session, and its error where it failed.
    create table indexed (
      session text not null,
      indexer text not null,
      version integer not null,
-     state text,
      error text,
      primary key (session, indexer)
    ) without rowid;

@@ -83,8 +83,6 @@ export interface SessionRow {
   transcript_bytes: number;
   /** Of the assistant that wrote the log, where the log has a version. */
   assistant_version: string | null;
-  /** Generation whose cursor is the position of the log's tail; 0: none. */
-  has_cursor: number;
   imported_at: string;
   /** How the row was counted: a log is read again once when a newer version counts differently. */
   format: number;

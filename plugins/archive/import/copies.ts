@@ -37,6 +37,9 @@ const NEW = `select ${COLUMNS} from session f indexed by session_uncompared join
 const AGAIN = `select ${COLUMNS} from session f indexed by session_unsettled
   where f.lineage >= ${COMPARE} and f.copied <> ${UNKNOWN}`;
 
+/** SQL: whether a fork is to be compared with its origin. */
+export const HAS_COPIES = `exists (${NEW}) or exists (${AGAIN})`;
+
 /** Looks at forks whose origin is archived and that were not compared with it as it is. Reads both texts as far as they are the same. */
 export async function settleCopies(kernel: Kernel, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;

@@ -20,28 +20,24 @@ export interface FactsCollector {
   /** The facts so far, with the tokens of `slots` put in. */
   finish(slots: Record<string, SessionUsage> | undefined): SessionFacts;
   readonly firstPrompt: string | null;
-  /** Of the events added to this collector, not of `past`. */
+  /** Goes on with a log that grew: times after `latest` (ms) are wrong and ignored. */
+  goOn(latest: number): void;
+  /** Of the events since the last `goOn`, not of `past`. */
   readonly activeMs: number;
   readonly errorCount: number;
   readonly firstAt: string | null;
   readonly lastAt: string | null;
 }
 
-/**
- * `adapter`: what the assistant's tools do, for the files and skills touched. `past`: facts of the part already imported. `latest`: messages after it
- * (ms) have a wrong time, which is ignored.
- */
-export function collectFacts(
-  adapter: Pick<Adapter, "skills" | "tools"> = {},
-  past?: SessionFacts,
-  latest = Number.POSITIVE_INFINITY,
-): FactsCollector {
+/** `adapter`: what the assistant's tools do, for the files and skills touched. `past`: facts of the part already imported. */
+export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, past?: SessionFacts): FactsCollector {
   const roles: Readonly<Record<string, ToolRole>> = adapter.tools ?? {};
   const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
   const open = new BoundedMap(MAX_OPEN, Object.entries(facts.open ?? {}));
   /** Files counted as changed by calls whose result is still out, by call id; "" is the last call without one. */
   const changing = new BoundedMap(MAX_OPEN, Object.entries(facts.changing ?? {}));
   const skills = countSkills(facts, adapter);
+  let latest = Number.POSITIVE_INFINITY;
   let fileCount = Object.keys(facts.files).length;
   let slot: SlotFacts | undefined;
   let quarter = Number.NaN;
@@ -117,6 +113,11 @@ export function collectFacts(
     errorCount: 0,
     firstAt: null,
     lastAt: null,
+    goOn(most: number) {
+      latest = most;
+      collector.activeMs = 0;
+      collector.errorCount = 0;
+    },
     add(event: SessionEvent) {
       facts.kinds[event.kind] = (facts.kinds[event.kind] ?? 0) + 1;
       if (collector.firstPrompt === null && event.kind === "user" && event.text.trim() !== "") {

@@ -11,6 +11,7 @@ import { type Automatic, automatic } from "./automatic.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
 import { indexBehind, tidyIndexed } from "./indexed.ts";
+import { OpenList, OpenLogs } from "./open-logs.ts";
 import { sweepOrphans } from "./orphans.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
@@ -81,6 +82,8 @@ export class Importer {
   #swept = false;
   #tidied = false;
   readonly #peeked = new BoundedMap<string, { path: string; version: string; peeked: Peeked }>(PEEK_LIMIT);
+  readonly #opened = new OpenList();
+  readonly #openLogs = new OpenLogs();
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
   #lastSyncAt: string | null = null;
@@ -93,7 +96,10 @@ export class Importer {
     this.#away = away;
     this.#readers = readers;
     this.#resolver = resolver;
-    this.#onCommit = onCommit;
+    this.#onCommit = (stored, others = []) => {
+      this.#opened.changed(others);
+      onCommit(stored, others);
+    };
   }
 
   /** When the archive was last in sync with the logs. */
@@ -342,6 +348,8 @@ export class Importer {
           named,
           onCommit: this.#onCommit,
           readers: this.#readers,
+          opened: this.#opened,
+          openLogs: this.#openLogs,
           newestFirst,
           signal: signal ? AbortSignal.any([cancel.signal, signal]) : cancel.signal,
           onFrame: (frame) => {

@@ -12,7 +12,7 @@ import {
 } from "sessarc";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { indexSessions, indexStored } from "./job.ts";
-import { IN_USE_MS, type Indexed, type IndexJob, type JobIndexer } from "./types.ts";
+import type { Indexed, IndexJob, JobIndexer } from "./types.ts";
 
 interface IndexedOf {
   id: string;
@@ -22,26 +22,15 @@ interface IndexedOf {
 export const toJobIndexers = ({ indexers }: Registry): JobIndexer[] =>
   indexers.map(({ name, version, module, tables, later = false }) => ({ name, version, module, tables, later }));
 
-/** States of a session's indexers, as JSON. A state of another version counts as missing. */
-export async function statesOf(kernel: Kernel, id: string): Promise<Record<string, string>> {
-  const { indexers } = kernel.registry;
-  if (indexers.length === 0) return {};
-  const rows = await kernel.storage.db.all<{ indexer: string; version: number; state: string }>(
-    "select indexer, version, state from indexed where session = ? and state is not null",
-    [id],
-  );
-  const current = rows.filter((row) =>
-    indexers.some(({ name, version }) => name === row.indexer && version === row.version),
-  );
-  return Object.fromEntries(current.map(({ indexer, state }) => [indexer, state]));
-}
-
-/** Commits `statements` and the rows of indexers in one batch. Rows that SQLite refuses are left out, and their indexer has failed. */
+/**
+ * Commits `statements` and the rows of indexers in one batch. Rows that SQLite refuses are left out, and their indexer has failed: then the answer
+ * is false.
+ */
 export async function commitIndexed(
   kernel: Kernel,
   statements: readonly Statement[],
   sessions: readonly IndexedOf[],
-): Promise<void> {
+): Promise<boolean> {
   const { db } = kernel.storage;
   const rows = sessions.flatMap(({ id, indexed }) => indexed.flatMap((one) => rowsOf(kernel, id, one)));
   try {
@@ -51,9 +40,10 @@ export async function commitIndexed(
     if (isSessarcError(error) || rows.length === 0) throw error;
     if (statements.length > 0) await db.batch(statements);
     await commitEach(kernel, sessions);
-    return;
+    return false;
   }
   for (const { id, indexed } of sessions) for (const one of indexed) report(kernel, id, one);
+  return true;
 }
 
 /** One session and indexer at a time, so that the row that is refused takes no other along. */
@@ -64,14 +54,15 @@ async function commitEach(kernel: Kernel, sessions: readonly IndexedOf[]): Promi
       let stored = one;
       await db.batch(rowsOf(kernel, id, one)).catch((error: unknown) => {
         if (isSessarcError(error)) throw error;
-        stored = { ...one, rows: {}, state: null, error: messageOf(error) };
+        stored = { ...one, rows: {}, error: messageOf(error) };
         return db.batch(rowsOf(kernel, id, stored));
       });
       report(kernel, id, stored);
     }
 }
 
-function rowsOf({ registry }: Kernel, id: string, { indexer, version, rows, state, error }: Indexed): Statement[] {
+function rowsOf({ registry }: Kernel, id: string, { indexer, version, rows, error, isSame }: Indexed): Statement[] {
+  if (isSame) return [];
   const tables = registry.indexers.find(({ name }) => name === indexer)?.tables ?? [];
   return [
     ...tables.map((table): Statement => [`delete from ${table} where session = ?`, [id]]),
@@ -83,9 +74,9 @@ function rowsOf({ registry }: Kernel, id: string, { indexer, version, rows, stat
       }),
     ),
     [
-      `insert into indexed (session, indexer, version, state, error) values (?, ?, ?, ?, ?)
-       on conflict (session, indexer) do update set version = excluded.version, state = excluded.state, error = excluded.error`,
-      [id, indexer, version, state, error],
+      `insert into indexed (session, indexer, version, error) values (?, ?, ?, ?)
+       on conflict (session, indexer) do update set version = excluded.version, error = excluded.error`,
+      [id, indexer, version, error],
     ],
   ];
 }
@@ -107,10 +98,7 @@ const TASK: PoolTask<[IndexJob], IndexedOf[]> = {
 /** Sessions read by one job. */
 const TOGETHER = 24;
 
-/**
- * Deletes what indexers need no longer: rows of sessions that were deleted while the plugin was not there, of which `erasedWith` left the rows
- * in `indexed`, and states of sessions that have ended.
- */
+/** Deletes rows of sessions that were deleted while the plugin was not there, of which `erasedWith` left the rows in `indexed`. */
 export async function tidyIndexed({ registry, storage: { db } }: Kernel): Promise<void> {
   const gone = "not exists (select 1 from session s where s.id = indexed.session)";
   const left = await db.all<{ indexer: string }>(`select distinct indexer from indexed where ${gone}`);
@@ -120,11 +108,6 @@ export async function tidyIndexed({ registry, storage: { db } }: Kernel): Promis
         ...tables.map((table): Statement => [`delete from ${table} where session not in (select id from session)`]),
         [`delete from indexed where indexer = ? and ${gone}`, [name]],
       ]);
-  await db.run(
-    `update indexed set state = null where state is not null
-       and session in (select id from session where sort_at < ?)`,
-    [Date.now() - IN_USE_MS],
-  );
 }
 
 /**
@@ -146,7 +129,7 @@ export async function indexBehind(
   for (let more = true; more && !kernel.closing.aborted; ) more = await alone(next);
 }
 
-type Behind = Pick<SessionRow, "id" | "tool" | "parts" | "has_cursor" | "sort_at">;
+type Behind = Pick<SessionRow, "id" | "tool" | "parts">;
 
 /** Indexes the next sessions after an id, each in one pass for all indexers. Answers the last one's id; undefined when all are indexed. */
 async function indexSome(kernel: Kernel, after: string): Promise<string | undefined> {
@@ -154,7 +137,7 @@ async function indexSome(kernel: Kernel, after: string): Promise<string | undefi
   const isCurrent = `(${registry.indexers.map(() => "indexer = ? and version = ?").join(" or ")})`;
   const versions = registry.indexers.flatMap(({ name, version }) => [name, version]);
   const rows = await storage.db.all<Behind>(
-    `select id, tool, parts, has_cursor, sort_at from session s where id > ? and (
+    `select id, tool, parts from session s where id > ? and (
        select count(*) from indexed i where i.session = s.id and ${isCurrent}) < ? order by id limit ${TOGETHER}`,
     [after, ...versions, registry.indexers.length],
   );
@@ -174,7 +157,6 @@ async function indexSome(kernel: Kernel, after: string): Promise<string | undefi
       tool: row.tool,
       parts: partsOf(row),
       indexers: registry.indexers.flatMap(({ name }) => (isRead.has(`${name} ${row.id}`) ? [] : [name])),
-      goesOn: row.has_cursor > 0 && row.sort_at > Date.now() - IN_USE_MS,
     })),
   };
   const inPool = pool.threaded && config.storage.driver === undefined;

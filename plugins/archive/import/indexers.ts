@@ -1,33 +1,30 @@
 /** Runs the indexers over one session, in the worker that reads it. One that throws fails alone. */
+
+import { createHash } from "node:crypto";
+import { serialize } from "node:v8";
 import {
   type IndexedSession,
   type IndexerModule,
   type IndexRows,
   importModule,
-  type Json,
   messageOf,
   type SessionEvent,
   type SessionIndexer,
 } from "sessarc";
-import type { Indexed, JobIndexer, JobSession } from "./types.ts";
+import type { Indexed, JobIndexer } from "./types.ts";
 
-/** An indexer and its module, or why that could not be loaded; undefined: no session of the job needs it. */
+/** An indexer and its module, or why that could not be loaded; undefined: it reads the job's sessions later. */
 export interface LoadedIndexer extends JobIndexer {
   loaded: IndexerModule | Error | undefined;
 }
 
 const modules = new Map<string, Promise<IndexerModule | Error>>();
 
-/** Loads each module once per worker. `sessions`: what will be read; an indexer that waits for the import's end is loaded for its states alone. */
-export const loadIndexers = (
-  indexers: readonly JobIndexer[],
-  sessions: readonly Pick<JobSession, "states">[],
-): Promise<LoadedIndexer[]> =>
+/** Loads each module once per worker. */
+export const loadIndexers = (indexers: readonly JobIndexer[]): Promise<LoadedIndexer[]> =>
   Promise.all(
     indexers.map(async (indexer) => {
-      const { name, later } = indexer;
-      if (later && !sessions.some(({ states }) => Object.hasOwn(states, name)))
-        return { ...indexer, loaded: undefined };
+      if (indexer.later) return { ...indexer, loaded: undefined };
       const loading = modules.get(indexer.module) ?? load(indexer.module);
       modules.set(indexer.module, loading);
       return { ...indexer, loaded: await loading };
@@ -49,58 +46,37 @@ const isModule = (value: unknown): value is IndexerModule =>
 
 interface Running extends LoadedIndexer {
   reader: SessionIndexer | undefined;
-  /** It goes on from a state, or has seen all events since the first. */
-  isCurrent: boolean;
-  /** It reads the session after the import. */
-  isPutOff: boolean;
   error: string | null;
+  /** Hash of what it made last. */
+  made: string;
 }
 
-interface SessionIndexers {
-  /** Some must see the stored events first: pass them to `catchUp`. */
-  readonly behind: boolean;
-  catchUp(event: SessionEvent): void;
+export interface SessionIndexers {
   add(event: SessionEvent): void;
   /** All of them fail: the session cannot be read. */
   fail(error: unknown): void;
-  /** `goesOn`: the session may grow, so that states are taken. */
-  finish(goesOn: boolean): Indexed[];
+  /** The rows of all events so far. */
+  finish(): Indexed[];
 }
 
-/** `states`: of a session that is gone on with, the states of its indexers; undefined: it is read from its first event. */
-export function startIndexers(
-  indexers: readonly LoadedIndexer[],
-  session: IndexedSession,
-  states: Readonly<Record<string, string>> | undefined,
-): SessionIndexers {
+/** For a session that is read from its first event. */
+export function startIndexers(indexers: readonly LoadedIndexer[], session: IndexedSession): SessionIndexers {
   const running = indexers.map((indexer): Running => {
-    const state = states && Object.hasOwn(states, indexer.name) ? states[indexer.name] : undefined;
-    const one: Running = {
-      ...indexer,
-      reader: undefined,
-      isCurrent: states === undefined || state !== undefined || indexer.later,
-      isPutOff: indexer.later && state === undefined,
-      error: null,
-    };
+    const one: Running = { ...indexer, reader: undefined, error: null, made: "" };
     attempt(one, () => {
-      if (one.isPutOff) return;
       if (indexer.loaded instanceof Error) throw indexer.loaded;
-      one.reader = indexer.loaded?.create(session, state === undefined ? undefined : (JSON.parse(state) as Json));
+      one.reader = indexer.loaded?.create(session);
     });
     return one;
   });
-  const see = (event: SessionEvent, some: readonly Running[]) => {
-    for (const one of some) if (one.error === null) attempt(one, () => one.reader?.event(event));
-  };
-  const late = running.filter((one) => !one.isCurrent);
   return {
-    behind: late.length > 0,
-    catchUp: (event) => see(event, late),
-    add: (event) => see(event, running),
+    add(event) {
+      for (const one of running) if (one.error === null) attempt(one, () => one.reader?.event(event));
+    },
     fail(error) {
       for (const one of running) one.error ??= messageOf(error);
     },
-    finish: (goesOn) => running.map((one) => finishOne(one, goesOn)),
+    finish: () => running.map(finishOne),
   };
 }
 
@@ -115,19 +91,18 @@ function attempt(one: Running, work: () => void): void {
 /** The version of what an indexer has not read: none has it, so that the session counts as behind. */
 const PUT_OFF = -1;
 
-function finishOne(one: Running, goesOn: boolean): Indexed {
-  const { name, tables, reader } = one;
-  const version = one.isPutOff ? PUT_OFF : one.version;
+function finishOne(one: Running): Indexed {
+  const { name, tables, reader, later } = one;
+  const version = later ? PUT_OFF : one.version;
   let rows: IndexRows = {};
-  let state: string | null = null;
   if (one.error === null)
     attempt(one, () => {
       rows = checked(reader?.finish() ?? {}, tables);
-      const snapshot = goesOn ? reader?.snapshot?.() : undefined;
-      state = snapshot === undefined ? null : JSON.stringify(snapshot);
     });
-  const failed = one.error !== null;
-  return { indexer: name, version, rows: failed ? {} : rows, state: failed ? null : state, error: one.error };
+  const indexed = { indexer: name, version, rows: one.error === null ? rows : {}, error: one.error };
+  const before = one.made;
+  one.made = createHash("sha1").update(serialize(indexed)).digest("base64");
+  return { ...indexed, isSame: one.made === before };
 }
 
 const COLUMN = /^[a-z_][a-z0-9_]*$/;

@@ -4,11 +4,19 @@ import { type Adapter, loadAdapter as makeAdapter, withFolders } from "sessarc/a
 import { createTranscripts, type TranscriptOptions, type Transcripts } from "sessarc/storage";
 import { checkStop, failure } from "./failure.ts";
 import { type LoadedIndexer, loadIndexers, startIndexers } from "./indexers.ts";
+import { OpenLogs } from "./open-logs.ts";
 import { importOne, importSession } from "./read.ts";
 import type { AdapterSource, ImportedSession, ImportJob, Indexed, IndexJob, JobResult } from "./types.ts";
 
 /** Entry of the pool task: loads the adapter (once per worker) and imports the job's sessions. One bad session fails alone. */
-export async function importSessions(job: ImportJob): Promise<JobResult[]> {
+export const importSessions = (job: ImportJob): Promise<JobResult[]> => importWith(job);
+
+/** The same in the thread whose logs stay open. */
+export const importGrown = (job: ImportJob): Promise<JobResult[]> => importWith(job, openLogs);
+
+const openLogs = new OpenLogs();
+
+async function importWith(job: ImportJob, open?: OpenLogs): Promise<JobResult[]> {
   if (!job.adapter) throw new TypeError("an import job in the pool needs its adapter's module");
   let adapter: Adapter;
   try {
@@ -17,13 +25,18 @@ export async function importSessions(job: ImportJob): Promise<JobResult[]> {
     // Only its own sessions fail.
     return job.sessions.map(({ id }) => failure(id, error));
   }
-  return runJob(job, adapter, openStore(job.store));
+  return runJob(job, adapter, openStore(job.store), open);
 }
 
-/** The same with the adapter and transcripts at hand. Resolves when all that was written is on disk. */
-export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Transcripts): Promise<JobResult[]> {
+/** The same with the adapter and transcripts at hand. `open`: logs that stay open. Resolves when all that was written is on disk. */
+export async function runJob(
+  job: ImportJob,
+  adapter: Adapter,
+  transcripts: Transcripts,
+  open?: OpenLogs,
+): Promise<JobResult[]> {
   const results: Pending[] = [];
-  const indexers = await loadIndexers(job.indexers, job.sessions);
+  const indexers = await loadIndexers(job.indexers);
   const stop = new Int32Array(job.stop);
   for (const sessions of groupByPath(job.sessions)) {
     if (sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results, indexers);
@@ -32,7 +45,7 @@ export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Tran
         results.push(
           await begin(session.id, async () => {
             checkStop(stop);
-            return importSession(session, adapter, job.env, transcripts, stop, indexers);
+            return importSession(session, adapter, job.env, transcripts, stop, indexers, open);
           }),
         );
       }
@@ -54,20 +67,17 @@ export async function indexStored(
   transcripts: Transcripts,
 ): Promise<{ id: string; indexed: Indexed[] }[]> {
   const wanted = new Set(job.sessions.flatMap((session) => session.indexers));
-  const loaded = await loadIndexers(
-    job.indexers.filter(({ name }) => wanted.has(name)),
-    [],
-  );
+  const loaded = await loadIndexers(job.indexers.filter(({ name }) => wanted.has(name)));
   const results: { id: string; indexed: Indexed[] }[] = [];
-  for (const { id, tool, parts, indexers, goesOn } of job.sessions) {
+  for (const { id, tool, parts, indexers } of job.sessions) {
     const missing = loaded.filter(({ name }) => indexers.includes(name));
-    const index = startIndexers(missing, { id, tool, tools: job.roles[tool] ?? {} }, undefined);
+    const index = startIndexers(missing, { id, tool, tools: job.roles[tool] ?? {} });
     try {
       for await (const events of transcripts.events(id, parts)) for (const event of events) index.add(event);
     } catch (error) {
       index.fail(error);
     }
-    results.push({ id, indexed: index.finish(goesOn) });
+    results.push({ id, indexed: index.finish() });
   }
   return results;
 }
@@ -100,9 +110,7 @@ async function readShared(
       if (!session) continue;
       byKey.delete(ref.key);
       results.push(
-        await begin(session.id, () =>
-          importOne(session, adapter, { batches: events, past: null }, transcripts, stop, indexers),
-        ),
+        await begin(session.id, () => importOne(session, adapter, { batches: events }, transcripts, stop, indexers)),
       );
       checkStop(stop);
     }

@@ -47,9 +47,13 @@ export function toJobs(changed: readonly FoundLog[], newestFirst: boolean): Foun
 const isShared = ({ adapter, ref }: FoundLog) => ref.exclusive !== true && !adapter.appends(ref);
 const groupOf = (one: FoundLog) => (isShared(one) ? `${one.adapter.name}\0${one.ref.path}` : one.adapter.name);
 
-/** What a worker gets of a stored session, so that it reads only what was added. */
-export const toStored = (row: SessionRow, facts: SessionFacts, earlier: readonly EarlierRow[]): StoredSession => ({
-  cursorGeneration: row.has_cursor,
+/** What a worker gets of a stored session, so that it reads only what was added. `facts`: where the open log has others. */
+export const toStored = (
+  row: SessionRow,
+  facts: SessionFacts | undefined,
+  earlier: readonly EarlierRow[],
+): StoredSession => ({
+  generation: row.generation,
   length: lengthOf(partsOf(row)),
   facts,
   fold: partsToFold(partsOf(row)),

@@ -1,7 +1,7 @@
 /** Reads from the catalogue what it has of the logs of a run, and of no others. */
 
 import { type Database, marks, pages, type SessionRef } from "sessarc";
-import { type EarlierRow, partsOf } from "../catalogue/types.ts";
+import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { COUNTED } from "./rows.ts";
 import type { StoredText } from "./types.ts";
 
@@ -14,11 +14,12 @@ export interface KnownSession {
   generation: number;
   parts: string;
   missing: number;
-  has_cursor: number;
   /** 0 also where the time of replies has come that did not count until now. */
   format: number;
   /** Newest first. */
   earlier: EarlierRow[];
+  /** All of it, where a run is over a few sessions. */
+  row: SessionRow | undefined;
 }
 
 /** Sessions as they are stored, and of those that were deleted the generation they had. */
@@ -29,6 +30,9 @@ export interface Past {
 
 /** Rows read by one statement, each of a page of its own. */
 const TOGETHER = 100;
+/** Sessions of which a run reads whole rows: logs that stay open are gone on with. */
+const FEW = 20;
+const COLUMNS = "id, source_path, source_version, source_bytes, generation, parts, missing";
 
 /** Looks `ids` up by their keys, in slices: a run over one log costs the same in an archive of any size. */
 export async function loadPast(db: Database, ids: readonly string[]): Promise<Past> {
@@ -36,13 +40,17 @@ export async function loadPast(db: Database, ids: readonly string[]): Promise<Pa
   const deleted = new Map<string, number>();
   for (const page of pages(ids, TOGETHER)) {
     const all = marks(page);
-    const rows = await db.all<Omit<KnownSession, "earlier"> & { changed: number }>(
-      `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor,
-       case when left_out <= ? then 0 else format end as format,
+    const isFew = ids.length <= FEW;
+    const rows = await db.all<SessionRow & { due: number; changed: number }>(
+      `select ${isFew ? "*" : `${COLUMNS}, format`}, left_out <= ? as due,
        exists (select 1 from earlier e where e.session_id = session.id) as changed from session where id in (${all})`,
       [Date.now(), ...page],
     );
-    for (const { changed: _, ...row } of rows) known.set(row.id, { ...row, earlier: [] });
+    for (const row of rows) {
+      const { id, source_path, source_version, source_bytes, generation, parts, missing } = row;
+      const one = { id, source_path, source_version, source_bytes, generation, parts, missing };
+      known.set(id, { ...one, format: row.due ? 0 : row.format, earlier: [], row: isFew ? row : undefined });
+    }
     const texts = rows.some(({ changed }) => changed !== 0)
       ? await db.all<EarlierRow>(`select * from earlier where session_id in (${all}) order by version desc`, page)
       : [];

@@ -9,15 +9,17 @@ import type { OnCommit } from "./types.ts";
 type Open = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage" | "copied">;
 type Candidate = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage">;
 
+const UNSETTLED = `from session indexed by session_unsettled where lineage >= ${COMPARE} and lineage >= ${LINK}`;
+/** SQL: whether the origin of a session is to be found. */
+export const HAS_LINKS = `exists (select 1 ${UNSETTLED})`;
+
 /**
  * Finds the origin of sessions and sub-agents whose logs do not name it, once all that a run brought is stored. A reply was first said in the oldest
  * log that has it; a session came from the youngest of the logs in which those it repeats were first said.
  */
 export async function settleLinks(kernel: Kernel, settler: Settler, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;
-  const rows = await db.all<Open>(
-    `select id, parent_id, forked_from, lineage, copied from session indexed by session_unsettled where lineage >= ${COMPARE} and lineage >= ${LINK}`,
-  );
+  const rows = await db.all<Open>(`select id, parent_id, forked_from, lineage, copied ${UNSETTLED}`);
   for (const row of rows) {
     if (kernel.closing.aborted) return;
     const lineage = row.lineage & ~LINK;

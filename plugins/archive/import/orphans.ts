@@ -13,10 +13,9 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
   if (keys.length === 0) return 0;
   if ((await readdir(dataDir)).some((name) => name.includes(".damaged-"))) return 0;
   const wanted = new Set<string>();
-  type Row = Pick<SessionRow, "id" | "parts" | "has_cursor">;
-  for (const row of await db.all<Row>("select id, parts, has_cursor from session")) {
+  type Row = Pick<SessionRow, "id" | "parts">;
+  for (const row of await db.all<Row>("select id, parts from session")) {
     for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
-    if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
     if (mustYield()) await yieldNow();
   }
   for (const { session_id, parts } of await db.all<EarlierRow>("select * from earlier"))

@@ -10,7 +10,7 @@ import {
   type TailEnd,
 } from "sessarc/adapter";
 import type { TranscriptPart, Transcripts } from "sessarc/storage";
-import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
+import { lengthOf } from "../catalogue/types.ts";
 import { nameOf, Seen } from "../counting/identity.ts";
 import { packReplies } from "../counting/replies.ts";
 import { signatureOf } from "../search/signature.ts";
@@ -18,32 +18,34 @@ import { addContext, collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
 import { type LoadedIndexer, startIndexers } from "./indexers.ts";
 import { keepEarlier } from "./keep.ts";
-import { type ImportedSession, IN_USE_MS, type JobSession } from "./types.ts";
+import type { OpenLog, OpenLogs } from "./open-logs.ts";
+import type { ImportedSession, JobSession, StoredSession } from "./types.ts";
 
 /** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
 const TEXT_CAP = 16 * 1024 * 1024;
 
 interface Source {
   batches: EventBatches<SessionSummary | TailEnd>;
-  /** The stored session that `batches` goes on from. */
-  past: JobSession["past"];
+  /** Where the log stays open. */
+  open?: OpenLogs | undefined;
+  /** The log that is open, and the stored session that it goes on from. */
+  held?: { log: OpenLog; past: StoredSession } | undefined;
 }
 
-/** The cheapest way to what is new: from the stored cursor where the log only grows, else the whole log. */
-async function open(session: JobSession, adapter: Adapter, env: AdapterEnv, transcripts: Transcripts): Promise<Source> {
+/** The cheapest way to what is new: from where the log is open, else the whole log. */
+function sourceOf(session: JobSession, adapter: Adapter, env: AdapterEnv, open: OpenLogs | undefined): Source {
   const { past, ref } = session;
-  if (adapter.appends(ref)) {
-    const cursor = past ? await transcripts.readCursor(session.id, past.cursorGeneration) : undefined;
-    const usable = past !== null && cursor?.seq === past.length;
-    return { batches: adapter.tail(ref, usable ? cursor : undefined, env), past: usable ? past : null };
-  }
-  return { batches: adapter.read(ref, env), past: null };
+  if (!open || !adapter.appends(ref)) return { batches: adapter.read(ref, env) };
+  const log = open.take(session.id);
+  const isStored = past && log?.generation === past.generation && log.cursor.seq === past.length;
+  const held = isStored ? { log, past } : undefined;
+  return { batches: adapter.tail(ref, held?.log.cursor, env), open, held };
 }
 
 /** What was added holds messages that only an earlier text has: the session is to be read as a whole. */
 class Again extends Error {}
 
-/** Reads what is new of a session, or all of it. */
+/** Reads what is new of a session, or all of it. `open`: logs that stay open. */
 export async function importSession(
   session: JobSession,
   adapter: Adapter,
@@ -51,9 +53,10 @@ export async function importSession(
   transcripts: Transcripts,
   stop: Int32Array,
   indexers: readonly LoadedIndexer[],
+  open?: OpenLogs,
 ): Promise<{ written: Promise<ImportedSession> }> {
-  const read = async (one: JobSession) =>
-    importOne(one, adapter, await open(one, adapter, env, transcripts), transcripts, stop, indexers);
+  const read = (one: JobSession) =>
+    importOne(one, adapter, sourceOf(one, adapter, env, open), transcripts, stop, indexers);
   try {
     return await read(session);
   } catch (error) {
@@ -65,33 +68,30 @@ export async function importSession(
 export async function importOne(
   session: JobSession,
   adapter: Adapter,
-  { batches, past }: Source,
+  { batches, open, held }: Source,
   transcripts: Transcripts,
   stop: Int32Array,
   indexers: readonly LoadedIndexer[],
 ): Promise<{ written: Promise<ImportedSession> }> {
   const latest = latestTime(session.ref);
-  const begin = (firstSeq: number, facts?: SessionFacts) => ({
-    facts: collectFacts(adapter, facts, latest),
+  const past = held?.past;
+  const begin = (firstSeq: number, from: Source["held"]) => ({
+    facts: from && !from.past.facts ? from.log.facts : collectFacts(adapter, from?.past.facts),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
-    index: startIndexers(
-      indexers,
-      { id: session.id, tool: session.ref.tool, tools: adapter.tools ?? {} },
-      facts ? session.states : undefined,
-    ),
+    index:
+      from?.log.index ??
+      startIndexers(indexers, { id: session.id, tool: session.ref.tool, tools: adapter.tools ?? {} }),
     /** Messages of the log that were added. */
     count: 0,
-    seen: facts || session.stored.length === 0 ? undefined : new Seen(lengthOf(session.stored[0]?.parts ?? [])),
+    seen: from || session.stored.length === 0 ? undefined : new Seen(lengthOf(session.stored[0]?.parts ?? [])),
   });
-  let appended = past !== null;
-  let target = begin(past?.fold[0]?.firstSeq ?? past?.length ?? 0, past?.facts);
+  let appended = held !== undefined;
+  let target = begin(past?.fold[0]?.firstSeq ?? past?.length ?? 0, held);
+  target.facts.goOn(latest);
   if (past && past.fold.length > 0) {
     for await (const events of transcripts.events(session.id, past.fold))
       for (const event of events) target.writer.add(event);
   }
-  if (past && target.index.behind)
-    for await (const events of transcripts.events(session.id, session.stored[0]?.parts ?? []))
-      for (const event of events) target.index.catchUp(event);
   const earlier = new Set(past?.earlier);
   // A function of its own is compiled well after a few batches; the loop around it lives as long as one log.
   const take = (events: readonly SessionEvent[]) => {
@@ -116,7 +116,8 @@ export async function importOne(
       if (Atomics.load(stop, 0) !== 0) throw new Stopped();
       if (appended && target.count === 0 && step.value[0]?.seq === 0) {
         appended = false; // the log was replaced: this is all of it
-        target = begin(0);
+        target = begin(0, undefined);
+        target.facts.goOn(latest);
       }
       take(step.value);
     }
@@ -126,18 +127,20 @@ export async function importOne(
   const end = "cursor" in step.value ? step.value : undefined;
   if (end?.restarted && appended) {
     appended = false;
-    target = begin(0);
+    target = begin(0, undefined);
   }
   const { facts, writer, seen } = target;
   const readStored = (parts: readonly TranscriptPart[]) => transcripts.events(session.id, parts);
   const kept = seen ? await keepEarlier(session.stored, seen, readStored, adapter) : [];
-  const { replies, slots, classes, ...summary } = end ? end.summary : (step.value as SessionSummary);
+  const { replies, slots, classes, ...summary } = copied(end ? end.summary : (step.value as SessionSummary), open);
   summary.usage = classedUsage(summary.usage, classes?.[""]);
-  const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
+  const counted = facts.finish(classes ? classedSlots(slots ?? {}, classes) : slots);
+  // The figures that are stored are another copy: what others count is taken out of them.
+  const finished = open ? structuredClone(counted) : counted;
   const imported: Omit<ImportedSession, "part"> = {
     id: session.id,
     summary,
-    facts: addContext(facts.finish(classes ? classedSlots(slots ?? {}, classes) : slots), replies ?? []),
+    facts: addContext(finished, replies ?? []),
     firstPrompt: facts.firstPrompt,
     activeMs: facts.activeMs,
     errorCount: facts.errorCount,
@@ -148,14 +151,22 @@ export async function importOne(
     earlier: kept,
     appended,
     folded: appended ? (past?.fold.length ?? 0) : 0,
-    hasCursor: cursor !== undefined,
-    indexed: target.index.finish(cursor !== undefined),
+    isOpen: end !== undefined && open !== undefined,
+    indexed: target.index.finish(),
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),
   };
-  const stored = cursor && transcripts.writeCursor(session.id, session.generation, cursor);
+  if (open && end)
+    open.put(session.id, { cursor: end.cursor, generation: session.generation, facts, index: target.index });
   const part = writer.finish();
-  return { written: Promise.all([part, stored]).then(([written]) => ({ ...imported, part: written ?? null })) };
+  return { written: part.then((written) => ({ ...imported, part: written ?? null })) };
+}
+
+/** An open parser goes on adding to its sums. */
+function copied(summary: SessionSummary, open: OpenLogs | undefined): SessionSummary {
+  if (!open) return summary;
+  const { replies, ...rest } = summary;
+  return { ...structuredClone(rest), ...(replies && { replies }) };
 }
 
 /** The sums of a log and its replies must agree: without `classes` all are at the standard price. */
@@ -165,11 +176,6 @@ const classedSlots = (slots: Slots, classes: Slots): Slots =>
   Object.fromEntries(Object.entries(slots).map(([name, usage]) => [name, classedUsage(usage, classes[name])]));
 
 type Slots = Record<string, SessionUsage>;
-
-function isInUse(endedAt: string | null | undefined, ref: SessionRef): boolean {
-  const last = endedAt ? Date.parse(endedAt) : (ref.mtime ?? 0);
-  return Date.now() - last < IN_USE_MS;
-}
 
 function birthOf(ref: SessionRef): number {
   const stat = statSync(ref.path, { throwIfNoEntry: false });

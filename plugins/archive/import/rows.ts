@@ -43,7 +43,6 @@ const COLUMNS = [
   "parts",
   "transcript_bytes",
   "assistant_version",
-  "has_cursor",
   "imported_at",
   "format",
   "copied",
@@ -143,7 +142,6 @@ export function toRow(
     assistant_version: versionNumbers(summary.assistantVersion ?? "")
       ? (summary.assistantVersion ?? null)
       : (stored?.assistant_version ?? null),
-    has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
     format: COUNTED,
     copied: past && (past.forked_from !== null || past.copied > 0) ? past.copied : forkedFrom !== null ? UNKNOWN : 0,

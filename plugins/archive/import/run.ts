@@ -17,21 +17,24 @@ import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { readFacts } from "../figures/read.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
-import { settleCopies } from "./copies.ts";
+import { HAS_COPIES, settleCopies } from "./copies.ts";
 import { CANCELLED, failure, Stopped } from "./failure.ts";
-import { statesOf, toJobIndexers } from "./indexed.ts";
-import { importSessions, runJob } from "./job.ts";
+import { toJobIndexers } from "./indexed.ts";
+import { importGrown, importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
 import { type KnownSession, loadPast, type Past, storedTexts } from "./known.ts";
-import { settleLinks } from "./lineage.ts";
+import { HAS_LINKS, settleLinks } from "./lineage.ts";
+import { MOST_OPEN, type OpenLogs } from "./open-logs.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { COUNTED } from "./rows.ts";
 import { Settler } from "./settle.ts";
 import { Stage, type StageOptions } from "./stage.ts";
 import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
-import { settleWorktrees } from "./worktrees.ts";
+import { HAS_WORKTREES, settleWorktrees } from "./worktrees.ts";
 
 interface RunOptions extends Omit<StageOptions, "settler"> {
+  /** Logs that stay open in this thread, where reading has no other. */
+  openLogs: OpenLogs;
   found: readonly FoundLog[];
   /** Ids asked for by name: they come back even when they were deleted. */
   named: ReadonlySet<string>;
@@ -49,10 +52,17 @@ const PATIENCE_MS = 3_000;
 /** A transcript is at most about this part of its log. */
 const COMPRESSED = 5;
 
+const MODULE = "sessarc/plugins/archive/job";
 const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
-  specifier: "sessarc/plugins/archive/job",
+  specifier: MODULE,
   export: "importSessions",
   inline: importSessions,
+};
+const GROWN_TASK: PoolTask<[ImportJob], JobResult[]> = {
+  specifier: MODULE,
+  export: "importGrown",
+  inline: importGrown,
+  keeps: true,
 };
 
 /**
@@ -130,11 +140,15 @@ const moveTo = ({ id, ref }: FoundLog): Statement => [
   [ref.path, id],
 ];
 
-/** Where sessions came from, what they copied there, and the projects of work trees that are gone. Three look-ups where nothing is open. */
+const OPEN = `select ${HAS_LINKS} as links, ${HAS_COPIES} as copies, ${HAS_WORKTREES} as trees`;
+
+/** Where sessions came from, what they copied there, and the projects of work trees that are gone. One look-up where nothing is open. */
 async function settleAll({ kernel, resolver, onCommit }: RunOptions, settler: Settler): Promise<void> {
-  await settleLinks(kernel, settler, onCommit);
-  await settleCopies(kernel, onCommit);
-  await settleWorktrees(kernel, resolver, onCommit);
+  const open = await kernel.storage.db.get<{ links: number; copies: number; trees: number }>(OPEN);
+  if (open?.links) await settleLinks(kernel, settler, onCommit);
+  // A link that was found is compared.
+  if (open?.links || open?.copies) await settleCopies(kernel, onCommit);
+  if (open?.trees) await settleWorktrees(kernel, resolver, onCommit);
 }
 
 /** A session that was already found unchanged is not read again, unless the user named it. */
@@ -167,6 +181,8 @@ class Run {
   readonly #kill = new AbortController();
   readonly #alone = createQueue();
   readonly #past = new Map<string, SessionRow>();
+  /** Logs that go on, of a few that changed: they stay open. Of many that changed it is not known which go on. */
+  readonly #grown = new Set<string>();
   readonly #settler: Settler;
   readonly #stage: Stage;
   #done = 0;
@@ -210,7 +226,14 @@ class Run {
     this.#total = changed.length;
     this.#bytesTotal = changed.reduce((sum, one) => sum + (one.ref.size ?? 0), 0);
     this.#progress(null);
-    const jobs = toJobs(changed, this.#options.newestFirst).values();
+    // Those that someone writes are stored first.
+    const some = changed.filter((one) => this.#isGrown(one));
+    if (some.length <= MOST_OPEN) for (const { id } of some) this.#grown.add(id);
+    const others = changed.filter(({ id }) => !this.#grown.has(id));
+    const jobs = [
+      ...toJobs(this.#grown.size > 0 ? some : [], true),
+      ...toJobs(others, this.#options.newestFirst),
+    ].values();
     let storing: Promise<void> = Promise.resolve();
     // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time. Not a queue: nothing is
     // stored after a failure.
@@ -242,6 +265,10 @@ class Run {
     await this.#nameProjects();
   }
 
+  #isGrown({ id, adapter, ref }: FoundLog): boolean {
+    return this.#known.has(id) && adapter.appends(ref);
+  }
+
   /** What reading these logs takes of the disk at most, nearly. */
   #roomFor(job: readonly FoundLog[]): number {
     // Transcripts may be stored elsewhere.
@@ -249,7 +276,7 @@ class Run {
     let bytes = 0;
     for (const { id, ref } of job) {
       const known = this.#known.get(id);
-      const before = known?.has_cursor ? known.source_bytes : 0;
+      const before = known && this.#options.opened.of(id, known.generation) ? known.source_bytes : 0;
       bytes += Math.max(0, (ref.size ?? 0) - before);
     }
     return Math.ceil(bytes / COMPRESSED);
@@ -265,6 +292,8 @@ class Run {
     const { kernel } = this.#options;
     const adapter = (found[0] as FoundLog).adapter;
     const source = kernel.registry.adapterSource(adapter.name);
+    const isGrown = found.every(({ id }) => this.#grown.has(id));
+    const indexers = toJobIndexers(kernel.registry);
     const job: ImportJob = {
       adapter: source
         ? { specifier: source.specifier, options: source.options, folders: kernel.registry.folders.get(adapter.name) }
@@ -272,17 +301,18 @@ class Run {
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
       sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),
-      indexers: toJobIndexers(kernel.registry),
+      indexers: isGrown ? indexers.map((indexer) => ({ ...indexer, later: false })) : indexers,
       stop: this.#stop.buffer,
     };
     const inPool = kernel.pool.threaded && source !== undefined && kernel.config.storage.driver === undefined;
-    return inPool ? this.#readInPool(job) : runJob(job, adapter, kernel.storage.transcripts);
+    const task = isGrown ? GROWN_TASK : IMPORT_TASK;
+    if (inPool) return this.#readInPool(job, { ...task, signal: this.#kill.signal });
+    return runJob(job, adapter, kernel.storage.transcripts, isGrown ? this.#options.openLogs : undefined);
   }
 
   /** A thread that ends takes the jobs of others along: each is retried once alone, then its sessions fail. */
-  async #readInPool(job: ImportJob): Promise<JobResult[]> {
+  async #readInPool(job: ImportJob, task: PoolTask<[ImportJob], JobResult[]>): Promise<JobResult[]> {
     const { pool } = this.#options.kernel;
-    const task = { ...IMPORT_TASK, signal: this.#kill.signal };
     const isEnded = (error: unknown) => isSessarcError(error) && error.code === "WORKER_ENDED";
     const all = (error: unknown) => job.sessions.map(({ id }) => failure(id, error));
     try {
@@ -297,19 +327,19 @@ class Run {
     }
   }
 
-  /** What is stored of a log that may only have grown goes along, so that the rest is not read again. */
+  /** What is stored of a log that is open goes along, so that only what was added is read. */
   async #toJobSession({ id, ref }: FoundLog): Promise<JobSession> {
     const known = this.#known.get(id);
-    const generation = this.#stage.generationOf(id);
+    const { kernel, opened } = this.#options;
+    const { db } = kernel.storage;
     const stored = known ? storedTexts(known, ref) : [];
-    const session: JobSession = { id, ref, generation, past: null, stored, states: {} };
-    if (!known?.has_cursor || known.format < COUNTED) return session;
-    const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
-    const facts = row && (await readFacts(this.#options.kernel.storage.db, id));
-    if (!facts) return session;
+    const session: JobSession = { id, ref, generation: this.#stage.generationOf(id), past: null, stored };
+    const open = known && this.#grown.has(id) ? opened.of(id, known.generation) : undefined;
+    const row = known?.row;
+    if (!known || !open || !row || known.format < COUNTED) return session;
+    const facts = open.isSame ? undefined : await readFacts(db, id);
     this.#past.set(id, row);
     session.past = toStored(row, facts, known.earlier);
-    session.states = await statesOf(this.#options.kernel, id);
     return session;
   }
 

@@ -9,6 +9,7 @@ import type { FoundLog } from "../places/scan.ts";
 import { commitIndexed } from "./indexed.ts";
 import { isRecount, type KnownSession, type Past } from "./known.ts";
 import { reportRefused } from "./logged.ts";
+import type { OpenList } from "./open-logs.ts";
 import { compareForks } from "./origin.ts";
 import { replaceEarlier, toRow, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
@@ -25,6 +26,8 @@ export interface StageOptions {
   readers: Readers;
   /** Who owns which reply. */
   settler: Settler;
+  /** Sessions whose logs are open. */
+  opened: OpenList;
 }
 
 export class Stage {
@@ -36,7 +39,7 @@ export class Stage {
   #losers: string[] = [];
   /** What indexers made of what is staged. */
   #indexed: { id: string; indexed: readonly Indexed[] }[] = [];
-  #staged: { id: string; old: number[]; oldCursor: number }[] = [];
+  #staged: { id: string; old: number[]; opened: { generation: number; isSame: boolean } | undefined }[] = [];
   /** Sessions stored so far, by the id of their project. */
   readonly touched = new Map<string, number>();
 
@@ -89,7 +92,9 @@ export class Stage {
       this.#statements.push(...replaceEarlier(session, keptAt));
     }
     this.#indexed.push({ id: session.id, indexed: session.indexed });
-    this.#staged.push({ id: session.id, old: partsLeft(session, known, past), oldCursor: known?.has_cursor ?? 0 });
+    // Earlier texts are in the figures of a session, and not in those of its log. One that goes on has them already.
+    const opened = session.isOpen ? { generation, isSame: past !== null || session.earlier.length === 0 } : undefined;
+    this.#staged.push({ id: session.id, old: partsLeft(session, known, past), opened });
     this.touched.set(projectId, (this.touched.get(projectId) ?? 0) + 1);
   }
 
@@ -126,16 +131,15 @@ export class Stage {
     this.#indexed = [];
     this.#staged = [];
     if (statements.length === 0) return;
-    const { kernel, onCommit, readers } = this.#options;
+    const { kernel, onCommit, readers, opened } = this.#options;
     const { transcripts } = kernel.storage;
-    await commitIndexed(kernel, statements, indexed);
+    const isWhole = await commitIndexed(kernel, statements, indexed);
     const ids = staged.map((one) => one.id);
+    // A log whose rows were refused is not gone on with, so that they are tried again.
+    for (const { id, opened: text } of staged) if (text && isWhole) opened.stored(id, text.generation, text.isSame);
     onCommit(ids, losers); // who begins now reads what is new
     await readers.retire(async () => {
-      for (const { id, old, oldCursor } of staged) {
-        if (old.length > 0) await transcripts.remove(id, old);
-        if (oldCursor > 0) await transcripts.removeKey(transcripts.cursorKeyOf(id, oldCursor));
-      }
+      for (const { id, old } of staged) if (old.length > 0) await transcripts.remove(id, old);
     });
     for (const id of ids) await kernel.notify("session:replaced", { id });
   }

@@ -6,9 +6,6 @@ import type { TranscriptOptions, TranscriptPart } from "sessarc/storage";
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
 
-/** A session of the last week may go on: its cursor and its indexers' states are stored, so that only the new part is read then. */
-export const IN_USE_MS = 7 * 86_400_000;
-
 export interface ImportJob {
   /** Module of the adapter's factory and its options; unused when the adapter is passed directly. */
   adapter: AdapterSource | null;
@@ -35,8 +32,6 @@ interface IndexedStored {
   parts: TranscriptPart[];
   /** Names of the indexers that have not read it. */
   indexers: string[];
-  /** It may grow, so that states are stored. */
-  goesOn: boolean;
 }
 
 export interface AdapterSource {
@@ -52,7 +47,7 @@ export interface JobIndexer {
   version: number;
   module: string;
   tables: readonly string[];
-  /** It waits for the import's end with sessions of which it has no state. */
+  /** It reads the job's sessions after the import. */
   later: boolean;
 }
 
@@ -61,10 +56,10 @@ export interface Indexed {
   indexer: string;
   version: number;
   rows: IndexRows;
-  /** JSON to go on from; null without, and where the session has ended. */
-  state: string | null;
   /** Why there are no rows; null where it worked. */
   error: string | null;
+  /** It is what the stored text has. */
+  isSame: boolean;
 }
 
 export interface JobSession {
@@ -72,12 +67,10 @@ export interface JobSession {
   ref: SessionRef;
   /** Of the part to write. */
   generation: number;
-  /** What is stored already, when the log may have grown. */
+  /** What is stored already, when the log may be open. */
   past: StoredSession | null;
   /** Texts that are stored, newest first: what the log no longer says of them is kept. */
   stored: StoredText[];
-  /** States of indexers by name, where the log may have grown. */
-  states: Record<string, string>;
 }
 
 /** A text of a session as its log had it once. */
@@ -101,10 +94,11 @@ export interface EarlierText extends StoredText {
 }
 
 export interface StoredSession {
-  cursorGeneration: number;
+  generation: number;
   /** Messages of the text. */
   length: number;
-  facts: SessionFacts;
+  /** Undefined where they are those of the open log. */
+  facts: SessionFacts | undefined;
   /** Last parts of the transcript that go into the new part, so that there are never many. */
   fold: TranscriptPart[];
   /** Names of the messages that only earlier texts have: one that comes again is no longer theirs. */
@@ -129,8 +123,8 @@ export interface ImportedSession {
   earlier: EarlierText[];
   /** True when this is what was added to the stored session, and not all of it. */
   appended: boolean;
-  /** A cursor was stored under the part's generation. */
-  hasCursor: boolean;
+  /** Its log stays open. */
+  isOpen: boolean;
   indexed: Indexed[];
   /** Bytes of the log that were read. */
   bytesRead: number;

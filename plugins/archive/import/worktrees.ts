@@ -6,12 +6,14 @@ import type { OnCommit } from "./types.ts";
 /** Sessions in a batch. */
 const AT_ONCE = 40;
 
+const FOLDERS = "from project where kind = 'folder' and name is null and path like '%worktree%'";
+/** SQL: whether there are folders of work trees. */
+export const HAS_WORKTREES = `exists (select 1 ${FOLDERS})`;
+
 /** Attributes the sessions of such folders to the project of their repository. A look-up of the projects' paths where there are none. */
 export async function settleWorktrees(kernel: Kernel, resolver: ProjectResolver, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;
-  const folders = await db.all<{ id: string; path: string }>(
-    "select id, path from project where kind = 'folder' and name is null and path like '%worktree%'",
-  );
+  const folders = await db.all<{ id: string; path: string }>(`select id, path ${FOLDERS}`);
   for (const { id, path } of folders) {
     const target = await resolver.projectOfWorktree(path);
     if (target === undefined || target === id) continue;

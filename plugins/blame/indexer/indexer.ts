@@ -1,7 +1,7 @@
 /** Notes what each call of a session wrote into which file, and what the assistant did for each prompt. */
-import { type IndexerModule, isJson, type Json, type SessionEvent, toList, toNumber, toRecord, toText } from "sessarc";
+import type { IndexerModule, SessionEvent } from "sessarc";
 import { addedBy } from "./added.ts";
-import { type PromptWork, packCalls, packPrompts, packState, readState, type WrittenCall } from "./rows.ts";
+import { type PromptWork, packCalls, packPrompts, type WrittenCall } from "./rows.ts";
 
 const QUARTER_MS = 900_000;
 /** Calls that wait for their result at one time; the oldest of more is taken for made. */
@@ -16,11 +16,13 @@ interface OpenCall {
 }
 
 export default {
-  create({ tools }, state) {
-    const { files, prompts, open, failedName } = opened(state);
-    let lastId = [...open.keys()].at(-1) ?? "";
+  create({ tools }) {
+    const files = new Map<string, WrittenCall[]>();
+    const prompts: PromptWork[] = [];
+    const open = new Map<string, OpenCall>();
+    let lastId = "";
     /** Name of the tool whose call failed last, and no other was called since. */
-    let failed = failedName;
+    let failed = "";
 
     const current = (): PromptWork => {
       const last = prompts.at(-1);
@@ -77,14 +79,6 @@ export default {
           if (kind === "tool_use") onCall(event);
         }
       },
-      snapshot: () => ({
-        ...packState({ files, prompts }),
-        failed,
-        open: [...open].map(([id, { prompt, name, writes }]): Json => {
-          const own = new Map(writes.map(([path, call]) => [path, [call]]));
-          return [id, prompt, name, packState({ files: own, prompts: [] }).files];
-        }),
-      }),
       finish() {
         // A call whose result never came is taken for made, as everywhere in the archive.
         const all = new Map([...files].map(([path, list]) => [path, [...list]]));
@@ -110,23 +104,4 @@ const nameOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/
 function toMs(at: string | undefined): number | null {
   const ms = Date.parse(at ?? "");
   return Number.isNaN(ms) ? null : ms;
-}
-
-function opened(state: Json | undefined) {
-  const { open, failed } = toRecord(state);
-  return {
-    ...readState(state),
-    failedName: toText(failed) ?? "",
-    open: new Map(
-      toList(open).map((row): [string, OpenCall] => {
-        const [id, prompt, name, files] = toList(row);
-        const writes = [...readState({ files: isJson(files) ? files : [], prompts: "[]" }).files];
-        const own = writes.flatMap(([path, calls]) => calls.map((call): OpenCall["writes"][number] => [path, call]));
-        return [
-          typeof id === "string" ? id : "",
-          { prompt: toNumber(prompt) ?? 0, name: toText(name) ?? "", writes: own },
-        ];
-      }),
-    ),
-  };
 }

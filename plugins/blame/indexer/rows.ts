@@ -1,5 +1,5 @@
 /** Rows of the tables: what a session wrote into a file, and its prompts. Written by the indexer, read by questions. */
-import { type Json, toList, toNumber, toRecord, toText } from "sessarc";
+import { type Json, toList, toNumber, toText } from "sessarc";
 
 /** One call that wrote into the file. */
 export interface WrittenCall {
@@ -90,33 +90,4 @@ export function readPrompts(text: string): PromptWork[] {
       retried: toNumber(retried) ?? 0,
     };
   });
-}
-
-/** State of the indexer between two reads of a growing session. */
-interface State {
-  files: Map<string, WrittenCall[]>;
-  prompts: PromptWork[];
-}
-
-export function packState({ files, prompts }: State): { files: Json; prompts: string } {
-  return {
-    files: [...files].map(([path, list]): Json => {
-      const { calls, lines } = packCalls(list);
-      return [path, calls, Buffer.from(lines).toString("base64")];
-    }),
-    prompts: packPrompts(prompts),
-  };
-}
-
-export function readState(state: Json | undefined): State {
-  const { files, prompts } = toRecord(state);
-  return {
-    files: new Map(
-      toList(files).map((row): [string, WrittenCall[]] => {
-        const [path, calls, lines] = toList(row).map((value) => toText(value) ?? "");
-        return [path ?? "", readCalls(calls || "[]", Buffer.from(lines ?? "", "base64"))];
-      }),
-    ),
-    prompts: readPrompts(toText(prompts) ?? "[]"),
-  };
 }

@@ -46,7 +46,6 @@ interface State {
   reasoning?: string | undefined;
   /** Calls a reply asked for that did not start yet. */
   waiting: Call[];
-  seen: string[];
   unknown: Record<string, number>;
   bad: number;
 }
@@ -58,12 +57,12 @@ export interface Beside {
   outputs: Outputs;
 }
 
-/** `past` is a former snapshot. */
-export function createCliParser(ref: SessionRef, { workspace, requests, outputs }: Beside, past?: Json): LineParser {
-  const saved = isSnapshot(past) ? past : undefined;
-  const state: State = saved ? structuredClone(saved.state) : { waiting: [], seen: [], unknown: {}, bad: 0 };
-  const seen = new Set(state.seen);
-  const usage = createCliUsage(saved?.usage, () => state.copyOf ?? state.sessionId ?? ref.key);
+/** `beside` may change between two readings. */
+export function createCliParser(ref: SessionRef, beside: Beside): LineParser {
+  const { outputs } = beside;
+  const state: State = { waiting: [], unknown: {}, bad: 0 };
+  const seen = new Set<string>();
+  const usage = createCliUsage(() => state.copyOf ?? state.sessionId ?? ref.key);
 
   function use(call: Call): NewEvent[] {
     state.waiting = state.waiting.filter((one) => one.id !== call.id);
@@ -209,6 +208,7 @@ export function createCliParser(ref: SessionRef, { workspace, requests, outputs 
       return undefined;
     },
     finish(): SessionSummary {
+      const { workspace, requests } = beside;
       return {
         title: toTitle(workspace.get("name")) ?? state.prompt ?? ref.title,
         cwd: state.cwd ?? workspace.get("cwd") ?? ref.cwd,
@@ -223,7 +223,6 @@ export function createCliParser(ref: SessionRef, { workspace, requests, outputs 
         skipped: { lines: state.bad, unknown: { ...state.unknown } },
       };
     },
-    snapshot: () => JSON.parse(JSON.stringify({ state: { ...state, seen: [...seen] }, usage: usage.snapshot() })),
   };
 }
 
@@ -232,8 +231,4 @@ function isTyped(record: JsonRecord, data: JsonRecord, text: string): boolean {
   const source = data.source ?? "user";
   if (source !== "user" && source !== "") return false;
   return toText(record.agentId) === undefined && !/^\s*<(system_notification|system_reminder)\b/.test(text);
-}
-
-function isSnapshot(value: unknown): value is { state: State; usage: Json } {
-  return isRecord(value) && isRecord(value.state) && Array.isArray(value.state.waiting) && "usage" in value;
 }

@@ -3,7 +3,7 @@
  * single records say.
  */
 
-import { isRecord, type Json, type JsonRecord, toRecord, toText } from "sessarc";
+import { type JsonRecord, toRecord, toText } from "sessarc";
 import {
   createLedger,
   isBefore,
@@ -30,17 +30,6 @@ interface Entry {
   usage: { input: number; output: number; cacheRead: number; cacheWrite5m: number };
 }
 
-interface UsageState {
-  ledger: Json;
-  records: boolean;
-  /** By model, and of all models as `*`. */
-  totals: Record<string, TotalsState>;
-  /** When each run began. */
-  starts: string[];
-  runs: Entry[];
-  loose: Entry[];
-}
-
 interface CliUsage {
   /** A run begins: the session's start, or a resume. */
   begin(at: string | undefined): void;
@@ -54,17 +43,17 @@ interface CliUsage {
   message(model: string, output: unknown, id: string, at: string | undefined): void;
   /** `requests`: those of the database. A run that it has requests of is counted by them. */
   summary(requests: readonly PaidRequest[]): LedgerSummary;
-  snapshot(): Json;
 }
 
-export function createCliUsage(past: Json | undefined, sessionId: () => string): CliUsage {
-  const state: UsageState | undefined = isState(past) ? past : undefined;
-  const ledger = createLedger(state?.ledger);
-  let records = state?.records ?? false;
-  const totals = new Map<string, TotalsState>(Object.entries(structuredClone(state?.totals ?? {})));
-  const starts = [...(state?.starts ?? [])];
-  const runs = [...(state?.runs ?? [])];
-  let loose = [...(state?.loose ?? [])];
+export function createCliUsage(sessionId: () => string): CliUsage {
+  const ledger = createLedger();
+  let records = false;
+  /** By model, and of all models as `*`. */
+  const totals = new Map<string, TotalsState>();
+  /** When each run began. */
+  const starts: string[] = [];
+  const runs: Entry[] = [];
+  let loose: Entry[] = [];
 
   const totalsOf = (name: string): TotalsState => {
     const known = totals.get(name) ?? newTotals();
@@ -159,17 +148,6 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
       for (const entry of [...stored, ...rest]) more.add(entry);
       return stored.length > 0 ? more.summary() : join(main, more.summary());
     },
-    snapshot: () =>
-      JSON.parse(
-        JSON.stringify({
-          ledger: ledger.snapshot(),
-          records,
-          totals: Object.fromEntries(totals),
-          starts,
-          runs,
-          loose,
-        } satisfies UsageState),
-      ),
   };
 }
 
@@ -202,8 +180,4 @@ function sumOf(usage: JsonRecord): Total {
     read: toCount(usage.cacheReadTokens),
     write: toCount(usage.cacheWriteTokens),
   };
-}
-
-function isState(value: unknown): value is UsageState {
-  return isRecord(value) && "ledger" in value && "totals" in value && "runs" in value && "starts" in value;
 }

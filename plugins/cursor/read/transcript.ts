@@ -1,6 +1,6 @@
 /** Agent transcripts: append-only `.jsonl` and the older `.txt`. No times but in prompts, no tool ids, no results, no tokens. */
 
-import { isRecord, type Json, type SessionSummary, toJson, toList, toNumber, toRecord, toText } from "sessarc";
+import { isRecord, type Json, type SessionSummary, toJson, toList, toRecord, toText } from "sessarc";
 import { type LineParser, type NewEvent, pathsIn } from "sessarc/adapter";
 import { openRegular } from "sessarc/files";
 import type { Conversation } from "../stores/types.ts";
@@ -12,14 +12,11 @@ interface TranscriptParser extends LineParser {
 
 const PATHS = 100;
 
-/** `state` is a former `snapshot()`. */
-export function createTranscriptParser(conversation: Conversation, state?: Json): TranscriptParser {
-  const past = toRecord(state);
-  const paths = new Set(toList(past.paths).filter((path) => typeof path === "string"));
+export function createTranscriptParser(conversation: Conversation): TranscriptParser {
+  const paths = new Set<string>();
   const unknown: Record<string, number> = {};
-  for (const [name, n] of Object.entries(toRecord(past.unknown))) unknown[name] = toNumber(n) ?? 0;
-  let first = toText(past.first);
-  let last = toText(past.last);
+  let first: string | undefined;
+  let last: string | undefined;
 
   const count = (what: string) => {
     const name = what.slice(0, 60);
@@ -79,7 +76,6 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
       return drafts;
     },
     finish: () => summaryOf(conversation, first, last, unknown),
-    snapshot: () => toJson({ paths: [...paths], unknown, first: first ?? null, last: last ?? null }) ?? null,
   };
 }
 

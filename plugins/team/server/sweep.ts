@@ -73,14 +73,11 @@ export function createSweep(parts: {
       for (const [generation] of JSON.parse(parts) as [number][]) loose.delete(transcripts.keyOf(id, generation));
     };
     for (let after = ""; ; ) {
-      const rows = await owner.all<{ id: string; parts: string; has_cursor: number }>(
-        "select id, parts, has_cursor from session where tenant = ? and id > ? order by id limit ?",
+      const rows = await owner.all<{ id: string; parts: string }>(
+        "select id, parts from session where tenant = ? and id > ? order by id limit ?",
         [tenant, after, TOGETHER],
       );
-      for (const { id, parts, has_cursor } of rows) {
-        keep(id, parts);
-        if (has_cursor > 0) loose.delete(transcripts.cursorKeyOf(id, has_cursor));
-      }
+      for (const { id, parts } of rows) keep(id, parts);
       const last = rows.at(-1);
       if (!last || rows.length < TOGETHER) break;
       after = last.id;

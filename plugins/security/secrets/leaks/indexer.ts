@@ -1,5 +1,5 @@
 /** Finds the secrets of each session while it is read. Their values are not stored, only their fingerprints. */
-import { BoundedMap, type EventKind, type IndexerModule, isRecord, type SessionEvent } from "sessarc";
+import { BoundedMap, type EventKind, type IndexerModule, type SessionEvent } from "sessarc";
 import { toolCall } from "sessarc/adapter";
 import type { EventFinding } from "../engine.ts";
 import { hideIn } from "../hide.ts";
@@ -29,14 +29,6 @@ type LeakRow = {
 
 type Call = Pick<LeakRow, "tool_name" | "path" | "command">;
 
-type State = {
-  rows: LeakRow[];
-  /** Calls whose output has not come yet. */
-  open: [string, Call][];
-  unchecked: number;
-  more: number;
-};
-
 /** Rows of one session; further secrets are counted. */
 const MOST_ROWS = 1_000;
 const MOST_OPEN = 100;
@@ -47,12 +39,13 @@ const BUDGET_MS = 2_000;
 const NO_CALL: Call = { tool_name: "", path: "", command: "" };
 
 export default {
-  create(_session, kept) {
+  create() {
     const scanner = leakScanner();
-    const state = isState(kept) ? kept : { rows: [], open: [], unchecked: 0, more: 0 };
-    const rows = new Map(state.rows.map((row) => [keyOf(row), row]));
-    const open = new BoundedMap(MOST_OPEN, state.open);
-    let { unchecked, more } = state;
+    const rows = new Map<string, LeakRow>();
+    /** Calls whose output has not come yet. */
+    const open = new BoundedMap<string, Call>(MOST_OPEN);
+    let unchecked = 0;
+    let more = 0;
 
     function callOf(event: SessionEvent): Call {
       const { kind, tool_name = "", tool_use_id = "", tool_input } = event;
@@ -96,7 +89,6 @@ export default {
         if (partial) unchecked++;
         for (const finding of findings) add(finding, event, call);
       },
-      snapshot: () => ({ rows: [...rows.values()], open: [...open], unchecked, more }),
       finish: () => ({
         security_leak: [...rows.values()].map((row) => ({ ...row })),
         security_unchecked: unchecked + more > 0 ? [{ messages: unchecked, more }] : [],
@@ -104,10 +96,6 @@ export default {
     };
   },
 } satisfies IndexerModule;
-
-/** What `snapshot` of this version returned. */
-const isState = (value: unknown): value is State =>
-  isRecord(value) && Array.isArray(value.rows) && Array.isArray(value.open) && typeof value.unchecked === "number";
 
 const keyOf = ({
   fingerprint,

@@ -28,9 +28,9 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
     }
   },
 
-  /** One parser a session. `state` is what `snapshot` gave when the log was read last: it goes on from there when the log has grown. */
-  parse: (_ref, _env, state) => {
-    const ledger = createLedger(state);
+  /** One parser a session: it stays open, and gets the rows that are added. */
+  parse: () => {
+    const ledger = createLedger();
     return {
       row(row) {
         const { role, text, ts, id, model: name, tokens } = toRecord(row);
@@ -43,7 +43,6 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
         return { kind, text: toText(text) ?? "", at, model };
       },
       finish: () => ledger.summary(),
-      snapshot: () => ledger.snapshot(),
     };
   },
 }));
