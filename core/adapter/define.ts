@@ -63,7 +63,16 @@ function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
         parse && isLines(ref)
           ? yield* tailLog(ref, cursor, (own) => parse(own, env))
           : yield* need(opened, name).tail(ref, cursor, env);
-      return { ...end, summary: checked(ref, end.summary) };
+      const { cursor: at, restarted, bytesRead } = end;
+      return {
+        cursor: at,
+        restarted,
+        bytesRead,
+        // Adds up all replies of the session: followers need none of it.
+        get summary() {
+          return checked(ref, end.summary);
+        },
+      };
     },
     ...(usage && {
       async usage(ref, env) {

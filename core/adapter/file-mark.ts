@@ -6,9 +6,9 @@ import { openRegularSync } from "../utils/regular.ts";
 const HEAD = 3840;
 const BEFORE = 256;
 
-/** What a file looked like up to `offset`: hashes of its first bytes and of those right before the offset. */
+/** What a file looked like up to `offset`: hashes of its first bytes and of those right before the offset; empty where it is shorter. */
 export function markOf(fd: number, offset: number): { mark: string; bytes: number } {
-  if (fstatSync(fd).size < offset) return { mark: "cut", bytes: 0 };
+  if (fstatSync(fd).size < offset) return { mark: "", bytes: 0 };
   const head = Math.min(offset, HEAD);
   const before = Math.min(offset - head, BEFORE);
   return { mark: `${head}:${hashOf(fd, 0, head)}:${hashOf(fd, offset - before, before)}`, bytes: head + before };

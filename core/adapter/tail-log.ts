@@ -1,5 +1,5 @@
 /** JSON-lines logs that grow: the parser stays where its last row was. Events are numbered as in one reading of the whole log. */
-import { closeSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventBatches, LineParser } from "../contract/adapter.ts";
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
@@ -59,14 +59,20 @@ export async function* tailLog<Ref extends LogFile>(
   let close = () => closeSync(fd);
   try {
     const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
-    const known = before.mark === cursor?.head ? await OpenLog.at(cursor, ref) : undefined;
+    // A log that was cut while it was read has no mark.
+    const known = before.mark !== "" && before.mark === cursor?.head ? await OpenLog.at(cursor, ref) : undefined;
     const log = known ?? (await OpenLog.of(ref, makeParser));
     const { reader } = log;
     const start = log.offset;
     log.offset = -1;
     const cutter = createCutter(fileSource(fd, start), start);
     close = cutter.close;
+    let first: { offset: number; mark: string } | undefined;
     while (advance(cutter, reader)) {
+      const read = start + cutter.bytesRead;
+      // The end is read in the same turn: a log that is cut and written again in between would be half of either.
+      if (read >= fstatSync(fd).size) continue;
+      first ??= { offset: read, mark: markOf(fd, read).mark };
       if (reader.events.length > 0) {
         yield reader.events;
         reader.events = [];
@@ -74,20 +80,24 @@ export async function* tailLog<Ref extends LogFile>(
       await nextTurn();
     }
     reader.last(cutter);
+    const isSame = first === undefined || markOf(fd, first.offset).mark === first.mark;
+    // An unfinished row is read again next time; a finished one that only lacks its newline is not.
+    const offset = start + cutter.bytesRead - reader.left;
+    // Before anyone else has a turn: what is written then is not what was read.
+    const after = known && start === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
     const { seq } = reader;
     reader.end(ref);
     // What follows the last row is no row's: once such a log grows, it is read from its start.
     const isEnded = reader.seq > seq;
     if (reader.events.length > 0) yield reader.events;
     reader.bad += cutter.tooLong;
-    // An unfinished row is read again next time; a finished one that only lacks its newline is not.
-    const offset = start + cutter.bytesRead - reader.left;
-    const after = known && start === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
     reader.events = [];
     log.offset = offset;
     return {
-      cursor: { offset, head: isEnded ? "" : after.mark, seq: reader.seq, state: log },
-      summary: reader.summary(0),
+      cursor: { offset, head: isEnded || !isSame ? "" : after.mark, seq: reader.seq, state: log },
+      get summary() {
+        return reader.summary(0);
+      },
       restarted: cursor !== undefined && !known,
       bytesRead: before.bytes + cutter.bytesRead + after.bytes,
     };

@@ -16,6 +16,7 @@ export interface Cursor {
 export interface Tail {
   events: SessionEvent[];
   cursor: Cursor;
+  /** Of all that was read; to be had before the next reading. */
   summary: SessionSummary;
   /** True when the file was replaced or cut: `events` start at seq 0 again. */
   restarted: boolean;

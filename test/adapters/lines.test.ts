@@ -127,6 +127,17 @@ describe("tailLog", () => {
     expect((await tail(next.cursor)).events).toEqual([]);
   });
 
+  it("reads a log again that was cut before the batch of its last reading was taken", async () => {
+    await writeFile(path, '{"t":"a"}\n{"t":"b"}\n');
+    const reading = tailLog({ path }, undefined, () => createParser());
+    await reading.next();
+    await writeFile(path, '{"t":"c"}\n');
+    const { value } = await reading.next();
+    const cursor = value !== undefined && "cursor" in value ? value.cursor : undefined;
+    const next = await tail(cursor);
+    expect([next.restarted, ...next.events.map(({ text }) => text)]).toEqual([true, "c"]);
+  });
+
   it("D14: takes a row once, whether its newline is there or not", async () => {
     await writeFile(path, '{"t":"a"}\n{"t":"b"}');
     const first = await tail();

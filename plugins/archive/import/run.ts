@@ -301,7 +301,8 @@ class Run {
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
       sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),
-      indexers: isGrown ? indexers.map((indexer) => ({ ...indexer, later: false })) : indexers,
+      // A command ends before a log grows again.
+      indexers: isGrown && kernel.address ? indexers.map((indexer) => ({ ...indexer, later: false })) : indexers,
       stop: this.#stop.buffer,
     };
     const inPool = kernel.pool.threaded && source !== undefined && kernel.config.storage.driver === undefined;
