@@ -34,7 +34,6 @@ export function echoOf(name: string, real: Pick<Adapter, "tools" | "replay"> = {
           return event;
         },
         finish: () => ({ usage: {}, ...summary }),
-        snapshot: () => summary as Json,
       };
     },
     ...(real.tools ? { tools: real.tools } : {}),

@@ -296,7 +296,7 @@ describe("its place in an assistant's settings", () => {
       label: "Echo CLI",
       roots: () => [],
       async *scan() {},
-      parse: () => ({ row: () => undefined, finish: () => createLedger().summary(), snapshot: () => null }),
+      parse: () => ({ row: () => undefined, finish: () => createLedger().summary() }),
       statusline: {
         settings: (env) => join(env.home, ".echo/config.toml"),
         syntax: "toml",
