@@ -1,6 +1,6 @@
 /** Parts for plugins' pages: the dashboard's own looks without its class names, which only its build knows. */
-import { type FunctionalComponent, h, type Slots } from "vue";
-import type { DashboardKit, TableColumn } from "../plugins/dashboard/ui.ts";
+import { type Component, defineAsyncComponent, type FunctionalComponent, h, type Slots } from "vue";
+import type { DashboardKit } from "../plugins/dashboard/ui.ts";
 import { ApiError } from "./client.ts";
 import Btn from "./components/base/Btn.vue";
 import Icon from "./components/base/Icon.ts";
@@ -36,39 +36,25 @@ const Heading: DashboardKit["Heading"] = ({ level = 2 }, { slots }) =>
   h(`h${level}`, { class: "mt-6 mb-2 text-title font-semibold" }, slots.default?.());
 Heading.props = ["level"];
 
-const Table: DashboardKit["Table"] = ({ caption, columns, rows }) => {
-  const looks = ({ align, mono }: TableColumn<unknown>) => [
-    align === "end" ? "tnum text-end" : "text-start",
-    mono ? "font-mono text-label" : "",
-  ];
-  const cell = (column: TableColumn<unknown>, row: unknown, i: number) =>
-    h(i === 0 ? "th" : "td", { ...(i === 0 && { scope: "row" }), class: ["row-y pe-4 font-normal", looks(column)] }, [
-      column.value(row),
-    ]);
-  // A region that scrolls must be one that keys reach.
-  return h("div", { class: "overflow-x-auto", role: "region", "aria-label": caption, tabindex: 0 }, [
-    h("table", { class: "w-full" }, [
-      h("caption", { class: "sr-only" }, caption),
-      h("thead", [
-        h(
-          "tr",
-          { class: "border-b border-line text-label text-ink-2" },
-          columns.map((column) => h("th", { scope: "col", class: ["pe-4 pb-1", looks(column)] }, column.title)),
-        ),
-      ]),
-      h(
-        "tbody",
-        rows.map((row) =>
-          h(
-            "tr",
-            { class: "border-b border-line" },
-            columns.map((column, i) => cell(column, row, i)),
-          ),
-        ),
-      ),
-    ]),
-  ]);
-};
+// Loaded with the first table: few pages of plugins are open when the dashboard starts.
+const DataTable = defineAsyncComponent(() => import("./components/base/DataTable.vue"));
+
+const Table: DashboardKit["Table"] = ({ caption, columns, rows }) =>
+  h(DataTable as Component, {
+    caption,
+    headPad: "pe-4 pb-1",
+    rows,
+    rowKey: (_: unknown, index: number) => index,
+    columns: columns.map(({ title, value, align, mono }, index) => ({
+      key: String(index),
+      label: title,
+      class: align === "end" ? "tnum text-end" : "text-start",
+      headClass: mono ? "font-mono text-label" : "",
+      cellClass: mono ? "pe-4 font-mono text-label" : "pe-4",
+      isName: index === 0,
+      value,
+    })),
+  });
 Table.props = ["caption", "columns", "rows"];
 
 const Empty: FunctionalComponent<Titled> = ({ title, text }, { slots }) =>
