@@ -1,8 +1,9 @@
 /** Parts for plugins' pages: the dashboard's own looks without its class names, which only its build knows. */
-import { type Component, defineAsyncComponent, type FunctionalComponent, h, type Slots } from "vue";
+import { type FunctionalComponent, h, type Slots } from "vue";
 import type { DashboardKit } from "../plugins/dashboard/ui.ts";
 import { ApiError } from "./client.ts";
 import Btn from "./components/base/Btn.vue";
+import DataTable from "./components/base/DataTable.vue";
 import Icon from "./components/base/Icon.ts";
 import SelectField from "./components/base/SelectField.vue";
 import { t } from "./i18n/index.ts";
@@ -36,11 +37,8 @@ const Heading: DashboardKit["Heading"] = ({ level = 2 }, { slots }) =>
   h(`h${level}`, { class: "mt-6 mb-2 text-title font-semibold" }, slots.default?.());
 Heading.props = ["level"];
 
-// Loaded with the first table: few pages of plugins are open when the dashboard starts.
-const DataTable = defineAsyncComponent(() => import("./components/base/DataTable.vue"));
-
 const Table: DashboardKit["Table"] = ({ caption, columns, rows }) =>
-  h(DataTable as Component, {
+  h(DataTable<unknown>, {
     caption,
     headPad: "pe-4 pb-1",
     rows,

@@ -28,7 +28,6 @@ import type {
 } from "../plugins/dashboard/ui.ts";
 import { api } from "./client.ts";
 import { language } from "./i18n/index.ts";
-import { kit } from "./kit.ts";
 import type { Command } from "./state/commands.ts";
 import { useService } from "./state/service.ts";
 import { toast } from "./state/toast.ts";
@@ -92,7 +91,7 @@ async function addModules(router: Router): Promise<void> {
       const url = `/plugins/${name}/ui.js`;
       try {
         const module = (await import(/* @vite-ignore */ url)) as { default: DashboardModule };
-        addExtension(name, rank, module.default(hostOf(router)), router);
+        addExtension(name, rank, module.default(await hostOf(router)), router);
       } catch (error) {
         console.error(`The dashboard part of a plugin failed: ${url}`, error);
       }
@@ -100,9 +99,10 @@ async function addModules(router: Router): Promise<void> {
   );
 }
 
-const hostOf = (router: Router): DashboardHost => ({
+/** The kit is loaded with the first module: without plugins' pages nothing is made of it. */
+const hostOf = async (router: Router): Promise<DashboardHost> => ({
   vue,
-  kit,
+  kit: (await import("./kit.ts")).kit,
   api,
   toast,
   router,
