@@ -3,7 +3,7 @@ import { watch } from "vue";
 import { type Answer, api } from "../client.ts";
 import { toolLabel } from "../components/base/tools.ts";
 import { money, short } from "../format.ts";
-import { d } from "../i18n/daily/index.ts";
+import { dailyText } from "../i18n/daily/index.ts";
 import { modelWords } from "../model-names.ts";
 import { useService } from "./service.ts";
 import { readStored, writeStored } from "./settings.ts";
@@ -22,8 +22,8 @@ export function nameOf({ period, scope, target, label }: Budget): string {
         ? modelWords(target ?? "")
         : scope === "project"
           ? (label ?? target ?? "")
-          : d("budgets.all");
-  return `${what}, ${d(`budgets.name.${period}`)}`;
+          : dailyText("budgets.all");
+  return `${what}, ${dailyText(`budgets.name.${period}`)}`;
 }
 
 interface Crossing {
@@ -55,7 +55,7 @@ async function tell(crossings: readonly Crossing[]): Promise<void> {
   for (const budget of budgets) {
     const level = Math.max(0, ...news.filter(({ id }) => id === budget.id).map((one) => one.level));
     if (level === 0) continue;
-    const text = d("budgets.crossed", {
+    const text = dailyText("budgets.crossed", {
       level,
       name: nameOf(budget),
       used: amountText(budget.used, budget.unit),
@@ -63,6 +63,6 @@ async function tell(crossings: readonly Crossing[]): Promise<void> {
     });
     toast(text, { bad: level === 100 });
     if ("Notification" in window && Notification.permission === "granted")
-      new Notification(d("budgets"), { body: text, tag: `${KEY}:${budget.id}`, icon: "/icon-192.png" });
+      new Notification(dailyText("budgets"), { body: text, tag: `${KEY}:${budget.id}`, icon: "/icon-192.png" });
   }
 }

@@ -3,11 +3,11 @@ import type { Router } from "vue-router";
 import { api, type RouteKey } from "../client.ts";
 import { inOrder, toolLabel } from "../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../format.ts";
-import { d } from "../i18n/daily/index.ts";
+import { dailyText } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
-import { s } from "../i18n/sessions/index.ts";
+import { sessionsText } from "../i18n/sessions/index.ts";
 import { synonymsOf } from "../i18n/synonyms/index.ts";
-import { w } from "../i18n/why/index.ts";
+import { whyText } from "../i18n/why/index.ts";
 import { modelWords } from "../model-names.ts";
 import { others, primary, secondary } from "../nav.ts";
 import { extensions } from "../plugin.ts";
@@ -101,12 +101,18 @@ export function actionRows(): PaletteRow[] {
 
 /** Screens without a key: only shown when they match what was typed. */
 export function screenRows(): PaletteRow[] {
-  const section = w("screens");
+  const section = whyText("screens");
   const rows: Omit<PaletteRow, "section">[] = [
-    { id: "go:/compare", label: s("compareTitle"), icon: "file-diff", href: "/compare", also: synonymsOf("/compare") },
-    { id: "go:/calls", label: s("callsTitle"), icon: "wrench", href: "/calls", also: synonymsOf("/calls") },
     {
-      ...{ id: "why", label: w("action"), hint: w("how"), icon: "git-commit-horizontal" },
+      id: "go:/compare",
+      label: sessionsText("compareTitle"),
+      icon: "file-diff",
+      href: "/compare",
+      also: synonymsOf("/compare"),
+    },
+    { id: "go:/calls", label: sessionsText("callsTitle"), icon: "wrench", href: "/calls", also: synonymsOf("/calls") },
+    {
+      ...{ id: "why", label: whyText("action"), hint: whyText("how"), icon: "git-commit-horizontal" },
       ...{ href: "/search", also: synonymsOf("why"), needs: "GET /git/find" },
     },
   ];
@@ -118,12 +124,12 @@ export function modelRows(models: readonly string[]): PaletteRow[] {
   return models.map((model) =>
     linked(
       {
-        ...{ id: `model:${model}`, section: w("models"), label: modelWords(model), icon: "brain" },
-        ...{ hint: w("model.usage"), also: model, href: "/usage?by=model&days=all" },
+        ...{ id: `model:${model}`, section: whyText("models"), label: modelWords(model), icon: "brain" },
+        ...{ hint: whyText("model.usage"), also: model, href: "/usage?by=model&days=all" },
       },
       () => [
         {
-          ...{ id: `model:${model}:sessions`, label: w("model.sessions"), icon: "message-square" },
+          ...{ id: `model:${model}:sessions`, label: whyText("model.sessions"), icon: "message-square" },
           href: `/search?q=${encodeURIComponent(`model:${model}`)}`,
         },
       ],
@@ -140,7 +146,7 @@ const placeRow = (place: Place): PaletteRow =>
   linked(
     {
       id: `place:${place.project.id}:${nameOf(place)}`,
-      section: isLine(place) ? w("action") : w("files"),
+      section: isLine(place) ? whyText("action") : whyText("files"),
       label: nameOf(place),
       hint: hintOf(place),
       icon: isLine(place) ? "git-commit-horizontal" : "file-text",
@@ -148,7 +154,7 @@ const placeRow = (place: Place): PaletteRow =>
     },
     () => [
       {
-        ...{ id: `place:${place.path}:sessions`, label: w("file.sessions"), icon: "search" },
+        ...{ id: `place:${place.path}:sessions`, label: whyText("file.sessions"), icon: "search" },
         href: `/search?q=${encodeURIComponent(`path:"${place.path}"`)}`,
       },
     ],
@@ -156,8 +162,8 @@ const placeRow = (place: Place): PaletteRow =>
 
 const lastChangeRow = ({ project, path, last }: Place): PaletteRow =>
   linked({
-    ...{ id: `place:${project.id}:${path}:last`, section: w("files"), icon: "message-square", tool: last.tool },
-    label: w("file.last", { title: oneLine(last.title ?? last.sessionId) }),
+    ...{ id: `place:${project.id}:${path}:last`, section: whyText("files"), icon: "message-square", tool: last.tool },
+    label: whyText("file.last", { title: oneLine(last.title ?? last.sessionId) }),
     hint: [path, compactTime(last.at)].join(" · "),
     href: `/sessions/${encodeURIComponent(last.sessionId)}?m=${last.seq}`,
   });
@@ -166,7 +172,7 @@ const hintOf = (place: Place): string =>
   [
     place.project.name,
     place.text === null ? "" : place.path,
-    isLine(place) ? oneLine(place.last.title ?? place.last.sessionId) : w("sessions", { n: place.sessions }),
+    isLine(place) ? oneLine(place.last.title ?? place.last.sessionId) : whyText("sessions", { n: place.sessions }),
   ]
     .filter(Boolean)
     .join(" · ");
@@ -273,7 +279,7 @@ export function searchRows(searches: readonly SavedSearch[]): PaletteRow[] {
   return searches.map(({ name, query }) =>
     linked({
       id: `search:${name}`,
-      section: d("searches"),
+      section: dailyText("searches"),
       label: name,
       hint: query,
       icon: "search",

@@ -2,7 +2,7 @@
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
 import { type Answer, api } from "../client.ts";
-import { r } from "../i18n/replay/index.ts";
+import { replayText } from "../i18n/replay/index.ts";
 import { useAct } from "./act.ts";
 import { useQueryState } from "./query-state.ts";
 import { useRefresh } from "./refresh.ts";
@@ -95,7 +95,7 @@ export function useReplay(id: Readonly<Ref<string>>) {
         for (const step of steps.value.slice(from, until + 1)) {
           if (step.kind === "command" && step.supported) {
             chosen.value = keyOf(step);
-            toast(r("stopped", { seq: step.seq }));
+            toast(replayText("stopped", { seq: step.seq }));
             return;
           }
           const { state, matchesRecording } = await send(step, step.supported ? {} : { skip: true });

@@ -4,7 +4,7 @@ import { toolLabel } from "../components/base/tools.ts";
 import type { Sort } from "../components/sessions/columns.ts";
 import { dayStart } from "../format.ts";
 import { t } from "../i18n/index.ts";
-import { s } from "../i18n/sessions/index.ts";
+import { sessionsText } from "../i18n/sessions/index.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
 import { useQueryState, useWriteQuery } from "./query-state.ts";
 import type { SessionQuery } from "./session-list.ts";
@@ -59,8 +59,8 @@ export function useSessionFilters(
         ...conditionOf(tool, toolLabel(tool.value)),
         ...conditionOf(project, projects.value.get(project.value) ?? project.value),
         ...conditionOf(model, model.value),
-        ...conditionOf(kind, s(`kind.${kindOf(kind.value)}`)),
-        ...conditionOf(errors, s("errorsOnly")),
+        ...conditionOf(kind, sessionsText(`kind.${kindOf(kind.value)}`)),
+        ...conditionOf(errors, sessionsText("errorsOnly")),
         ...(from.value || to.value ? [days] : []),
       ];
     }),

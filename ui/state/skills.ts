@@ -3,7 +3,7 @@ import { useQuery } from "@pinia/colada";
 import { reactive } from "vue";
 import { type Answer, api, type BodyOf } from "../client.ts";
 import { toolLabel } from "../components/base/tools.ts";
-import { s } from "../i18n/skills/index.ts";
+import { skillsText } from "../i18n/skills/index.ts";
 import { useRefresh } from "./refresh.ts";
 import { failed, toast } from "./toast.ts";
 
@@ -52,9 +52,9 @@ export function useLinking() {
       await refresh();
       // A copy that was linked goes back as a copy.
       const back: Partial<LinkBody> = link.mode === "copy" ? { mode: "copy" } : {};
-      toast(s(on ? "linked" : "unlinked", { name: skill.name, tool: toolLabel(link.tool) }), {
+      toast(skillsText(on ? "linked" : "unlinked", { name: skill.name, tool: toolLabel(link.tool) }), {
         action: {
-          label: s("undo"),
+          label: skillsText("undo"),
           run: () => send(skill, link, !on, back).then(refresh),
         },
       });

@@ -5,7 +5,7 @@
 import { ref, watch } from "vue";
 import type { Router } from "vue-router";
 import type { Turn, TurnFrame } from "../../plugins/live/index.ts";
-import { n } from "../i18n/notify/index.ts";
+import { notifyText } from "../i18n/notify/index.ts";
 import { readStored, writeStored } from "./settings.ts";
 
 interface Followed {
@@ -91,7 +91,7 @@ function take({ sessionId, turn, seq }: TurnFrame, router: Router): void {
       ? followed.value.filter((one) => one !== before)
       : followed.value.map((one) => (one === before ? { ...one, turn, seq } : one)),
   );
-  if (isTold && permission() === "granted") show(before, n(turn === "waiting" ? "waits" : "ended"), router);
+  if (isTold && permission() === "granted") show(before, notifyText(turn === "waiting" ? "waits" : "ended"), router);
 }
 
 function show({ id, title }: Followed, words: string, router: Router): void {

@@ -3,9 +3,9 @@ import { computed, ref } from "vue";
 import { useRouter } from "vue-router";
 import { api, type RouteKey, urlOf } from "../client.ts";
 import type { MenuItem } from "../components/base/MenuButton.vue";
-import { d } from "../i18n/daily/index.ts";
+import { dailyText } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
-import { w } from "../i18n/session/index.ts";
+import { sessionText } from "../i18n/session/index.ts";
 import { useCommands } from "../state/commands.ts";
 import { editing } from "../state/notes.ts";
 import { isLocal, offered } from "../state/offers.ts";
@@ -80,7 +80,7 @@ export function useSessionActions(
         ? [
             {
               id: "resume",
-              label: w("resume"),
+              label: sessionText("resume"),
               icon: "terminal",
               run: () => copyText(detail.value?.resume?.command ?? ""),
             },
@@ -88,7 +88,7 @@ export function useSessionActions(
         : []),
       {
         id: "handoff",
-        label: w("handoff"),
+        label: sessionText("handoff"),
         icon: "corner-down-right",
         needs: "GET /sessions/:id/handoff",
         run: handOver,
@@ -97,7 +97,7 @@ export function useSessionActions(
         ? [
             {
               id: "log",
-              label: w("logPath"),
+              label: sessionText("logPath"),
               icon: "file-text",
               run: () => copyText(detail.value?.session.source.path ?? ""),
             },
@@ -106,7 +106,7 @@ export function useSessionActions(
       {
         id: "note",
         needs: "PATCH /sessions/:id/notes",
-        label: d("notes.edit"),
+        label: dailyText("notes.edit"),
         icon: "bookmark",
         run: () => {
           editing.value = { session: id };

@@ -1,5 +1,5 @@
 /** A service as fields of a form, and back as what is sent. Secrets come as masks; a mask that is sent back keeps the value. */
-import { h } from "../../i18n/hub/index.ts";
+import { hubText } from "../../i18n/hub/index.ts";
 import type { HubService, ServicePatch } from "../../state/hub.ts";
 
 type Transport = "stdio" | "http" | "sse";
@@ -63,7 +63,7 @@ function readPairs(text: string, sign: "=" | ":"): Record<string, string> {
   return Object.fromEntries(
     lines(text).map((line) => {
       const at = line.indexOf(sign);
-      if (at < 1) throw new Error(h("badLine", { line: line.slice(0, 40), sign }));
+      if (at < 1) throw new Error(hubText("badLine", { line: line.slice(0, 40), sign }));
       const value = line.slice(at + 1);
       return [line.slice(0, at).trim(), sign === ":" ? value.trim() : value];
     }),

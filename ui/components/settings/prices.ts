@@ -1,7 +1,7 @@
 /** Prices of the user's own: what is typed, how it is kept, and the way back. */
 import { useQuery, useQueryCache } from "@pinia/colada";
 import { type Answer, api, type BodyOf } from "../../client.ts";
-import { s } from "../../i18n/settings/index.ts";
+import { settingsText } from "../../i18n/settings/index.ts";
 import { useDraft } from "../../state/draft.ts";
 import { useRefresh } from "../../state/refresh.ts";
 import { toast } from "../../state/toast.ts";
@@ -29,7 +29,7 @@ export function usePrices() {
   const before = (model: string) => query.data.value?.own[model];
   function told(text: string, model: string, rates: Model["rates"] | undefined): void {
     const run = () => (rates ? send({ model, ...rates }) : drop(model));
-    toast(text, { action: { label: s("undo"), run } });
+    toast(text, { action: { label: settingsText("undo"), run } });
   }
   const dropTable = () => api("DELETE /prices/table").then(changed);
   return {
@@ -39,8 +39,8 @@ export function usePrices() {
     async loadTable(table: Table): Promise<void> {
       const wasShipped = query.data.value?.shipped.inForce;
       await changed(await api("PUT /prices/table", { body: table }));
-      const text = s("tableLoaded", { file: table.source });
-      if (wasShipped) toast(text, { action: { label: s("undo"), run: dropTable } });
+      const text = settingsText("tableLoaded", { file: table.source });
+      if (wasShipped) toast(text, { action: { label: settingsText("undo"), run: dropTable } });
       else toast(text);
     },
     dropTable,
@@ -49,11 +49,11 @@ export function usePrices() {
       const list = await api("POST /prices/table/fetch", { body: consent === undefined ? {} : { consent } });
       await changed(list);
       const { fetchedAt, checkedAt } = list.online;
-      toast(fetchedAt === checkedAt ? s("tableNewest", { date: list.pricedAt }) : s("tableSame"));
+      toast(fetchedAt === checkedAt ? settingsText("tableNewest", { date: list.pricedAt }) : settingsText("tableSame"));
     },
     async withdraw(): Promise<void> {
       cache.setQueryData(["prices"], await api("DELETE /prices/table/consent"));
-      toast(s("tableWithdrawn"));
+      toast(settingsText("tableWithdrawn"));
     },
     async setWeekly(weekly: boolean): Promise<void> {
       const body = { "priceTable.update": weekly ? "weekly" : "never" } as const;
@@ -70,12 +70,12 @@ export function usePrices() {
       const old = before(model);
       await send(price);
       draft.clear();
-      told(s("priceSaved", { model }), model, old);
+      told(settingsText("priceSaved", { model }), model, old);
     },
     async remove(model: string): Promise<void> {
       const old = before(model);
       await drop(model);
-      told(s("priceGone", { model }), model, old);
+      told(settingsText("priceGone", { model }), model, old);
     },
   };
 }

@@ -1,4 +1,4 @@
 import { wordsOf } from "../words.ts";
 import { en } from "./en.ts";
 
-export const n = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
+export const notifyText = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });

@@ -1,4 +1,4 @@
 import { wordsOf } from "../words.ts";
 import { en } from "./en.ts";
 
-export const w = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
+export const weekText = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
