@@ -2,7 +2,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import codex from "../../plugins/codex/index.ts";
 import { createClock } from "../clock.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { plugins } from "./_kernel.ts";
@@ -32,7 +31,7 @@ let ask: (
 /** On a machine that is not too busy to look at a call in the time there is for it. */
 const inTime = (...call: Parameters<typeof ask>) => clock.during(0, () => ask(...call));
 beforeAll(async () => {
-  t = await createTestKernel({ plugins: [...plugins(), codex()] });
+  t = await createTestKernel({ plugins: plugins() });
   const cwd = join(t.home, "app");
   await mkdir(join(cwd, "src"), { recursive: true });
   await writeFile(join(cwd, ".env"), `GITHUB_TOKEN=${token}\n`);

@@ -3,11 +3,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import codex from "../../plugins/codex/index.ts";
-import copilot from "../../plugins/copilot/index.ts";
-import cursor from "../../plugins/cursor/index.ts";
-import gemini from "../../plugins/gemini-cli/index.ts";
-import opencode from "../../plugins/opencode/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { type Kind, SPACE, type SpaceCall } from "./_guard-space.ts";
 import { plugins } from "./_kernel.ts";
@@ -120,7 +115,7 @@ function writeHistory(): void {
 }
 
 beforeAll(async () => {
-  t = await createTestKernel({ plugins: [...plugins(), codex(), copilot(), cursor(), gemini(), opencode()] });
+  t = await createTestKernel({ plugins: plugins() });
   cwd = join(t.home, "w");
   for (const [name, text] of Object.entries(FILES)) {
     const path = name.startsWith("~/") ? join(t.home, name.slice(2)) : join(cwd, name);
