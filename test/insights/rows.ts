@@ -15,7 +15,7 @@ export function insertSession(id: string, more: Record<string, SqlValue> = {}): 
     imported_at: "",
   };
   const counts = { sort_at: 0, active_ms: 0, message_count: 1, error_count: 0, generation: 1, exclusive: 1 };
-  const source = { source_bytes: 0, source_mtime: 0, source_born: 0 };
+  const source = { source_bytes: 0, source_mtime: 0, source_born: 0, transcript_bytes: 0 };
   const all = Object.entries({ ...row, ...text, ...counts, ...source, ...more });
   const marks = all.map(() => "?").join(", ");
   return [
