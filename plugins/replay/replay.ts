@@ -310,7 +310,7 @@ const toInfo = (row: SandboxRow, place: string): SandboxInfo => ({
 const toIsolation = (found: Isolation) => ({ kind: found.kind, reason: found.kind === "none" ? found.reason : null });
 
 function toView(step: PlannedStep, row: StepRow | undefined): StepView {
-  const { actions: _, fingerprint: __, words: ___, cwd: ____, ...view } = step;
+  const { actions: _actions, fingerprint: _fingerprint, words: _words, cwd: _cwd, ...view } = step;
   const state = row === undefined || row.state === "running" ? "pending" : row.state;
   return { ...view, state, due: isDue(step), result: row && state !== "pending" ? stepResult(step, row) : null };
 }

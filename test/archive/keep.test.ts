@@ -173,11 +173,11 @@ it("a log that was replaced by one that names no folder keeps its session's, als
   });
   const stored = async () => {
     const {
-      imported_at: _,
-      generation: __,
-      parts: ___,
+      imported_at: _importedAt,
+      generation: _generation,
+      parts: _parts,
       // Parts of a log that grew are fewer where it was read as a whole.
-      transcript_bytes: ____,
+      transcript_bytes: _transcriptBytes,
       ...rest
     } = await t.kernel.inject("archive/open").row(id);
     return { ...rest, facts: await t.kernel.inject("archive").facts(id) };

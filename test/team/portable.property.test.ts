@@ -151,12 +151,12 @@ it("logs that shrink and are rewritten: earlier texts arrive as they are here", 
  * the server that of all replies.
  */
 function withoutTime({
-  active_ms: _,
-  first_prompt: ___,
+  active_ms: _activeMs,
+  first_prompt: _firstPrompt,
   facts,
   ...row
 }: Awaited<ReturnType<typeof countedOf>>[number]) {
-  const { slots, last: __, context: ____, ...others } = facts;
+  const { slots, last: _last, context: _context, ...others } = facts;
   const counts = Object.entries<{ m: number; e: number; u?: SessionUsage }>(slots).filter(
     ([, { m, e, u }]) => m + e > 0 || u,
   );

@@ -168,7 +168,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       undefined,
 
     /** Counted once a filter and change: every page of a list asks for it. */
-    count({ limit: _, sort: __, ...filter }: SessionFilter): Promise<number> {
+    count({ limit: _limit, sort: _sort, ...filter }: SessionFilter): Promise<number> {
       const { sql, params } = where(filter);
       const count = async () =>
         (await db.get<{ n: number }>(`select count(*) as n from session ${sql}`, params))?.n ?? 0;
