@@ -60,7 +60,7 @@ export type { Blobs } from "./storage/blobs.ts";
 export type { Derived } from "./storage/derived.ts";
 export { storageFailed } from "./storage/storage-error.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
-export { type MaybePromise, messageOf } from "./utils/async.ts";
+export { type MaybePromise, toMessage } from "./utils/async.ts";
 export { BoundedMap } from "./utils/bounded.ts";
 export { type Cache, createCache } from "./utils/cache.ts";
 export { canonicalJson } from "./utils/canonical.ts";

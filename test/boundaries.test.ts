@@ -36,7 +36,7 @@ describe("who may import what", () => {
 
   it("core's rooms import downward", () => {
     const upward = importsBelow("core").filter(
-      (i) => i.target.startsWith("core/") && floorOf(i.target) > floorOf(i.file),
+      (i) => i.target.startsWith("core/") && toFloor(i.target) > toFloor(i.file),
     );
     expect(upward.map((i) => `${i.file} -> ${i.target}`)).toEqual([]);
   });
@@ -65,19 +65,19 @@ describe("who may import what", () => {
 
   it("arrows between the rooms of a plugin run one way", () => {
     // A room is a folder of the plugin; a file beside the folders stands for itself.
-    expect(circlesOf(arrowsOf(importsBelow("plugins"), "plugins", 3))).toEqual([]);
+    expect(toCircles(toArrows(importsBelow("plugins"), "plugins", 3))).toEqual([]);
   });
 
   it("security's rooms: secrets know no session, exports and the guard know secrets and not each other", () => {
     const own = importsBelow("plugins/security");
-    const arrows = arrowsOf(own, "plugins/security", 3);
+    const arrows = toArrows(own, "plugins/security", 3);
     const leaving = (room: string) => [...(arrows.get(`plugins/security/${room}`) ?? [])];
     expect(leaving("secrets")).toEqual([]);
     expect(leaving("export")).toEqual(["plugins/security/secrets"]);
     expect(leaving("guard")).toEqual(["plugins/security/secrets"]);
     for (const room of ["secrets", "export", "guard"])
-      expect(circlesOf(arrowsOf(own, `plugins/security/${room}`, 4)), room).toEqual([]);
-    expect(circlesOf(arrowsOf(own, "plugins/security/guard/taint", 5))).toEqual([]);
+      expect(toCircles(toArrows(own, `plugins/security/${room}`, 4)), room).toEqual([]);
+    expect(toCircles(toArrows(own, "plugins/security/guard/taint", 5))).toEqual([]);
   });
 
   it("the list of plugins imports plugins' entries, code of commands that start at once, and nothing deeper", () => {
@@ -103,7 +103,7 @@ describe("who may import what", () => {
 
   it("an adapter is made of sessarc, sessarc/adapter and sessarc/files", () => {
     const folders = readdirSync(join(root, "plugins")).filter((name) =>
-      /\bdefineAdapter\(/.test(sourceOf(`plugins/${name}/index.ts`)),
+      /\bdefineAdapter\(/.test(toSource(`plugins/${name}/index.ts`)),
     );
     expect(folders.length).toBeGreaterThan(25);
     const entries = new Set(folders.flatMap((name) => importsBelow(`plugins/${name}`)).map((i) => i.target));
@@ -116,7 +116,7 @@ describe("who may import what", () => {
 
   it("no name is exported by two entries", () => {
     const names = Object.values(ENTRIES).flatMap((file) =>
-      [...sourceOf(file).matchAll(/\bexport (?:type )?\{([^}]*)\} from/g)].flatMap(([, list = ""]) => list.split(",")),
+      [...toSource(file).matchAll(/\bexport (?:type )?\{([^}]*)\} from/g)].flatMap(([, list = ""]) => list.split(",")),
     );
     const bare = names.map((name) => name.trim().replace(/^(type )?(\w+ as )?/, "")).filter(Boolean);
     expect(bare.length).toBeGreaterThan(150);
@@ -261,7 +261,7 @@ async function allAdapters(): Promise<{ name: string; label: string }[]> {
 
 /** The folders of plugins that are adapters. */
 const adapterFolders = (): string[] =>
-  readdirSync(join(root, "plugins")).filter((name) => /\bdefineAdapter\(/.test(sourceOf(`plugins/${name}/index.ts`)));
+  readdirSync(join(root, "plugins")).filter((name) => /\bdefineAdapter\(/.test(toSource(`plugins/${name}/index.ts`)));
 
 /** A source without its comments. */
 const codeOf = (file: string): string =>
@@ -269,7 +269,7 @@ const codeOf = (file: string): string =>
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/(^|\s)\/\/.*$/gm, "");
 
-const sourceOf = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "");
+const toSource = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "");
 
 /** Core's rooms from the ground up; what is in none of them is the roof. */
 const ROOMS = [
@@ -289,7 +289,7 @@ const ROOMS = [
   "serve",
 ];
 
-function floorOf(file: string): number {
+function toFloor(file: string): number {
   const [, room = "", inside] = file.split("/");
   if (room === "index.ts" || room === "entries") return ROOMS.length;
   if (room === "cli") return ROOMS.length + 1;
@@ -322,19 +322,19 @@ function findCircle(arrows: ReadonlyMap<string, readonly string[]>): string[] {
 const isPackage = (i: Import) => !/^(core|plugins|ui|test|playground)\//.test(i.target);
 
 /** Which rooms below `folder` import which; a room's path has `depth` names. */
-function arrowsOf(imports: readonly Import[], folder: string, depth: number): Map<string, Set<string>> {
-  const roomOf = (path: string) => path.split("/").slice(0, depth).join("/");
+function toArrows(imports: readonly Import[], folder: string, depth: number): Map<string, Set<string>> {
+  const toRoom = (path: string) => path.split("/").slice(0, depth).join("/");
   const arrows = new Map<string, Set<string>>();
   for (const { file, target } of imports) {
     if (!file.startsWith(`${folder}/`) || !target.startsWith(`${folder}/`)) continue;
-    const [from, to] = [roomOf(file), roomOf(target)];
+    const [from, to] = [toRoom(file), toRoom(target)];
     if (from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
   }
   return arrows;
 }
 
 /** Those that can be reached from themselves, with the way. */
-function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+function toCircles(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const wayBack = (to: string, at: string, seen: Set<string>): string[] | undefined => {
     if (seen.has(at)) return undefined;
     seen.add(at);
@@ -353,13 +353,13 @@ function importsBelow(folder: string): Import[] {
   if (!existsSync(path)) return [];
   return readdirSync(path, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(ts|vue|mts)$/.test(name) && !/(^|\/)(node_modules|dist|data)\//.test(name))
-    .flatMap((name) => importsOf(`${folder}/${name.replaceAll("\\", "/")}`));
+    .flatMap((name) => toImports(`${folder}/${name.replaceAll("\\", "/")}`));
 }
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)(\s*\.\s*[A-Z])?/g;
 
-function importsOf(file: string): (Import & { dynamic: boolean })[] {
+function toImports(file: string): (Import & { dynamic: boolean })[] {
   return [...codeOf(file).matchAll(IMPORT)].map(([, type, fixed, lazy, member]) => {
     const written = fixed ?? lazy ?? "";
     const target = written.startsWith(".") ? relative(root, resolve(root, dirname(file), written)) : written;
@@ -372,6 +372,6 @@ function importsOf(file: string): (Import & { dynamic: boolean })[] {
 function reach(entry: string, seen = new Set<string>()): Import[] {
   if (seen.has(entry)) return [];
   seen.add(entry);
-  const now = importsOf(entry).filter((i) => !i.typeOnly && !i.dynamic);
+  const now = toImports(entry).filter((i) => !i.typeOnly && !i.dynamic);
   return [...now, ...now.flatMap((i) => (i.target.endsWith(".ts") ? reach(i.target, seen) : []))];
 }

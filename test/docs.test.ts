@@ -5,7 +5,7 @@ import { ERRORS, type Plugin } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 import { CORE_ERRORS } from "../core/errors/codes.ts";
-import { ENTRIES, namesOf } from "./entries.ts";
+import { ENTRIES, toNames } from "./entries.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const read = (path: string) => readFileSync(here(path), "utf8");
@@ -29,7 +29,7 @@ describe("core/README.md", () => {
 
 describe("public names", () => {
   it("each has a comment that says what it is", () => {
-    const names = ENTRIES.flatMap(([entry, file]) => namesOf(file).map((one) => ({ entry, ...one })));
+    const names = ENTRIES.flatMap(([entry, file]) => toNames(file).map((one) => ({ entry, ...one })));
     expect(names.length).toBeGreaterThan(150);
     expect(names.filter(({ doc }) => doc === "").map(({ entry, name }) => `${name} of ${entry}`)).toEqual([]);
   });

@@ -26,27 +26,27 @@ const parse = (file: string) =>
   ts.createSourceFile(file, readFileSync(join(ROOT, file), "utf8"), ts.ScriptTarget.Latest, true);
 
 /** The first sentence of an entry's comment, without its name. */
-export const purposeOf = (file: string): string =>
+export const toPurpose = (file: string): string =>
   /^\/\*\* Public entry (?:of )?`[\w/]+`: (.*?)\. /.exec(readFileSync(join(ROOT, file), "utf8"))?.[1] ?? "";
 
 /** What the file of an entry exports, sorted by name. */
-export function namesOf(file: string): PublicName[] {
+export function toNames(file: string): PublicName[] {
   const names = parse(file).statements.flatMap((statement): PublicName[] => {
     if (!ts.isExportDeclaration(statement) || !statement.moduleSpecifier || !statement.exportClause) return [];
     if (!ts.isStringLiteral(statement.moduleSpecifier) || !ts.isNamedExports(statement.exportClause)) return [];
     const from = join(dirname(file), statement.moduleSpecifier.text);
     return statement.exportClause.elements.map((element) => {
-      const found = declarationOf(from, (element.propertyName ?? element.name).text);
-      return { name: element.name.text, kind: kindOf(found, element.name.text), doc: docOf(found) };
+      const found = toDeclaration(from, (element.propertyName ?? element.name).text);
+      return { name: element.name.text, kind: kindOf(found, element.name.text), doc: toDoc(found) };
     });
   });
   return names.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function declarationOf(file: string, name: string): ts.Statement {
+function toDeclaration(file: string, name: string): ts.Statement {
   const source = parse(file);
   const again = new RegExp(`export (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from "([^"]+)"`).exec(source.text)?.[1];
-  if (again) return declarationOf(join(dirname(file), again), name);
+  if (again) return toDeclaration(join(dirname(file), again), name);
   const found = source.statements.find((statement) => {
     if (ts.isVariableStatement(statement))
       return statement.declarationList.declarations.some((one) => one.name.getText() === name);
@@ -67,18 +67,18 @@ function kindOf(node: ts.Statement, name: string): string {
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return "type";
   const initial = ts.isVariableStatement(node) ? node.declarationList.declarations[0]?.initializer : undefined;
   const called = ts.isFunctionDeclaration(node) ? node : initial && ts.isArrowFunction(initial) ? initial : undefined;
-  return called ? `${name}(${called.parameters.map(parameterOf).join(", ")})` : "value";
+  return called ? `${name}(${called.parameters.map(toParameter).join(", ")})` : "value";
 }
 
 /** An argument that is taken apart is shown by its members; `?`: it may be left out. */
-function parameterOf({ name, dotDotDotToken, questionToken, initializer }: ts.ParameterDeclaration): string {
+function toParameter({ name, dotDotDotToken, questionToken, initializer }: ts.ParameterDeclaration): string {
   const members = ts.isObjectBindingPattern(name)
     ? `{ ${name.elements.map((one) => (one.propertyName ?? one.name).getText()).join(", ")} }`
     : name.getText();
   return `${dotDotDotToken ? "..." : ""}${members}${questionToken || initializer ? "?" : ""}`;
 }
 
-function docOf(node: ts.Statement): string {
+function toDoc(node: ts.Statement): string {
   const comments = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   return (ts.getTextOfJSDocComment(comments.at(-1)?.comment) ?? "").replace(/\s+/g, " ").trim();
 }

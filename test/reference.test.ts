@@ -12,7 +12,7 @@ import { createTestKernel } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import { COMMON_HELP, COMMON_OPTIONS } from "../core/cli/args.ts";
 import { allCommands } from "../core/cli/commands.ts";
-import { ENTRIES, namesOf, purposeOf } from "./entries.ts";
+import { ENTRIES, toNames, toPurpose } from "./entries.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const page = (name: string) => here(`../docs/reference/${name}.md`);
@@ -87,12 +87,12 @@ describe("docs/reference", () => {
 
   it("entries", async () => {
     const parts = ENTRIES.map(([entry, file]) => {
-      const rows = namesOf(file).map(({ name, kind, doc }) => [
+      const rows = toNames(file).map(({ name, kind, doc }) => [
         `\`${kind.includes("(") ? kind : name}\``,
         kind.includes("(") ? "function" : kind,
         doc,
       ]);
-      return `## ${entry}\n\n${purposeOf(file)}.\n\n${table(["name", "", "what it is"], rows)}`;
+      return `## ${entry}\n\n${toPurpose(file)}.\n\n${table(["name", "", "what it is"], rows)}`;
     });
     const intro =
       "Every name that a plugin or a program imports, by its one entry. `sessarc/test` holds the contract suites, `sessarc/dashboard` the types of a page, `sessarc/plugins/<name>` those that a built-in plugin adds.";
@@ -124,11 +124,11 @@ describe("docs/reference", () => {
 
   it("configuration", async () => {
     const config = readFileSync(here("../core/config/config.ts"), "utf8");
-    const own = membersOf(config, "UserConfig");
+    const own = toMembers(config, "UserConfig");
     const added = sources().flatMap(([folder, text]) =>
       folder === "core"
         ? []
-        : membersOf(text, "UserConfig").map((row) => [...row.slice(0, 2), `${row[2]} (${folder})`]),
+        : toMembers(text, "UserConfig").map((row) => [...row.slice(0, 2), `${row[2]} (${folder})`]),
     );
     const intro =
       "`sessarc.config.{mjs,js,ts}` in the working directory, else in `~/.config/sessarc/`. Flags override the environment, the environment overrides the file.";
@@ -196,7 +196,7 @@ function hooksIn(text: string): string[][] {
 }
 
 /** Members of an interface: name, type, doc comment. */
-function membersOf(text: string, name: string): string[][] {
+function toMembers(text: string, name: string): string[][] {
   const block = new RegExp(`interface ${name}(?: extends [^{]+)? \\{([\\s\\S]*?)\\n {0,2}\\}`).exec(text)?.[1] ?? "";
   return [...block.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(\w+)\??:\s*([\s\S]*?);(?:\n|$)/g)].map(
     ([, doc = "", key = "", type = ""]) => [`\`${key}\``, `\`${type.replace(/\s*\| undefined/g, "")}\``, plain(doc)],

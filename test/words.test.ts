@@ -79,11 +79,11 @@ const prose = tracked.filter(
 /** `file:line: "phrase" -> instead` of each idiom in a file. */
 function idiomsIn(path: string): string[] {
   const lines = readFileSync(join(root, path), "utf8").split("\n");
-  return phrasesOf(lines).map(({ line, phrase, instead }) => `${path}:${line}: "${phrase}" -> ${instead}`);
+  return toPhrases(lines).map(({ line, phrase, instead }) => `${path}:${line}: "${phrase}" -> ${instead}`);
 }
 
 /** A sentence may go on in the next line, after that line's comment mark. */
-function phrasesOf(lines: readonly string[]): { line: number; phrase: string; instead: string }[] {
+function toPhrases(lines: readonly string[]): { line: number; phrase: string; instead: string }[] {
   return lines.flatMap((line, at) => {
     const own = line.trimEnd();
     const next = (lines[at + 1] ?? "").replace(/^\s*(?:\*(?!\/)|\/\/|#+)?\s*/, "");
@@ -103,12 +103,12 @@ describe("plain words", () => {
 
   it("finds each phrase, in one line and across two lines of a comment", () => {
     const examples = ["what is none", "it is told", "made anew", "by itself", "looked at", "stands in"];
-    const missed = examples.filter((phrase) => phrasesOf([` * a ${phrase} b`]).length === 0);
+    const missed = examples.filter((phrase) => toPhrases([` * a ${phrase} b`]).length === 0);
     expect(missed).toEqual([]);
-    expect(phrasesOf(["// The row stands", "// in the file."])).toEqual([
+    expect(toPhrases(["// The row stands", "// in the file."])).toEqual([
       { line: 1, phrase: "stands in", instead: expect.any(String) },
     ]);
-    expect(phrasesOf(["const anew = stands.filter(nothing)"])).toEqual([]);
+    expect(toPhrases(["const anew = stands.filter(nothing)"])).toEqual([]);
   });
 });
 
@@ -119,20 +119,20 @@ const OTHER_SHAPE = ["README.md", "plugins/README.md", "playground/create-sessar
 
 describe.skipIf(tracked.length === 0)("READMEs", () => {
   const readmes = tracked.filter((path) => /(?:^|\/)README\.md$/.test(path) && !path.startsWith("test/fixtures/"));
-  const textOf = (path: string) => readFileSync(join(root, path), "utf8");
+  const toText = (path: string) => readFileSync(join(root, path), "utf8");
 
   it.each(readmes)("%s has at most 120 lines", (path) => {
-    expect(textOf(path).trimEnd().split("\n").length).toBeLessThanOrEqual(120);
+    expect(toText(path).trimEnd().split("\n").length).toBeLessThanOrEqual(120);
   });
 
   it.each(readmes)("%s begins with a title and what it is", (path) => {
-    expect(textOf(path)).toMatch(/^# [^\n]+\n\n[^#|\n][^\n]+/);
+    expect(toText(path)).toMatch(/^# [^\n]+\n\n[^#|\n][^\n]+/);
   });
 
-  it.each(readmes.filter((path) => !OTHER_SHAPE.includes(path) && textOf(path).split("\n").length > 60))(
+  it.each(readmes.filter((path) => !OTHER_SHAPE.includes(path) && toText(path).split("\n").length > 60))(
     "%s says how to use it, how it works, which files, which decisions",
     (path) => {
-      const headings = [...textOf(path).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+      const headings = [...toText(path).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
       expect(headings.filter((heading) => heading !== undefined && SECTIONS.includes(heading))).toEqual(SECTIONS);
     },
   );

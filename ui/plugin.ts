@@ -91,7 +91,7 @@ async function addModules(router: Router): Promise<void> {
       const url = `/plugins/${name}/ui.js`;
       try {
         const module = (await import(/* @vite-ignore */ url)) as { default: DashboardModule };
-        addExtension(name, rank, module.default(await hostOf(router)), router);
+        addExtension(name, rank, module.default(await toHost(router)), router);
       } catch (error) {
         console.error(`The dashboard part of a plugin failed: ${url}`, error);
       }
@@ -100,7 +100,7 @@ async function addModules(router: Router): Promise<void> {
 }
 
 /** The kit is loaded with the first module: without plugins' pages nothing is made of it. */
-const hostOf = async (router: Router): Promise<DashboardHost> => ({
+const toHost = async (router: Router): Promise<DashboardHost> => ({
   vue,
   kit: (await import("./kit.ts")).kit,
   api,

@@ -7,11 +7,11 @@ const HEAD = 3840;
 const BEFORE = 256;
 
 /** What a file looked like up to `offset`: hashes of its first bytes and of those right before the offset; empty where it is shorter. */
-export function markOf(fd: number, offset: number): { mark: string; bytes: number } {
+export function toMark(fd: number, offset: number): { mark: string; bytes: number } {
   if (fstatSync(fd).size < offset) return { mark: "", bytes: 0 };
   const head = Math.min(offset, HEAD);
   const before = Math.min(offset - head, BEFORE);
-  return { mark: `${head}:${hashOf(fd, 0, head)}:${hashOf(fd, offset - before, before)}`, bytes: head + before };
+  return { mark: `${head}:${toHash(fd, 0, head)}:${toHash(fd, offset - before, before)}`, bytes: head + before };
 }
 
 /** The mark of a compressed log: its size and what it looked like up to there. */
@@ -19,7 +19,7 @@ export function packedMark(path: string): string {
   const fd = openRegularSync(path);
   try {
     const { size } = fstatSync(fd);
-    return `${size}:${markOf(fd, size).mark}`;
+    return `${size}:${toMark(fd, size).mark}`;
   } finally {
     closeSync(fd);
   }
@@ -31,13 +31,13 @@ export function isGrown(path: string, mark: string): boolean {
   if (size === undefined) return false;
   const fd = openRegularSync(path);
   try {
-    return markOf(fd, Number(size)).mark === rest;
+    return toMark(fd, Number(size)).mark === rest;
   } finally {
     closeSync(fd);
   }
 }
 
-function hashOf(fd: number, position: number, length: number): string {
+function toHash(fd: number, position: number, length: number): string {
   if (length === 0) return "";
   const bytes = Buffer.alloc(length);
   const count = readSync(fd, bytes, 0, length, position);

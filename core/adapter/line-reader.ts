@@ -4,7 +4,7 @@ import { closeSync, existsSync, readSync } from "node:fs";
 import type { LineParser, NewEvent } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { splitRows } from "../utils/joined-rows.ts";
 import { type ByteSource, fileSource, isPacked, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
@@ -48,7 +48,7 @@ export function createReader(parser: LineParser, path: string): Reader {
       if (Array.isArray(made)) for (const event of made) push(event);
       else push(made);
     } catch (cause) {
-      const where = { path, place: placeOf(path, offset), reason: messageOf(cause) };
+      const where = { path, place: toPlace(path, offset), reason: toMessage(cause) };
       throw new SessarcError("ADAPTER_FAILED", where, { cause });
     }
   };
@@ -118,7 +118,7 @@ const startsWith = (bytes: Buffer, start: Buffer, from: number, to: number): boo
 const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
 
 /** Which line of the log begins at `offset`; counted only when a row failed. Offsets of compressed logs are those of their content. */
-function placeOf(path: string, offset: number): string {
+function toPlace(path: string, offset: number): string {
   if (isPacked(path) || !existsSync(path)) return `byte ${offset} of its content`;
   const fd = openRegularSync(path);
   try {
@@ -147,7 +147,7 @@ export function advance(cutter: LineCutter, reader: Reader): boolean {
 
 class DamagedSource extends Error {}
 
-export async function sourceOf(path: string): Promise<ByteSource> {
+export async function readSource(path: string): Promise<ByteSource> {
   if (!isPacked(path)) return fileSource(path);
   const source = await zstdSource(path);
   return {

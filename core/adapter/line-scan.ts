@@ -37,11 +37,11 @@ export async function scanLines(path: string, onLine: OnLine): Promise<void> {
   }
 }
 
-/** The rows on a line of a log, as `rowsOf` gives those of bytes. */
-export const rowsIn = (line: string): object[] => rowsOf(Buffer.from(line), true).map(({ row }) => row);
+/** The rows on a line of a log, as `toRows` gives those of bytes. */
+export const rowsIn = (line: string): object[] => toRows(Buffer.from(line), true).map(({ row }) => row);
 
 /** The rows of a line as the reader of whole sessions finds them: one, or several where a kill left them on one line. */
-export function rowsOf(line: Buffer, isEnded: boolean): { row: object; from: number; to: number }[] {
+export function toRows(line: Buffer, isEnded: boolean): { row: object; from: number; to: number }[] {
   const start = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? 3 : 0;
   try {
     const row: unknown = JSON.parse(line.toString("utf8", start));

@@ -74,14 +74,14 @@ export function withUniqueKeys(root: string, refs: readonly NewRef[]): NewRef[] 
   }
   return [...groups].flatMap(([key, group]) =>
     (group.length > 1 && group.every((ref) => ref.exclusive) ? withoutCopies(group) : group).map((ref, index) => {
-      const beside = `${key}~${hashOf(ref.path.slice(root.length))}`;
+      const beside = `${key}~${toHash(ref.path.slice(root.length))}`;
       if (group.length === 1) return { ...ref, key };
       return index === 0 ? { ...ref, key, otherKey: beside } : { ...ref, key: beside, otherKey: key };
     }),
   );
 }
 
-const hashOf = (text: string): string =>
+const toHash = (text: string): string =>
   createHash("sha1").update(text.replaceAll(sep, "/")).digest("hex").slice(0, 10);
 
 /**

@@ -23,7 +23,7 @@ export function createOpenReader({ open, token = ({ path }) => sqliteVersion(pat
 
   async function follow(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): Promise<Tail> {
     const id = `${ref.path}\n${ref.key}`;
-    const past = stateOf(cursor);
+    const past = toState(cursor);
     const known = summaries.get(id);
     const now = await token(ref, env);
     const nothing = (summary: SessionSummary, version: string): Tail => {
@@ -168,7 +168,7 @@ async function collect(
   }
 }
 
-function stateOf(cursor: Cursor | undefined): { token: string; version: string } | undefined {
+function toState(cursor: Cursor | undefined): { token: string; version: string } | undefined {
   const state = cursor?.state;
   if (!isRecord(state)) return undefined;
   const { token, version } = state;

@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventBatches, LineParser, LogLine } from "../contract/adapter.ts";
 import type { SessionSummary } from "../session/session.ts";
 import { createCutter } from "../utils/jsonl.ts";
-import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
+import { advance, createReader, type LogFile, readSource } from "./line-reader.ts";
 
 /**
  * Events in batches of about 1 MiB of log, then the summary. Bad and over-long lines are counted, a half-written last
  * line is `pending`. Blocks for one chunk at a time (a few ms); memory is one chunk and its events.
  */
 export async function* readLog(ref: LogFile, parser: LineParser): EventBatches<SessionSummary> {
-  const cutter = createCutter(await sourceOf(ref.path));
+  const cutter = createCutter(await readSource(ref.path));
   const reader = createReader(parser, ref.path);
   try {
     for (;;) {

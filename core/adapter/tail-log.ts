@@ -6,8 +6,8 @@ import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import { createCutter, fileSource, isPacked } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
-import { isGrown, markOf, packedMark } from "./file-mark.ts";
-import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
+import { isGrown, packedMark, toMark } from "./file-mark.ts";
+import { advance, createReader, type LogFile, readSource } from "./line-reader.ts";
 
 type MakeParser<Ref> = (ref: Ref) => MaybePromise<LineParser>;
 
@@ -58,7 +58,7 @@ export async function* tailLog<Ref extends LogFile>(
   const fd = openRegularSync(ref.path);
   let close = () => closeSync(fd);
   try {
-    const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
+    const before = cursor ? toMark(fd, cursor.offset) : { mark: "", bytes: 0 };
     // A log that was cut while it was read has no mark.
     const known = before.mark !== "" && before.mark === cursor?.head ? await OpenLog.at(cursor, ref) : undefined;
     const log = known ?? (await OpenLog.of(ref, makeParser));
@@ -72,7 +72,7 @@ export async function* tailLog<Ref extends LogFile>(
       const read = start + cutter.bytesRead;
       // The end is read in the same turn: a log that is cut and written again in between would be half of either.
       if (read >= fstatSync(fd).size) continue;
-      first ??= { offset: read, mark: markOf(fd, read).mark };
+      first ??= { offset: read, mark: toMark(fd, read).mark };
       if (reader.events.length > 0) {
         yield reader.events;
         reader.events = [];
@@ -80,11 +80,11 @@ export async function* tailLog<Ref extends LogFile>(
       await nextTurn();
     }
     reader.last(cutter);
-    const isSame = first === undefined || markOf(fd, first.offset).mark === first.mark;
+    const isSame = first === undefined || toMark(fd, first.offset).mark === first.mark;
     // An unfinished row is read again next time; a finished one that only lacks its newline is not.
     const offset = start + cutter.bytesRead - reader.left;
     // Before anyone else has a turn: what is written then is not what was read.
-    const after = known && start === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
+    const after = known && start === offset ? { ...before, bytes: 0 } : toMark(fd, offset);
     const { seq } = reader;
     reader.end(ref);
     // What follows the last row is no row's: once such a log grows, it is read from its start.
@@ -119,7 +119,7 @@ async function tailPacked<Ref extends LogFile>(
   const { reader } = log;
   let bytesRead = 0;
   if (!isSame) {
-    const cutter = createCutter(await sourceOf(ref.path));
+    const cutter = createCutter(await readSource(ref.path));
     try {
       while (advance(cutter, reader)) await nextTurn();
       reader.last(cutter);

@@ -14,23 +14,23 @@ type Arguments = { [key: string]: Json };
 export function toolActions(role: ToolRole | undefined, input: Json | undefined): ToolAction[] | undefined {
   switch (role) {
     case "shell":
-      return [commandOf(input)];
+      return [toCommand(input)];
     case "patch":
-      return patchOf(input);
+      return toPatch(input);
     case "write":
     case "edit":
-      return typeof input === "string" && isPatch(input) ? patchOf(input) : editsOf(input);
+      return typeof input === "string" && isPatch(input) ? toPatch(input) : toEdits(input);
     case "delete":
-      return pathsOf(input).map((path) => ({ do: "delete", path }));
+      return toPaths(input).map((path) => ({ do: "delete", path }));
     case "move":
-      return [moveOf(input)];
+      return [toMove(input)];
     default:
       return undefined;
   }
 }
 
-function commandOf(input: Json | undefined): ToolAction {
-  const args = argumentsOf(input);
+function toCommand(input: Json | undefined): ToolAction {
+  const args = toArguments(input);
   const command =
     typeof input === "string" ? input : NAMES.command.map((name) => args[name]).find((it) => it !== undefined);
   const cwd = first(args, NAMES.folder);
@@ -63,14 +63,14 @@ function patchInCommand(command: string): string | undefined {
   return start < 0 || end < start ? undefined : `${command.slice(start, end)}*** End Patch`;
 }
 
-function patchOf(input: Json | undefined): ToolAction[] {
-  const text = typeof input === "string" ? input : first(argumentsOf(input), NAMES.patch);
+function toPatch(input: Json | undefined): ToolAction[] {
+  const text = typeof input === "string" ? input : first(toArguments(input), NAMES.patch);
   return [text ? { do: "patch", text } : { do: "unknown", reason: "the log does not hold the patch" }];
 }
 
-function editsOf(input: Json | undefined): ToolAction[] {
-  const args = argumentsOf(input);
-  const path = pathsOf(args)[0];
+function toEdits(input: Json | undefined): ToolAction[] {
+  const args = toArguments(input);
+  const path = toPaths(args)[0];
   // The text editor that models are trained with names its deed in `command`.
   if (args.command === "view") return [];
   const line = args.insert_line;
@@ -80,17 +80,17 @@ function editsOf(input: Json | undefined): ToolAction[] {
     return [{ do: "unknown", reason: "cells of notebooks are not replayed", ...at(path) }];
   const list = NAMES.edits.map((name) => args[name]).find(Array.isArray);
   if (list) {
-    const actions = list.map((item) => editOf(item, path));
+    const actions = list.map((item) => toEdit(item, path));
     return actions.length > 0 ? joined(actions) : [{ do: "unknown", reason: "the call names no edit", ...at(path) }];
   }
   const patch = first(args, NAMES.patch);
   if (patch !== undefined && isPatch(patch)) return [{ do: "patch", text: patch }];
-  return [editOf(args, path)];
+  return [toEdit(args, path)];
 }
 
-function editOf(value: Json, outer: string | undefined): ToolAction {
-  const args = argumentsOf(value);
-  const path = pathsOf(args)[0] ?? outer;
+function toEdit(value: Json, outer: string | undefined): ToolAction {
+  const args = toArguments(value);
+  const path = toPaths(args)[0] ?? outer;
   if (path === undefined) return { do: "unknown", reason: "the call names no file" };
   for (const [from, to] of NAMES.pairs) {
     const old = args[from];
@@ -120,8 +120,8 @@ function joined(actions: readonly ToolAction[]): ToolAction[] {
   return result;
 }
 
-function moveOf(input: Json | undefined): ToolAction {
-  const args = argumentsOf(input);
+function toMove(input: Json | undefined): ToolAction {
+  const args = toArguments(input);
   for (const [a, b] of NAMES.moves) {
     const from = args[a];
     const to = args[b];
@@ -130,8 +130,8 @@ function moveOf(input: Json | undefined): ToolAction {
   return { do: "unknown", reason: "the log does not hold both names" };
 }
 
-function pathsOf(input: Json | undefined): string[] {
-  const args = argumentsOf(input);
+function toPaths(input: Json | undefined): string[] {
+  const args = toArguments(input);
   const one = first(args, NAMES.path);
   if (one !== undefined && one !== "") return [one];
   const many = NAMES.paths.map((name) => args[name]).find(Array.isArray);
@@ -148,6 +148,6 @@ function first(args: Arguments, names: readonly string[]): string | undefined {
 
 const at = (path: string | undefined) => (path === undefined ? {} : { path });
 
-function argumentsOf(input: Json | undefined): Arguments {
+function toArguments(input: Json | undefined): Arguments {
   return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
 }

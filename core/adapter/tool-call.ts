@@ -88,15 +88,15 @@ export function toolCall(input: unknown): CallArguments {
   const paths = pathsIn(input);
   const patch = patchIn(input, args);
   return {
-    path: textOf(args, NAMES.path) ?? paths[0],
+    path: findText(args, NAMES.path) ?? paths[0],
     paths,
     edits: editsIn(args),
-    content: textOf(args, NAMES.content) ?? textOf(args, NAMES.sketch),
+    content: findText(args, NAMES.content) ?? findText(args, NAMES.sketch),
     patch,
-    command: patch === input ? "" : commandOf(input),
-    query: textOf(args, NAMES.query),
-    url: textOf(args, NAMES.url),
-    title: textOf(args, NAMES.title),
+    command: patch === input ? "" : toCommand(input),
+    query: findText(args, NAMES.query),
+    url: findText(args, NAMES.url),
+    title: findText(args, NAMES.title),
   };
 }
 
@@ -107,7 +107,7 @@ export function mainArgument(input: unknown): string {
 }
 
 /** The first of these that is a text and not empty. */
-export function textOf(args: Arguments, names: readonly string[]): string | undefined {
+export function findText(args: Arguments, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = args[name];
     if (typeof value === "string" && value !== "") return value;
@@ -139,12 +139,12 @@ export const isForAll = (args: Arguments): boolean =>
   args.replace_all === true || args.replaceAll === true || args.allow_multiple === true;
 
 function patchIn(input: unknown, args: Arguments): string | undefined {
-  const text = typeof input === "string" ? input : textOf(args, NAMES.patch);
+  const text = typeof input === "string" ? input : findText(args, NAMES.patch);
   return text !== undefined && /^(?:\s*\*\*\* Begin Patch|--- |@@|diff )/.test(text) ? text : undefined;
 }
 
 /** The command text of a shell call: a string, or the words given to `bash -lc`. Empty where there is none. */
-export function commandOf(input: unknown): string {
+export function toCommand(input: unknown): string {
   if (typeof input === "string") return input;
   if (!isRecord(input)) return "";
   const value = NAMES.command.map((name) => input[name]).find((it) => it !== undefined && it !== null);
@@ -179,7 +179,7 @@ export function pathsIn(input: unknown, role?: ToolRole): string[] {
       const value = input[key];
       if (!Array.isArray(value)) continue;
       for (const item of value) {
-        const path = isRecord(item) ? textOf(item, NAMES.path) : item;
+        const path = isRecord(item) ? findText(item, NAMES.path) : item;
         if (typeof path === "string" && path !== "") found.add(path);
       }
     }

@@ -2,7 +2,7 @@
 import type { ToolRole } from "../contract/adapter.ts";
 import type { RecordedCall, RecordedRead } from "../contract/tool-action.ts";
 import type { Json } from "../utils/json.ts";
-import { NAMES, textOf } from "./tool-call.ts";
+import { findText, NAMES } from "./tool-call.ts";
 
 /** Arguments that make a read one of a part. */
 const PARTS = [
@@ -32,7 +32,7 @@ export function wholeRead(
   result: { text: string; failed: boolean },
 ): RecordedRead | undefined {
   if (role !== "read" || result.failed) return undefined;
-  const path = pathOf(call.input);
+  const path = findPath(call.input);
   if (path === undefined) return undefined;
   const text = unwrapped(result.text).replace(NOTE, "");
   const lines = text.split("\n");
@@ -46,11 +46,11 @@ export function wholeRead(
   return { path, text: numbered ?? text };
 }
 
-function pathOf(input: Json | undefined): string | undefined {
+function findPath(input: Json | undefined): string | undefined {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined;
   if (PARTS.some((name) => input[name] !== undefined && input[name] !== null)) return undefined;
   if (input.command !== undefined && input.command !== "view") return undefined;
-  return textOf(input, NAMES.path);
+  return findText(input, NAMES.path);
 }
 
 /** OpenCode stands a file between tags, with the path before them. */

@@ -75,7 +75,7 @@ export async function startInBackground(
   });
   await free?.release();
   const [file = "", ...rest] = superviseWords(dataDir, args);
-  const child = spawn(file, rest, { detached: true, stdio: "ignore", env, windowsHide: true, cwd: homeOf(env) });
+  const child = spawn(file, rest, { detached: true, stdio: "ignore", env, windowsHide: true, cwd: toHome(env) });
   let hasEnded = false;
   const end = () => {
     hasEnded = true;
@@ -108,7 +108,7 @@ export async function awaitRunning(
 }
 
 /** The folder of a removed worktree would keep the service from starting programs. */
-const homeOf = (env: AdapterEnv["env"]): string => {
+const toHome = (env: AdapterEnv["env"]): string => {
   const home = env.HOME ?? env.USERPROFILE;
   return home && existsSync(home) ? home : dirname(process.execPath);
 };

@@ -6,14 +6,14 @@ import { basename, join } from "node:path";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import {
-  digestOf,
-  makeFolderOf,
+  makeFolderFor,
   type OutsideFile,
   outsideText,
   readOutside,
   removeFoldersOf,
   removeOutside,
   replaceOutside,
+  toDigest,
 } from "../outside/file.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { exec } from "../utils/exec.ts";
@@ -63,7 +63,7 @@ const FILE = "login.json";
 const ASKED = "login-asked";
 
 /** What the system has for this: found by asking, in this order. */
-async function kindOf(env: AdapterEnv): Promise<Kind> {
+async function readKind(env: AdapterEnv): Promise<Kind> {
   if (env.platform === "darwin") return "launchd";
   if (env.platform === "win32") return "windows-task";
   if (await hasSystemd(env)) return "systemd";
@@ -79,9 +79,9 @@ const hasSystemd = (env: AdapterEnv): Promise<boolean> =>
 
 /** What `start --at-login` writes and runs. Writes nothing. */
 export async function planLogin(dataDir: string, args: readonly string[], env: AdapterEnv): Promise<LoginPlan> {
-  const kind = await kindOf(env);
-  const unit: Unit = { words: superviseWords(dataDir, args), variables: foldersOf(env) };
-  const name = nameOf(dataDir, env);
+  const kind = await readKind(env);
+  const unit: Unit = { words: superviseWords(dataDir, args), variables: toFolders(env) };
+  const name = toName(dataDir, env);
   const config = env.env.XDG_CONFIG_HOME || join(env.home, ".config");
   switch (kind) {
     case "systemd":
@@ -106,12 +106,12 @@ export async function planLogin(dataDir: string, args: readonly string[], env: A
     case "autostart":
       return { kind, path: join(config, "autostart", `${name}.desktop`), text: desktopEntry(unit), commands: [] };
     case "profile":
-      return { kind, path: profileOf(env), text: profileLines(unit), commands: [] };
+      return { kind, path: toProfile(env), text: profileLines(unit), commands: [] };
   }
 }
 
 /** The one that a login shell reads: bash stops at the first of its own. */
-function profileOf(env: AdapterEnv): string {
+function toProfile(env: AdapterEnv): string {
   const shell = basename(env.env.SHELL ?? "");
   if (shell === "zsh") return join(env.env.ZDOTDIR || env.home, ".zprofile");
   const own = [".bash_profile", ".bash_login"].map((name) => join(env.home, name));
@@ -119,13 +119,13 @@ function profileOf(env: AdapterEnv): string {
 }
 
 /** `sessarc`; of another data directory than the usual one with a part of its digest. */
-function nameOf(dataDir: string, env: AdapterEnv): string {
+function toName(dataDir: string, env: AdapterEnv): string {
   if (dataDir === defaultDataDir(env)) return "sessarc";
   return `sessarc-${createHash("sha256").update(dataDir).digest("hex").slice(0, 8)}`;
 }
 
 /** Variables that name a folder or a file of the user's: a login session may not know those of the shell. */
-function foldersOf({ env, home }: AdapterEnv): Record<string, string> {
+function toFolders({ env, home }: AdapterEnv): Record<string, string> {
   const isOwn = (value: string) => value.startsWith(`${home}/`) || value.startsWith(`${home}\\`);
   const folders: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -149,10 +149,10 @@ export async function writeLogin(dataDir: string, plan: LoginPlan, env: AdapterE
     const written: Written = {
       kind: plan.kind,
       path: plan.path,
-      after: digestOf(bytes),
-      before: again ? again.before : file.bytes && digestOf(file.bytes),
+      after: toDigest(bytes),
+      before: again ? again.before : file.bytes && toDigest(file.bytes),
       backup: again ? again.backup : file.bytes && (await backUp(dataDir, file)),
-      madeFolder: again ? again.madeFolder : file.bytes ? null : ((await makeFolderOf(plan.path)) ?? null),
+      madeFolder: again ? again.madeFolder : file.bytes ? null : ((await makeFolderFor(plan.path)) ?? null),
     };
     // First what undoes it, then the write: a crash between the two leaves nothing that cannot be undone.
     await writeFileAtomic(join(dataDir, FILE), `${JSON.stringify(written, null, 2)}\n`);
@@ -189,12 +189,12 @@ async function backUp(dataDir: string, file: OutsideFile): Promise<string> {
 export async function removeLogin(dataDir: string, env: AdapterEnv): Promise<boolean> {
   const written = await readWritten(dataDir);
   if (!written) return false;
-  const name = nameOf(dataDir, env);
+  const name = toName(dataDir, env);
   if (written.kind === "systemd") await runAll([["systemctl", "--user", "disable", `${name}.service`]], env, true);
   if (written.kind === "windows-task") await runAll([["schtasks", "/Delete", "/F", "/TN", name]], env, true);
   const file = await readOutside(written.path);
   if (file.bytes !== null) {
-    const isUntouched = digestOf(file.bytes) === written.after;
+    const isUntouched = toDigest(file.bytes) === written.after;
     const before = written.backup === null ? null : await ifThere(readRegularBytes(written.backup));
     const rest = written.kind === "profile" ? Buffer.from(withoutLines(outsideText(file).text), "utf8") : null;
     const restored = isUntouched ? (before ?? null) : rest;

@@ -119,7 +119,7 @@ export async function status(ctx: CoreContext): Promise<number> {
   const { dataDir } = ctx.config;
   const [running, state, login] = [await findRunning(dataDir), await readState(dataDir), await readLogin(dataDir)];
   const live = running ? await ctx.get<StatusReport>("/status", {}, ctx.signal) : undefined;
-  const storage = await storageOf(ctx, running !== undefined);
+  const storage = await findStorage(ctx, running !== undefined);
   if (ctx.json) {
     ctx.answer({
       running: running !== undefined,
@@ -146,8 +146,8 @@ export async function status(ctx: CoreContext): Promise<number> {
     const { memoryBytes, processorMs } = live.process;
     const share = live.uptimeMs > 0 ? `, ${((100 * processorMs) / live.uptimeMs).toFixed(1)} % of a processor` : "";
     row("uses", `${formatBytes(memoryBytes)} of memory, ${formatDuration(processorMs)}${share}`);
-    for (const text of noticesOf(live, "waiting")) row("waits", text);
-    for (const text of noticesOf(live, "limits")) row("limit", text);
+    for (const text of toNotices(live, "waiting")) row("waits", text);
+    for (const text of toNotices(live, "limits")) row("limit", text);
     row("runs in", running.state ? "the background" : "a terminal, and ends with it: sessarc start");
   }
   if (storage) printStorage(storage, row);
@@ -176,7 +176,7 @@ interface StorageFigures {
 }
 
 /** Undefined without an archive, while another command has it open, and where no plugin answers. */
-async function storageOf(ctx: CoreContext, runs: boolean): Promise<StorageFigures | undefined> {
+async function findStorage(ctx: CoreContext, runs: boolean): Promise<StorageFigures | undefined> {
   const { dataDir } = ctx.config;
   if (!runs && (!hasArchive(dataDir) || (await readLock(dataDir)) !== undefined)) return undefined;
   return ctx.get<StorageFigures>("/storage", {}, ctx.signal).catch((error: unknown) => {
@@ -227,7 +227,7 @@ function sessionsText({ storage, sync }: StatusReport): string {
 }
 
 /** Lines of a section that a plugin added: texts, or objects with `text` and `since`. */
-function noticesOf(status: StatusReport, key: string): string[] {
+function toNotices(status: StatusReport, key: string): string[] {
   const section: unknown = status[key];
   return (Array.isArray(section) ? section : []).flatMap((one: unknown) => {
     if (typeof one === "string") return [one];
@@ -252,7 +252,7 @@ const TAIL_BYTES = 2 ** 20;
 export async function logs(ctx: CoreContext): Promise<number> {
   const limit = numberFlag(ctx.flags, "limit", 1, 100_000) ?? 100;
   const path = join(ctx.config.dataDir, LOG_FILE);
-  const first = await tailOf(path);
+  const first = await readTail(path);
   if (first === undefined) {
     ctx.err("No service ran in the background yet: sessarc start");
     return EXIT.nothing;
@@ -262,7 +262,7 @@ export async function logs(ctx: CoreContext): Promise<number> {
   let at = first.end;
   while (ctx.flags.follow === true && !ctx.signal.aborted) {
     await delay(FOLLOW_MS, undefined, { signal: ctx.signal }).catch(() => {});
-    const next = await tailOf(path, at);
+    const next = await readTail(path, at);
     // A rotated log begins again.
     if (next && next.text !== "") ctx.out(next.text.trimEnd());
     at = next?.end ?? 0;
@@ -271,7 +271,7 @@ export async function logs(ctx: CoreContext): Promise<number> {
 }
 
 /** The text of a file from `from` on, 1 MiB at most from its end; undefined without the file. */
-async function tailOf(path: string, from = 0): Promise<{ text: string; end: number } | undefined> {
+async function readTail(path: string, from = 0): Promise<{ text: string; end: number } | undefined> {
   const file = await ifThere(open(path));
   if (!file) return undefined;
   try {

@@ -153,7 +153,7 @@ export const CORE_COMMANDS: readonly Command[] = [
 export async function findKnown(name: string, sources: readonly PluginSource[]): Promise<Command | undefined> {
   const core = CORE_COMMANDS.find((command) => command.name === name);
   if (core) return core;
-  const declared = await commandsOf(sources.filter((source) => namesOf(source)?.includes(name)));
+  const declared = await readCommands(sources.filter((source) => findNames(source)?.includes(name)));
   return declared.find((command) => command.name === name);
 }
 
@@ -170,16 +170,16 @@ export async function findCommand(name: string, sources: readonly PluginSource[]
 }
 
 export async function allCommands(sources: readonly PluginSource[]): Promise<Command[]> {
-  return [...CORE_COMMANDS, ...(await commandsOf(sources.filter((source) => namesOf(source)?.length !== 0)))];
+  return [...CORE_COMMANDS, ...(await readCommands(sources.filter((source) => findNames(source)?.length !== 0)))];
 }
 
 /** Names that a source declares; undefined when it must be loaded to know them. */
-function namesOf(source: PluginSource): readonly string[] | undefined {
+function findNames(source: PluginSource): readonly string[] | undefined {
   if ("specifier" in source) return source.commands;
   return (source.commands ?? []).map((command) => command.name);
 }
 
-async function commandsOf(sources: readonly PluginSource[]): Promise<Command[]> {
+async function readCommands(sources: readonly PluginSource[]): Promise<Command[]> {
   if (sources.length === 0) return [];
   const { loadPlugins } = await import("../kernel/load.ts");
   // A broken plugin is reported where it would be used.

@@ -16,7 +16,7 @@ export interface Freshness {
 const WITHIN_MS = 1_000;
 
 /** As far as sizes and times of the logs show it, which costs some 5 µs a log. */
-export const freshnessOf = (client: Pick<Client, "get">): Promise<Freshness> => client.get<Freshness>("/sync");
+export const readFreshness = (client: Pick<Client, "get">): Promise<Freshness> => client.get<Freshness>("/sync");
 
 /**
  * Imports what is new, newest first, and reports on stderr what is left over, or why nothing can be imported (a full disk, an archive that is read

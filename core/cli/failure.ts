@@ -12,17 +12,17 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } a
 /** Prints the error and returns the exit code. Stacks are shown by `--debug` alone. */
 export function reportFailure(error: unknown, io: CliIo): number {
   if (io.argv.includes("--json")) {
-    io.stderr.write(`${JSON.stringify(bodyOf(error))}\n`);
+    io.stderr.write(`${JSON.stringify(toBody(error))}\n`);
     debugError("cli", "failed", error);
     return codeOf(error);
   }
   const style = createStyle(wantsColour(io.env.env, io.stderr.isTTY === true));
   const say = (text: string) => io.stderr.write(`${text}\n`);
-  say(`${style.red("error")} ${printable(sentenceOf(error))}`);
+  say(`${style.red("error")} ${printable(toSentence(error))}`);
   debugError("cli", "failed", error);
   if (error instanceof UsageError) {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
-  } else if (fixOf(error) !== undefined) say(`      ${printable(fixOf(error) ?? "")}`);
+  } else if (findFix(error) !== undefined) say(`      ${printable(findFix(error) ?? "")}`);
   else if (!isExpected(error))
     say(style.dim("      Most likely a bug: the same command with --debug shows where, for a report."));
   return codeOf(error);
@@ -31,13 +31,13 @@ export function reportFailure(error: unknown, io: CliIo): number {
 const isExpected = (error: unknown): boolean =>
   error instanceof ApiError || isSessarcError(error) || systemReason(error) !== undefined;
 
-function fixOf(error: unknown): string | undefined {
+function findFix(error: unknown): string | undefined {
   if (error instanceof UnreachableError) return "Stop that process, or start it again with `sessarc`.";
   return error instanceof ApiError || isSessarcError(error) ? (error.fix ?? undefined) : undefined;
 }
 
 /** With `--json` a failure is one line, the object that the HTTP API answers. */
-function bodyOf(error: unknown): ErrorBody {
+function toBody(error: unknown): ErrorBody {
   const [status, code] =
     error instanceof UsageError
       ? [400, "USAGE"]
@@ -46,27 +46,27 @@ function bodyOf(error: unknown): ErrorBody {
         : error instanceof ApiError || isSessarcError(error)
           ? [error.status, error.code]
           : [500, "FAILED"];
-  const fix = fixOf(error);
-  return { status, code, message: sentenceOf(error), ...(fix !== undefined && { fix }) };
+  const fix = findFix(error);
+  return { status, code, message: toSentence(error), ...(fix !== undefined && { fix }) };
 }
 
 function codeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
-  if (error instanceof ApiError || isSessarcError(error)) return exitOf(error);
+  if (error instanceof ApiError || isSessarcError(error)) return toExit(error);
   return error instanceof UnreachableError ? EXIT.unreachable : EXIT.failed;
 }
 
 /** Values that are refused before anything is asked. */
 const WRONG_VALUES = ["CONFIG_INVALID", "CONFIG_UNKNOWN_KEY", "CONFIG_UNREADABLE", "HOST_UNUSABLE"];
 
-function exitOf({ status, code }: { status: number; code: string }): number {
+function toExit({ status, code }: { status: number; code: string }): number {
   if (code === "ARCHIVE_LOCKED") return EXIT.unreachable;
   if (status === 400 || WRONG_VALUES.includes(code)) return EXIT.usage;
   return status === 404 ? EXIT.nothing : EXIT.failed;
 }
 
 /** `/somewhere/file: the disk is full` instead of the system's own words. */
-function sentenceOf(error: unknown): string {
+function toSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const reason = systemReason(error);
   if (reason === undefined || isSessarcError(error)) return error.message;

@@ -5,7 +5,7 @@ import { formatCount, formatMoney } from "../terminal/format.ts";
 import { accepted, readFrames } from "../terminal/frames.ts";
 import { createProgress, type ProgressState } from "../terminal/progress.ts";
 import { createStyle } from "../terminal/style.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import type { CoreContext } from "./context.ts";
 
 type Frame =
@@ -44,7 +44,7 @@ export async function runFirst(kernel: Kernel, ctx: CoreContext): Promise<void> 
     if (!kernel.closing.aborted) ctx.err(await sentence(kernel));
   } catch (error) {
     if (!kernel.closing.aborted)
-      ctx.err(`The first import did not end: ${messageOf(error)}. \`sessarc import\` goes on with it.`);
+      ctx.err(`The first import did not end: ${toMessage(error)}. \`sessarc import\` goes on with it.`);
   }
 }
 

@@ -82,9 +82,9 @@ async function runCommand(io: CliIo, taken: () => void): Promise<number> {
   try {
     let freshness: Freshness | undefined;
     if (command.current?.(flags) && hasArchive(config.dataDir)) {
-      const { catchUp, freshnessOf } = await import("./current.ts");
+      const { catchUp, readFreshness } = await import("./current.ts");
       const sync = flags.sync !== false && config.sync && !(await client.isService());
-      if (sync || flags.json === true) freshness = await freshnessOf(client);
+      if (sync || flags.json === true) freshness = await readFreshness(client);
       if (sync && freshness?.behind !== 0) {
         if (wanted.length < all.length) {
           // Only all plugins know all logs, and store all that a session has.

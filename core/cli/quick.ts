@@ -15,7 +15,7 @@ export async function runQuick(
   args: readonly string[],
   plugins: readonly PluginSource[],
 ): Promise<number | undefined> {
-  const load = quickOf(plugins, name);
+  const load = toQuick(plugins, name);
   if (!load) return undefined;
   const dataDir = await findDataDir(io, args);
   if (dataDir === undefined) return undefined;
@@ -34,7 +34,7 @@ export async function runQuick(
   });
 }
 
-function quickOf(plugins: readonly PluginSource[], name: string): (() => Promise<QuickCommand>) | undefined {
+function toQuick(plugins: readonly PluginSource[], name: string): (() => Promise<QuickCommand>) | undefined {
   for (const source of plugins) if ("specifier" in source && source.quick?.[name]) return source.quick[name];
   return undefined;
 }

@@ -3,10 +3,10 @@ import { AsyncResource } from "node:async_hooks";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
-import { adapterOf } from "../kernel/load.ts";
+import { findAdapter } from "../kernel/load.ts";
 import type { Served } from "../serve/serve.ts";
 import { hasArchive } from "../storage/present.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, hasLogs } from "./demo.ts";
 import { restWhenIdle } from "./rest.ts";
@@ -25,7 +25,7 @@ async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
   if (ctx.flags.demo === true) return createDemoHome(ctx.io.env);
   if (ctx.flags["or-demo"] !== true || (await isRunning(ctx))) return undefined;
   const { loadPlugins } = await import("../kernel/load.ts");
-  const adapters = (await loadPlugins(ctx.plugins, () => {})).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
+  const adapters = (await loadPlugins(ctx.plugins, () => {})).flatMap(({ plugin }) => findAdapter(plugin) ?? []);
   if ((await hasLogs(adapters, ctx.io.env)) || (await hasSessions(ctx))) return undefined;
   ctx.err("No logs of any assistant were found on this machine: showing sample data from a throw-away folder.");
   return createDemoHome(ctx.io.env);
@@ -135,7 +135,7 @@ async function importDemo(kernel: Kernel, ctx: CoreContext): Promise<string> {
   const { fillDemo } = await import("sessarc/plugins/demo");
   // The rest of the sample data stands without it.
   await fillDemo((method, path, body) => send(kernel, method, path, body)).catch((error: unknown) =>
-    ctx.err(`Sample skills are left out: ${messageOf(error)}`),
+    ctx.err(`Sample skills are left out: ${toMessage(error)}`),
   );
   const failed = answer.failed.length > 0 ? `, ${answer.failed.length} could not be read` : "";
   return `${answer.imported} sample sessions imported${failed}; they are removed when the service stops`;

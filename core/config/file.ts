@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf, withLimit } from "../utils/async.ts";
+import { toMessage, withLimit } from "../utils/async.ts";
 import { parseRecord, toText } from "../utils/json.ts";
 import { defaultConfigDir } from "../utils/path.ts";
 import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
@@ -51,7 +51,7 @@ async function readConfig(path: string): Promise<UserConfig> {
       value = (await importModule(pathToFileURL(path).href)).default;
     });
   } catch (cause) {
-    throw new SessarcError("CONFIG_UNREADABLE", { file: path, reason: messageOf(cause) }, { cause });
+    throw new SessarcError("CONFIG_UNREADABLE", { file: path, reason: toMessage(cause) }, { cause });
   }
   const config = checkConfig(value, path);
   // A folder of the file is meant from where the file is, not from where the command was run.
@@ -98,13 +98,13 @@ const broken = (specifier: string, error: unknown): PluginEntry => ({ specifier,
 
 /** A name becomes the file it means seen from `base`, so that it can be imported from anywhere (pool workers too). */
 async function locateOne(name: string, base: string): Promise<string> {
-  if (name.startsWith(".") || isAbsolute(name)) return entryOf(resolve(base, name));
+  if (name.startsWith(".") || isAbsolute(name)) return readEntry(resolve(base, name));
   if (/^[a-z]+:/.test(name)) return name;
   return (await resolveModule(name, join(base, "_.js"))) ?? name;
 }
 
 /** A file is meant itself, the folder of a package by its entry. */
-async function entryOf(path: string): Promise<string> {
+async function readEntry(path: string): Promise<string> {
   const manifest = parseRecord(await readFile(join(path, "package.json"), "utf8").catch(() => ""));
   if (!manifest) return pathToFileURL(path).href;
   // A package finds itself by its name where it has `exports`.

@@ -42,12 +42,12 @@ export async function settle(
   const values: Record<string, unknown> = { ...core };
   for (const [key, { schema }] of declared) {
     const result = await schema["~standard"].validate(keys[key] ?? {});
-    if (result.issues) throw invalidConfig(below(key, result), key, membersOf(key, schema), where);
+    if (result.issues) throw invalidConfig(below(key, result), key, toMembers(key, schema), where);
     values[key] = result.value;
   }
   // Every declared key has the value that its schema returned.
   const config = values as unknown as ResolvedConfig;
-  const settings = [...settingsOf(values, flags, declared)];
+  const settings = [...listSettings(values, flags, declared)];
   for (const one of settings) {
     const past = v.safeParse(one.schema, kept[one.key]);
     if (kept[one.key] !== undefined && !one.fixed && past.success) one.set(past.output);
@@ -55,7 +55,7 @@ export async function settle(
   return { config, settings };
 }
 
-function* settingsOf(
+function* listSettings(
   values: Record<string, unknown>,
   flags: readonly string[],
   declared: ReadonlyMap<string, ConfigKey>,
@@ -83,7 +83,7 @@ function* settingsOf(
       yield {
         // Its plugin augments the names.
         key: name as SettingKey,
-        schema: memberOf(schema, member),
+        schema: toMember(schema, member),
         configured: value(),
         fixed: flags.includes(name),
         value,
@@ -102,13 +102,13 @@ function below(key: string, { issues = [] }: SchemaResult<unknown>) {
 }
 
 /** Members that a valibot object names: for the nearest one of a misspelt key. */
-const membersOf = (key: string, schema: Schema) => Object.keys(entriesOf(schema)).map((member) => `${key}.${member}`);
+const toMembers = (key: string, schema: Schema) => Object.keys(toEntries(schema)).map((member) => `${key}.${member}`);
 
 /** What a member may be: without a valibot schema, any boolean or string. */
-function memberOf(schema: Schema, member: string): v.GenericSchema {
-  const own = entriesOf(schema)[member];
+function toMember(schema: Schema, member: string): v.GenericSchema {
+  const own = toEntries(schema)[member];
   return isSchema(own) ? own : v.union([v.boolean(), v.string()]);
 }
 
-const entriesOf = (schema: Schema) => ("entries" in schema && isRecord(schema.entries) ? schema.entries : {});
+const toEntries = (schema: Schema) => ("entries" in schema && isRecord(schema.entries) ? schema.entries : {});
 const isSchema = (value: unknown): value is v.GenericSchema => isRecord(value) && value.kind === "schema";

@@ -23,7 +23,7 @@ const schema = v.looseObject({
   values: v.optional(v.record(v.string(), v.unknown()), {}),
   prices: v.optional(v.record(v.string(), v.unknown()), {}),
 });
-const fileOf = (dataDir: string) => join(dataDir, "settings.json");
+const toFile = (dataDir: string) => join(dataDir, "settings.json");
 
 /** Throws CONFIG_INVALID with the file's name when it is not a settings file. Without a file nothing is set. */
 export async function readSettings(dataDir: string): Promise<Settings> {
@@ -42,7 +42,7 @@ export function writeSettings(
     const whole = await readWhole(dataDir);
     const changes = typeof change === "function" ? change(v.parse(schema, whole)) : change;
     await makeFolder(dataDir, 0o700);
-    const path = fileOf(dataDir);
+    const path = toFile(dataDir);
     await writeFileAtomic(path, `${JSON.stringify({ ...whole, ...changes }, null, 2)}\n`).catch(storageFailed(path));
   };
   const done = (writing.get(dataDir) ?? Promise.resolve()).then(write, write);
@@ -54,7 +54,7 @@ export function writeSettings(
 
 /** The file's own content, checked and otherwise as it stands. */
 async function readWhole(dataDir: string): Promise<Record<string, unknown>> {
-  const where = fileOf(dataDir);
+  const where = toFile(dataDir);
   let text: string;
   try {
     text = await readRegular(where);

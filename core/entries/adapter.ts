@@ -22,7 +22,7 @@ export {
 } from "../adapter/document-sessions.ts";
 export { withFolders } from "../adapter/folders.ts";
 export { type ListElement, readList, readListElement } from "../adapter/json-array.ts";
-export { rowsIn, rowsOf, scanLines } from "../adapter/line-scan.ts";
+export { rowsIn, scanLines, toRows } from "../adapter/line-scan.ts";
 export {
   type FoundLog,
   findLogs,
@@ -49,7 +49,7 @@ export {
 } from "../adapter/sqlite-sessions.ts";
 export { storedOutput } from "../adapter/stored-output.ts";
 export { toolActions } from "../adapter/tool-action.ts";
-export { commandOf, mainArgument, pathsIn, toolCall } from "../adapter/tool-call.ts";
+export { mainArgument, pathsIn, toCommand, toolCall } from "../adapter/tool-call.ts";
 export { wholeRead } from "../adapter/tool-read.ts";
 export { uriToPath } from "../adapter/uri.ts";
 export { unzstd } from "../adapter/zstd.ts";
@@ -84,8 +84,8 @@ export {
   mergeUsage,
   possible,
   replyHash,
-  slotOf,
   toCount,
+  toSlot,
   toTokens,
 } from "../session/usage.ts";
 export { lastWritten, openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";

@@ -1,10 +1,9 @@
 /** Public entry `sessarc/files`: reading and replacing files, other programs' settings, paths inside a folder, running programs. Re-exports only. */
 export { applyEdit, editSettings, type SettingsEdit, settingAt } from "../outside/edit.ts";
 export {
-  digestOf,
+  findMissingFolder,
   HARD_LINKED,
-  makeFolderOf,
-  missingFolderOf,
+  makeFolderFor,
   type OutsideFile,
   outsideBytes,
   outsideText,
@@ -13,6 +12,7 @@ export {
   removeOutside,
   replaceOutside,
   tempBeside,
+  toDigest,
 } from "../outside/file.ts";
 export { parseSettings, SettingsProblem, type SettingsSyntax, usable } from "../outside/parse.ts";
 export { isAfter } from "../outside/placed-file.ts";
@@ -26,10 +26,10 @@ export {
 } from "../outside/placement-group.ts";
 export { hasUnsettled, newPlacementId, type PlacedFile, type Placement } from "../outside/placement-journal.ts";
 export { createPlacements, type PlacementOwner, type Placements, type PlannedFile } from "../outside/placements.ts";
-export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
+export { findText as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
 export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
 export { attend, type ExecResult, endProcess, exec, isAlive, startProcess } from "../utils/exec.ts";
-export { type Space, spaceOf } from "../utils/free-space.ts";
+export { readSpace, type Space } from "../utils/free-space.ts";
 export { GIT_LIST_KEYS, GIT_OPTIONS, GIT_VARIABLES, gitEnvironment, gitFiltersOff } from "../utils/git.ts";
 export { codeOf, exists, isFolder, isGone, isReachable } from "../utils/gone.ts";
 export { isInside, resolveInside } from "../utils/path.ts";

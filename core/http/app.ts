@@ -101,7 +101,7 @@ function localFront(kernel: Kernel): Front {
   return {
     async check(event) {
       const head = headOf(event);
-      checkHead(head, { hosts: hostsOf(kernel), access: kernel.access });
+      checkHead(head, { hosts: toHosts(kernel), access: kernel.access });
       return kernel.access.required && isLogin(head) ? login(kernel, head.path) : undefined;
     },
     enter: (_route, _event, next) => next(),
@@ -129,7 +129,7 @@ function headerValues(raw: readonly string[], name: string): string[] {
 }
 
 /** Computed once per address. */
-function hostsOf(kernel: Kernel): ReadonlySet<string> {
+function toHosts(kernel: Kernel): ReadonlySet<string> {
   const { host, port } = kernel.address ?? kernel.config;
   const known = hostSets.get(kernel);
   if (known?.key === `${host} ${port}`) return known.names;
@@ -157,7 +157,7 @@ async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<{ a
   const body = toErrorBody(shown, errorId);
   const info = { method: event.req.method, path: event.url.pathname, errorId };
   if (body.status >= 500 && body.code !== "SHUTTING_DOWN") await kernel.notify("request:error", error, info);
-  return { answer: new JsonAnswer(body, body.status, headersOf(shown, body.status)), code: body.code };
+  return { answer: new JsonAnswer(body, body.status, toHeaders(shown, body.status)), code: body.code };
 }
 
 /** Work that was cancelled because the client disconnected is not an internal failure. */
@@ -165,7 +165,7 @@ function toShutdown(error: unknown): SessarcError | undefined {
   return error instanceof Error && error.name === "AbortError" ? new SessarcError("SHUTTING_DOWN", {}) : undefined;
 }
 
-function headersOf(error: unknown, status: number): Record<string, string> {
+function toHeaders(error: unknown, status: number): Record<string, string> {
   if (status === 401) return { "www-authenticate": 'Bearer realm="sessarc"' };
   if (!(error instanceof SessarcError)) return {};
   const { allow, seconds }: { allow?: unknown; seconds?: unknown } = error.params;

@@ -19,7 +19,7 @@ export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => 
       query: route.query ? await validate(route.query, readQuery(event.url.searchParams), "query") : undefined,
       body: isRead(event.req.method) ? undefined : await readBody(route, event),
       get signal() {
-        return signalOf(event, kernel);
+        return toSignal(event, kernel);
       },
     };
     return toAnswer(await route.handler(ctx), route.status ?? 200);
@@ -85,7 +85,7 @@ async function validateBody(schema: Schema, body: unknown): Promise<unknown> {
 }
 
 /** Aborts when the client disconnects or the kernel closes, whichever is first. */
-function signalOf(event: H3Event, kernel: Kernel): AbortSignal {
+function toSignal(event: H3Event, kernel: Kernel): AbortSignal {
   const known = signals.get(event);
   if (known) return known;
   const controller = new AbortController();

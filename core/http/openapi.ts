@@ -69,8 +69,8 @@ async function toOperation(
     operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/\W+/g, "_").replace(/_$/, ""),
     ...(route.agent ? { "x-agent": route.agent } : {}),
     parameters: [
-      ...names.map((name) => parameter(name, "path", true, propertiesOf(params)[name] ?? { type: "string" })),
-      ...Object.entries(propertiesOf(query)).map(([name, schema]) =>
+      ...names.map((name) => parameter(name, "path", true, toProperties(params)[name] ?? { type: "string" })),
+      ...Object.entries(toProperties(query)).map(([name, schema]) =>
         parameter(name, "query", isRequired(query, name), schema),
       ),
     ],
@@ -100,7 +100,7 @@ const parameter = (name: string, where: "path" | "query", required: boolean, sch
   schema,
 });
 
-function propertiesOf(schema: JsonObject | undefined): JsonObject {
+function toProperties(schema: JsonObject | undefined): JsonObject {
   const { properties } = schema ?? {};
   return typeof properties === "object" && properties !== null ? (properties as JsonObject) : {};
 }

@@ -1,7 +1,7 @@
 /** Checks what third-party adapters return at run time: it enters the archive, and an error must name the adapter. */
 import type { Adapter } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { codeOf } from "../utils/gone.ts";
 import type { Owner } from "./stray.ts";
 import { inSection } from "./watchdog.ts";
@@ -20,7 +20,7 @@ export function keepRoots(adapter: Adapter, report: (reason: string | undefined)
         report(undefined);
       } catch (error) {
         if (!/^E[A-Z]+$/.test(codeOf(error))) throw error;
-        report(messageOf(error));
+        report(toMessage(error));
       }
       return last;
     },

@@ -31,7 +31,7 @@ export function createDoor(registry: WritableRegistry, report?: (plugin: string,
     try {
       return sortPlugins(loaded);
     } catch (error) {
-      const culprit = culpritOf(error, loaded);
+      const culprit = findCulprit(error, loaded);
       if (!culprit) throw error;
       leaveOut(culprit, error);
       return sort(loaded.filter((it) => it !== culprit));
@@ -44,7 +44,7 @@ export function createDoor(registry: WritableRegistry, report?: (plugin: string,
       added.set(it.plugin.name, it);
     } catch (error) {
       // A built-in plugin keeps its names, whichever came first.
-      const other = isBuiltIn(it.source) ? added.get(otherOf(error)) : undefined;
+      const other = isBuiltIn(it.source) ? added.get(pickOther(error)) : undefined;
       leaveOut(other ?? it, error);
       if (!other) return;
       added.delete(other.plugin.name);
@@ -80,14 +80,14 @@ export function createDoor(registry: WritableRegistry, report?: (plugin: string,
 }
 
 /** Whom to leave out so that the rest can be sorted. */
-function culpritOf(error: unknown, loaded: readonly LoadedPlugin[]): LoadedPlugin | undefined {
+function findCulprit(error: unknown, loaded: readonly LoadedPlugin[]): LoadedPlugin | undefined {
   if (!isSessarcError(error) || (error.code !== "PLUGIN_MISSING" && error.code !== "PLUGIN_CYCLE")) return undefined;
   const { chain } = (error as SessarcError<"PLUGIN_MISSING" | "PLUGIN_CYCLE">).params;
   const names = error.code === "PLUGIN_MISSING" ? chain.slice(-2, -1) : chain;
   return loaded.find((it) => names.includes(it.plugin.name) && !isBuiltIn(it.source));
 }
 
-const otherOf = (error: unknown): string =>
+const pickOther = (error: unknown): string =>
   isSessarcError(error) && error.code === "DUPLICATE_NAME"
     ? (error as SessarcError<"DUPLICATE_NAME">).params.other
     : "";

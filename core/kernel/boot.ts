@@ -1,6 +1,6 @@
 /** From loaded plugins to the order they start in, and one step of a start. */
 import { isSessarcError, SessarcError } from "../errors/error.ts";
-import { messageOf, withLimit } from "../utils/async.ts";
+import { toMessage, withLimit } from "../utils/async.ts";
 import type { LoadedPlugin } from "./load.ts";
 import type { Owner } from "./stray.ts";
 
@@ -42,6 +42,6 @@ export async function runStep(owner: Owner, step: string, ms: number | undefined
   } catch (cause) {
     if (late && cause === late) throw late;
     const remedy = isSessarcError(cause) ? cause.fix : undefined;
-    throw new SessarcError("PLUGIN_FAILED", { ...owner, step, reason: messageOf(cause), remedy }, { cause });
+    throw new SessarcError("PLUGIN_FAILED", { ...owner, step, reason: toMessage(cause), remedy }, { cause });
   }
 }

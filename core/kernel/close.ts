@@ -1,6 +1,6 @@
 /** Closing: in reverse order of opening, each part within a time limit; a failure does not keep other parts from closing. */
 import { SessarcError } from "../errors/error.ts";
-import { messageOf, withLimit } from "../utils/async.ts";
+import { toMessage, withLimit } from "../utils/async.ts";
 
 export interface Closer {
   /** Aborts when closing begins. */
@@ -33,7 +33,7 @@ export function createCloser(timeoutMs: number): Closer {
     const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
     throw new SessarcError(
       "CLOSE_FAILED",
-      { count: failures.length, reason: failures.map(messageOf).join("; ") },
+      { count: failures.length, reason: failures.map(toMessage).join("; ") },
       { cause },
     );
   }

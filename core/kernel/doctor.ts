@@ -10,7 +10,7 @@ import { findBlocked, putAside } from "../storage/blocked.ts";
 import { DAMAGED } from "../storage/present.ts";
 import { toStorageError } from "../storage/storage-error.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { codeOf, isGone } from "../utils/gone.ts";
 import { takeClosed } from "../utils/log-files.ts";
 import { makeFolder } from "../utils/make-folder.ts";
@@ -46,7 +46,7 @@ export function asLine(
       report.signal?.throwIfAborted();
       const name = plugin === undefined ? "check" : `plugin ${plugin}`;
       const fix = isSessarcError(error) ? error.fix : undefined;
-      report.checks.push({ name, status: "fail", detail: messageOf(error), fix });
+      report.checks.push({ name, status: "fail", detail: toMessage(error), fix });
     }
   };
 }
@@ -69,7 +69,7 @@ async function findBarred(path: string): Promise<string | undefined> {
   const error = await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => error);
   if (error === undefined) return undefined;
   if (codeOf(error) === "ENOENT" && dirname(path) !== path) return findBarred(dirname(path));
-  return systemReason(error) ?? messageOf(error);
+  return systemReason(error) ?? toMessage(error);
 }
 
 async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> {
@@ -180,7 +180,7 @@ async function checkTool(
       if (first !== undefined)
         problems.push(`${first} may not be read${closed.length > 1 ? `, nor ${closed.length - 1} more folders` : ""}`);
     } catch (error) {
-      if (!isGone(error)) problems.push(messageOf(error));
+      if (!isGone(error)) problems.push(toMessage(error));
     }
   }
   const reason = unreadable.get(name);

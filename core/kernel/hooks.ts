@@ -2,7 +2,7 @@
 import { type Hookable, createHooks as makeHookable } from "hookable";
 import type { KernelHooks } from "../contract/kernel.ts";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
-import { type MaybePromise, messageOf, withLimit } from "../utils/async.ts";
+import { type MaybePromise, toMessage, withLimit } from "../utils/async.ts";
 import { printable } from "../utils/printable.ts";
 import { asLine } from "./doctor.ts";
 import { type Owner, owned, ownerNow } from "./stray.ts";
@@ -67,7 +67,7 @@ function bounded<Listener extends (...args: never[]) => unknown>(
       );
     } catch (cause) {
       if (isSessarcError(cause)) throw cause;
-      throw new SessarcError("PLUGIN_FAILED", { ...owner, step, reason: messageOf(cause) }, { cause });
+      throw new SessarcError("PLUGIN_FAILED", { ...owner, step, reason: toMessage(cause) }, { cause });
     }
     return result;
   };

@@ -18,7 +18,7 @@ import { toRequest } from "../http/in-process.ts";
 import { createTraffic } from "../http/traffic.ts";
 import { hasArchive } from "../storage/present.ts";
 import type { Storage } from "../storage/types.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { debugError } from "../utils/debug.ts";
 import { nearest } from "../utils/text.ts";
 import { VERSION } from "../utils/version.ts";
@@ -28,7 +28,7 @@ import { runStep } from "./boot.ts";
 import { builtin } from "./builtin.ts";
 import { type Closer, createCloser } from "./close.ts";
 import { createHooks, type Hooks, type Notify } from "./hooks.ts";
-import { adapterOf, isBuiltIn, type LoadedPlugin, ownerOf } from "./load.ts";
+import { findAdapter, isBuiltIn, type LoadedPlugin, toOwner } from "./load.ts";
 import { createRegistry, type WritableRegistry } from "./registry.ts";
 import { owned, strayProblem } from "./stray.ts";
 import { type Blocked, blockedBefore, blockedFile, type Patience, startWatchdog } from "./watchdog.ts";
@@ -123,7 +123,7 @@ export async function bootKernel(options: KernelOptions, thread?: Worker): Promi
     return { kernel, routes: registry.routes };
   } catch (error) {
     await opening?.catch(() => {});
-    await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
+    await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${toMessage(failed)}`));
     throw error;
   }
 }
@@ -239,11 +239,11 @@ function assemble(
   front: Front | undefined,
 ): Kernel {
   hooks.hook("request:error", (error, { method, path, errorId }) => {
-    log(`${errorId} ${method} ${path}: ${reasonOf(error)}`);
+    log(`${errorId} ${method} ${path}: ${toReason(error)}`);
     debugError("http", `${method} ${path} failed`, error);
   });
   hooks.hook("listener:failed", (error, { hook }) => {
-    log(`A listener of ${hook} failed: ${reasonOf(error)}`);
+    log(`A listener of ${hook} failed: ${toReason(error)}`);
     const plugin = failedPlugin(error);
     if (plugin !== undefined) registry.report({ ...toProblem(plugin, error), count: 1 });
   });
@@ -355,9 +355,9 @@ async function start(
 ): Promise<void> {
   const { plugin, source } = it;
   const { name, migrations, hooks } = plugin;
-  const owner = ownerOf(it);
+  const owner = toOwner(it);
   // Reported now, not by the first caller.
-  kernel.registry.adapters.get(adapterOf(plugin)?.name ?? "")?.roots(kernel.env);
+  kernel.registry.adapters.get(findAdapter(plugin)?.name ?? "")?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");
     // No time limit: the time migrations take grows with the archive.
@@ -392,11 +392,11 @@ function failedPlugin(error: unknown): string | undefined {
 
 function toProblem(plugin: string, error: unknown): PluginProblem {
   const known = isSessarcError(error) ? error : undefined;
-  return { plugin, code: known?.code ?? "PLUGIN_FAILED", message: messageOf(error), fix: known?.fix ?? null };
+  return { plugin, code: known?.code ?? "PLUGIN_FAILED", message: toMessage(error), fix: known?.fix ?? null };
 }
 
 /** An error of the catalogue is expected: the log has its remedy, not its stack. */
-const reasonOf = (error: unknown): string =>
-  isSessarcError(error) ? [error.message, error.fix].filter(Boolean).join(". ") : detailOf(error);
+const toReason = (error: unknown): string =>
+  isSessarcError(error) ? [error.message, error.fix].filter(Boolean).join(". ") : toDetail(error);
 
-const detailOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+const toDetail = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -3,13 +3,13 @@ import { importModule } from "../config/module.ts";
 import type { Adapter } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf, withLimit } from "../utils/async.ts";
+import { toMessage, withLimit } from "../utils/async.ts";
 import { codeOf, isGone } from "../utils/gone.ts";
 import { heedAdapter, watchAdapter } from "./adapter-door.ts";
 import { checkPlugin } from "./check.ts";
 import { withDeadlines } from "./deadline.ts";
 import type { Owner } from "./stray.ts";
-import { inSection, placeOf as pathOf } from "./watchdog.ts";
+import { inSection, makePlace as pathOf } from "./watchdog.ts";
 
 export interface LoadedPlugin {
   plugin: Plugin;
@@ -38,7 +38,7 @@ export async function loadPlugins(
       return { plugin: source ? await loadPlugin(source, limitMs) : inPlace(it as Plugin), source };
     } catch (error) {
       if (!onBroken || isBuiltIn(source)) throw error;
-      onBroken(source ? placeOf(source) : nameOf(it), error);
+      onBroken(source ? toPlace(source) : toName(it), error);
       return undefined;
     }
   });
@@ -52,24 +52,24 @@ export const isBuiltIn = (source: PluginEntry | undefined): boolean =>
 const isEntry = (it: Plugin | PluginEntry): it is PluginEntry => "specifier" in it;
 
 /** As people write it: a path, or the name of a package. */
-const placeOf = ({ specifier }: PluginEntry): string => pathOf(specifier);
+const toPlace = ({ specifier }: PluginEntry): string => pathOf(specifier);
 
 /** Who a plugin's code belongs to: its name, and its file. */
-export const ownerOf = ({ plugin, source }: LoadedPlugin): Owner => ({
+export const toOwner = ({ plugin, source }: LoadedPlugin): Owner => ({
   plugin: plugin.name,
-  file: source && placeOf(source),
+  file: source && toPlace(source),
 });
 
 const inPlace = (plugin: Plugin): Plugin => withChecks(checkPlugin(plugin, "a plugin of the list"));
 
-const nameOf = (it: unknown): string =>
+const toName = (it: unknown): string =>
   typeof it === "object" && it !== null && "name" in it ? String(it.name) : "a plugin of the list";
 
 /** Imports one entry and makes its plugin: PLUGIN_INVALID, PLUGIN_INCOMPATIBLE or PLUGIN_TIMEOUT when that cannot be. */
 export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise<Plugin> {
   const { specifier, options } = entry;
   const load: () => Promise<{ default?: unknown }> = entry.load ?? (() => importModule(specifier));
-  const place = placeOf(entry);
+  const place = toPlace(entry);
   const late = new SessarcError("PLUGIN_TIMEOUT", { plugin: place, step: "its import", ms: limitMs });
   let plugin: unknown;
   try {
@@ -96,24 +96,24 @@ export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise
 
 /** The adapter of an entry's plugin: what a pool worker makes again from its source. */
 export async function loadAdapter(entry: PluginEntry): Promise<Adapter> {
-  const adapter = adapterOf(await loadPlugin(entry));
+  const adapter = findAdapter(await loadPlugin(entry));
   if (adapter) return withDeadlines(adapter);
   throw new SessarcError("PLUGIN_INVALID", { specifier: entry.specifier, reason: "it is no adapter" });
 }
 
-export function adapterOf(plugin: Plugin): Adapter | undefined {
+export function findAdapter(plugin: Plugin): Adapter | undefined {
   return "adapter" in plugin ? (plugin as Plugin & { adapter: Adapter }).adapter : undefined;
 }
 
 /** A plugin with checks around its adapter. `file`: where it was loaded from. */
 function withChecks(plugin: Plugin, file?: string): Plugin {
-  const adapter = adapterOf(plugin);
+  const adapter = findAdapter(plugin);
   if (!adapter) return plugin;
   return { ...plugin, adapter: heedAdapter(watchAdapter(adapter, { plugin: plugin.name, file }), file) } as Plugin;
 }
 
 function whyBroken(specifier: string, cause: unknown): { reason: string; remedy?: string } {
-  const reason = messageOf(cause);
+  const reason = toMessage(cause);
   const code = codeOf(cause);
   if (specifier.startsWith("file:") && isGone(cause)) {
     return {

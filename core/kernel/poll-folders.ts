@@ -106,7 +106,7 @@ export class FolderPoll {
       this.#recent.delete(path);
       return this.#report({ type: "delete", path });
     }
-    const now = versionOf(found);
+    const now = toVersion(found);
     if (now === before) return;
     files.set(name, now);
     this.#changed({ type: "update", path });
@@ -128,7 +128,7 @@ export class FolderPoll {
     const found = await look(path);
     if (found === "unknown") return;
     if (!found?.isDirectory()) return this.#leave(path);
-    const mark = markOf(found);
+    const mark = toMark(found);
     if (mark === folder.mark && !folder.unsure) return;
     folder.unsure = mark !== folder.mark;
     folder.mark = mark;
@@ -161,7 +161,7 @@ export class FolderPoll {
   async #learn(path: string, folder: Folder, learn: Learn | undefined): Promise<void> {
     const found = await look(path);
     if (found === undefined || found === "unknown" || !found.isFile()) return;
-    folder.files.set(basename(path), versionOf(found));
+    folder.files.set(basename(path), toVersion(found));
     if (learn) learn(path, found.mtimeMs);
     else this.#changed({ type: "create", path });
   }
@@ -169,7 +169,7 @@ export class FolderPoll {
   async #enter(path: string, learn?: Learn): Promise<void> {
     const found = await look(path);
     if (this.#stopped || found === undefined || found === "unknown" || !found.isDirectory()) return;
-    const folder: Folder = { mark: markOf(found), unsure: true, files: new Map(), folders: new Set() };
+    const folder: Folder = { mark: toMark(found), unsure: true, files: new Map(), folders: new Set() };
     this.#folders.set(path, folder);
     this.#folders.get(dirname(path))?.folders.add(basename(path));
     await this.#list(path, folder, learn);
@@ -204,6 +204,6 @@ type Learn = (path: string, mtimeMs: number) => void;
 /** Undefined when it is not there; `unknown` when that could not be found out. */
 const look = (path: string) => stat(path).catch((error: unknown) => (isGone(error) ? undefined : ("unknown" as const)));
 
-const versionOf = (found: { size: number; mtimeMs: number; ino: number }) =>
+const toVersion = (found: { size: number; mtimeMs: number; ino: number }) =>
   `${found.size} ${found.mtimeMs} ${found.ino}`;
-const markOf = (found: { ino: number; mtimeMs: number }) => `${found.ino} ${found.mtimeMs}`;
+const toMark = (found: { ino: number; mtimeMs: number }) => `${found.ino} ${found.mtimeMs}`;

@@ -11,9 +11,9 @@ import { fullPath, type RegisteredRoute, shape } from "../http/paths.ts";
 import { VERSION } from "../utils/version.ts";
 import { keepRoots } from "./adapter-door.ts";
 import { withDeadlines } from "./deadline.ts";
-import { adapterOf, isBuiltIn } from "./load.ts";
+import { findAdapter, isBuiltIn } from "./load.ts";
 import { owned } from "./stray.ts";
-import { placeOf } from "./watchdog.ts";
+import { makePlace } from "./watchdog.ts";
 
 /** The registry as the kernel itself uses it. */
 export interface WritableRegistry extends Registry {
@@ -75,9 +75,9 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
     adapterSource: (name) => sources.get(name),
 
     add(plugin, source) {
-      const adapter = adapterOf(plugin);
+      const adapter = findAdapter(plugin);
       const builtIn = plugin.name === "kernel" || isBuiltIn(source);
-      const file = source && placeOf(source.specifier);
+      const file = source && makePlace(source.specifier);
       const added = (plugin.routes ?? []).map((route) => ({
         plugin: plugin.name,
         fullPath: fullPath(route),
@@ -119,7 +119,7 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
       routes.splice(0, routes.length, ...routes.filter((route) => route.plugin !== name));
       indexers.splice(0, indexers.length, ...indexers.filter((indexer) => indexer.plugin !== name));
       for (const key of Object.keys(row.plugin.config ?? {})) configKeys.delete(key);
-      const adapter = adapterOf(row.plugin)?.name;
+      const adapter = findAdapter(row.plugin)?.name;
       if (adapter !== undefined) for (const map of [adapters, bases, folders, sources, unreadable]) map.delete(adapter);
     },
 
@@ -166,7 +166,7 @@ function describe({ plugin, services, ms, builtIn }: Row): PluginInfo {
     hooks: hookNames(plugin.hooks),
     services,
     commands: (plugin.commands ?? []).map((command) => command.name),
-    adapter: adapterOf(plugin)?.name ?? null,
+    adapter: findAdapter(plugin)?.name ?? null,
     ms,
   };
 }

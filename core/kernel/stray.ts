@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PluginProblem } from "../contract/reports.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { inSection } from "./watchdog.ts";
 
 export interface Owner {
@@ -30,6 +30,6 @@ export function strayProblem(error: unknown, sources: ReadonlyMap<string, string
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const plugin = running.getStore()?.plugin ?? [...sources].find(([, specifier]) => stack.includes(specifier))?.[0];
   if (plugin === undefined) return undefined;
-  const { code, message, fix } = new SessarcError("PLUGIN_LEFT_ERROR", { plugin, reason: messageOf(error) });
+  const { code, message, fix } = new SessarcError("PLUGIN_LEFT_ERROR", { plugin, reason: toMessage(error) });
   return { plugin, code, message, fix: fix ?? null };
 }

@@ -40,7 +40,7 @@ export class FilePoll {
   }
 
   async begin(): Promise<void> {
-    this.#versions = await Promise.all(BESIDE.map((end) => versionOf(this.#path + end)));
+    this.#versions = await Promise.all(BESIDE.map((end) => readVersion(this.#path + end)));
   }
 
   async round(): Promise<void> {
@@ -56,7 +56,7 @@ export class FilePoll {
 }
 
 /** Empty when it cannot be read: the next successful read decides. */
-const versionOf = (path: string): Promise<string> =>
+const readVersion = (path: string): Promise<string> =>
   stat(path).then(
     ({ size, mtimeMs, ino }) => `${size} ${mtimeMs} ${ino}`,
     () => "",

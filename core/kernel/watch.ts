@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { FileChange, Polling } from "../contract/kernel.ts";
 import { SessarcError } from "../errors/error.ts";
-import { type MaybePromise, messageOf } from "../utils/async.ts";
+import { type MaybePromise, toMessage } from "../utils/async.ts";
 import { FolderPoll } from "./poll-folders.ts";
 import { FilePoll, watchFile } from "./watch-file.ts";
 import { watchTree } from "./watch-tree.ts";
@@ -36,7 +36,7 @@ type OnChange = (changes: FileChange[]) => MaybePromise<void>;
 export async function watchRoot(path: string, onChange: OnChange, options: WatchOptions): Promise<() => Promise<void>> {
   const root = resolve(path); // without a trailing slash, which would not match its files' paths
   const found = await stat(root).catch((cause) => {
-    throw new SessarcError("WATCH_FAILED", { root, reason: messageOf(cause) }, { cause });
+    throw new SessarcError("WATCH_FAILED", { root, reason: toMessage(cause) }, { cause });
   });
   const source = found.isDirectory() ? FOLDER : found.isFile() ? FILE : undefined;
   if (!source) throw new SessarcError("WATCH_FAILED", { root, reason: "it is neither a folder nor a file" });
@@ -73,8 +73,8 @@ const FILE: Source = { events: watchFile, poll: (root, report) => new FilePoll(r
 /** The system's own events; a place that cannot have them (network shares, no more handles) is polled. */
 async function startEvents(source: Source, root: string, add: Add, options: WatchOptions): Promise<Stop> {
   const instead = async (error: unknown): Promise<Stop> => {
-    await report(options, new SessarcError("WATCH_FAILED", { root, reason: messageOf(error) }, { cause: error }));
-    return startPolling(source.poll(root, add), options, messageOf(error));
+    await report(options, new SessarcError("WATCH_FAILED", { root, reason: toMessage(error) }, { cause: error }));
+    return startPolling(source.poll(root, add), options, toMessage(error));
   };
   try {
     let later: Promise<Stop> | undefined;

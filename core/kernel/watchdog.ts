@@ -167,9 +167,9 @@ function watch(load: (name: string) => unknown): void {
 
 /** Whether the plugin of this specifier blocked an earlier process and has not been changed since; a changed one may try again. */
 export function blockedBefore(dataDir: string, specifier: string): Blocked | undefined {
-  const found = readBlocked(dataDir)[placeOf(specifier)];
+  const found = readBlocked(dataDir)[makePlace(specifier)];
   if (!isRecord(found) || typeof found.at !== "string" || typeof found.member !== "string") return undefined;
-  const file = placeOf(specifier);
+  const file = makePlace(specifier);
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   if (changed !== undefined && changed > Date.parse(found.at)) return undefined;
   const { plugin, member, at, ms } = found;
@@ -179,7 +179,7 @@ export function blockedBefore(dataDir: string, specifier: string): Blocked | und
 /** Path of the record, for the remedy. */
 export const blockedFile = (dataDir: string): string => join(dataDir, FILE);
 
-export const placeOf = (specifier: string): string =>
+export const makePlace = (specifier: string): string =>
   specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
 
 function readBlocked(dataDir: string): Record<string, unknown> {

@@ -25,7 +25,7 @@ export interface OutsideFile {
 const LIMIT = 8 * 2 ** 20;
 
 /** SHA-256 of the bytes, 64 hex digits. */
-export const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+export const toDigest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /** Throws SETTINGS_UNUSABLE for anything but a plain file: a folder, a link that leads nowhere, something huge. */
 export async function readOutside(path: string): Promise<OutsideFile> {
@@ -135,12 +135,12 @@ async function keepOwner(handle: Awaited<ReturnType<typeof open>>, file: Outside
 }
 
 /** Makes the folders above a file; answers the topmost one that was not there. */
-export async function makeFolderOf(path: string): Promise<string | undefined> {
+export async function makeFolderFor(path: string): Promise<string | undefined> {
   return mkdir(dirname(path), { recursive: true, mode: 0o700 });
 }
 
 /** Topmost folder that is missing on the way to `folder`, itself included; undefined if there is none. Links are not followed. */
-export function missingFolderOf(folder: string): string | undefined {
+export function findMissingFolder(folder: string): string | undefined {
   let missing: string | undefined;
   for (let at = folder; !isThere(at); at = dirname(at)) {
     missing = at;

@@ -9,7 +9,7 @@ export function append(text: string, path: Path, key: string | undefined, value:
   const root = jsonc.parseTree(text);
   const node = root && jsonc.findNodeAtLocation(root, [...path]);
   if (!node?.children) return text;
-  const style = styleOf(text);
+  const style = toStyle(text);
   const close = node.offset + node.length - 1;
   const inside = text.slice(node.offset + 1, close);
   const last = node.children.at(-1);
@@ -42,7 +42,7 @@ export function replace(text: string, path: Path, value: Json): string {
   const root = jsonc.parseTree(text);
   const node = root && jsonc.findNodeAtLocation(root, [...path]);
   if (!node) return text;
-  const style = styleOf(text);
+  const style = toStyle(text);
   const isOpen = node.type === "object" && text.slice(node.offset, node.offset + node.length).includes("\n");
   const inner = style.eol + indentAt(text, node.offset);
   const item = isOpen
@@ -97,7 +97,7 @@ interface Style {
   spaced: boolean;
 }
 
-function styleOf(text: string): Style {
+function toStyle(text: string): Style {
   return {
     eol: text.includes("\r\n") ? "\r\n" : "\n",
     indent: /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ",

@@ -4,13 +4,13 @@ import { basename, dirname } from "node:path";
 import { isTempName } from "../utils/atomic.ts";
 import type { Json } from "../utils/json.ts";
 import {
-  digestOf,
-  missingFolderOf,
+  findMissingFolder,
   type OutsideFile,
   removeFoldersOf,
   removeOutside,
   replaceOutside,
   tempBeside,
+  toDigest,
 } from "./file.ts";
 import type { PlacedFile } from "./placement-journal.ts";
 
@@ -22,9 +22,9 @@ export function toPlacedFile<F extends Json>(file: OutsideFile, bytes: Buffer, n
     real: file.real,
     mode: file.mode,
     created,
-    folder: created ? (missingFolderOf(dirname(file.real)) ?? null) : null,
-    before: digestOf(file.bytes ?? Buffer.alloc(0)),
-    after: digestOf(bytes),
+    folder: created ? (findMissingFolder(dirname(file.real)) ?? null) : null,
+    before: toDigest(file.bytes ?? Buffer.alloc(0)),
+    after: toDigest(bytes),
     exact: true,
     temp: tempBeside(file),
     note,
@@ -50,8 +50,8 @@ export async function removeTemp({ temp }: Pick<PlacedFile<Json>, "temp">): Prom
 
 /** Whether a file is still what was placed. */
 export const isAfter = (file: OutsideFile, { after }: Pick<PlacedFile<Json>, "after">): boolean =>
-  file.bytes !== null && digestOf(file.bytes) === after;
+  file.bytes !== null && toDigest(file.bytes) === after;
 
 /** Whether a file is what it was before. */
 export const isBefore = (file: OutsideFile, { created, before }: Pick<PlacedFile<Json>, "created" | "before">) =>
-  created ? file.bytes === null : file.bytes !== null && digestOf(file.bytes) === before;
+  created ? file.bytes === null : file.bytes !== null && toDigest(file.bytes) === before;

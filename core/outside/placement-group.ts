@@ -2,7 +2,7 @@
 import { isSessarcError, SessarcError } from "../errors/error.ts";
 import type { Json } from "../utils/json.ts";
 import { createQueue } from "../utils/queue.ts";
-import { makeFolderOf, type OutsideFile, readOutside, removeOutside, replaceOutside } from "./file.ts";
+import { makeFolderFor, type OutsideFile, readOutside, removeOutside, replaceOutside } from "./file.ts";
 import { isAfter, isBefore, putBack, removeMadeFolders, removeTemp, toPlacedFile } from "./placed-file.ts";
 import { createJournal, type Notes, type PlacedFile, type Placement } from "./placement-journal.ts";
 
@@ -177,7 +177,7 @@ export function createPlacementGroups<N extends Json, F extends Json>(owner: Gro
         for (const [i, { file, bytes }] of files.entries()) {
           const entry = placement.files[i];
           if (!entry || entry.before === entry.after) continue;
-          if (entry.folder !== null) await makeFolderOf(entry.real);
+          if (entry.folder !== null) await makeFolderFor(entry.real);
           await replaceOutside(file, bytes, entry.temp);
         }
       } catch (error) {
@@ -233,6 +233,6 @@ export function createPlacementGroups<N extends Json, F extends Json>(owner: Gro
 async function takeUndoBack({ file, bytes, entry }: UndoStep<Json, Json>): Promise<void> {
   const now = { ...file, bytes };
   if (file.bytes === null) return removeOutside(now);
-  if (bytes === null) await makeFolderOf(entry.real);
+  if (bytes === null) await makeFolderFor(entry.real);
   await replaceOutside(now, file.bytes, entry.temp);
 }

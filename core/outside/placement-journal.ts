@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { isTempName, writeFileAtomic } from "../utils/atomic.ts";
 import { ifThere } from "../utils/gone.ts";
 import type { Json } from "../utils/json.ts";
-import { digestOf } from "./file.ts";
+import { toDigest } from "./file.ts";
 
 const fileShape = v.object({
   id: v.string(),
@@ -140,7 +140,7 @@ export function createJournal<N extends Json, F extends Json>(root: string, note
     remove: (placement) => rm(folder(placement), { recursive: true, force: true }),
     async original(placement, entry) {
       const bytes = await readFile(originalPath(placement, entry)).catch(() => undefined);
-      return bytes && digestOf(bytes) === entry.before ? bytes : undefined;
+      return bytes && toDigest(bytes) === entry.before ? bytes : undefined;
     },
   };
 }

@@ -6,8 +6,7 @@ import { isSessarcError } from "../errors/error.ts";
 import type { Json } from "../utils/json.ts";
 import { createQueue } from "../utils/queue.ts";
 import {
-  digestOf,
-  makeFolderOf,
+  makeFolderFor,
   type OutsideFile,
   outsideBytes,
   outsideText,
@@ -15,6 +14,7 @@ import {
   removeOutside,
   replaceOutside,
   tempBeside,
+  toDigest,
 } from "./file.ts";
 import { isAfter, isBefore, putBack, removeMadeFolders, removeTemp, toPlacedFile } from "./placed-file.ts";
 import {
@@ -163,7 +163,7 @@ export function createPlacements<N extends Json, F extends Json>(owner: Placemen
         await journal.begin(placement, [plan.file.bytes ?? Buffer.alloc(0)]);
         if (!plan.file.bytes?.equals(plan.bytes)) {
           try {
-            if (entry.folder !== null) await makeFolderOf(entry.real);
+            if (entry.folder !== null) await makeFolderFor(entry.real);
             await replaceOutside(plan.file, plan.bytes, entry.temp);
           } catch (error) {
             await removeMadeFolders(entry);
@@ -216,7 +216,7 @@ function toPlacement<N extends Json, F extends Json>(
   { name, file, bytes, note: fileNote, ours }: PlannedFile<F>,
   note: N,
 ): Placement<N, F> {
-  const after = digestOf(bytes);
+  const after = toDigest(bytes);
   const [entry] = known?.files ?? [];
   if (known && entry && ours && isAfter(file, entry)) {
     const files = [{ ...entry, after, note: fileNote, temp: tempBeside(file) }];

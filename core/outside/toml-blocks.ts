@@ -88,7 +88,7 @@ function readKeys(text: string, from: number): { path: string[]; end: number } |
     at = skip(text, at, /[ \t]*/y);
     const end = stringEnd(text, at) ?? skip(text, at, /[A-Za-z0-9_-]+/y);
     if (end === at) return undefined;
-    const key = textOf(text.slice(at, end));
+    const key = findText(text.slice(at, end));
     if (key === undefined) return undefined;
     path.push(key);
     at = skip(text, end, /[ \t]*/y);
@@ -97,7 +97,7 @@ function readKeys(text: string, from: number): { path: string[]; end: number } |
 }
 
 /** What a text in quotes (or a bare key) says; undefined for escapes that JSON does not have. */
-export function textOf(quoted: string): string | undefined {
+export function findText(quoted: string): string | undefined {
   if (quoted.startsWith("'")) return quoted.slice(1, -1);
   if (!quoted.startsWith('"')) return quoted;
   try {

@@ -27,7 +27,7 @@ export function setField(text: string, path: Path, key: string, value: Json): st
   if (known) return text.slice(0, known.value.start) + literal(value) + text.slice(known.value.end);
   const block = blocks?.find((one) => one.path.length === path.length && isBelow(one.path, path));
   if (!block) return undefined;
-  const eol = eolOf(text);
+  const eol = toEol(text);
   const at = lineBehindHeader(text, block);
   const gap = text.slice(0, at).endsWith("\n") ? "" : eol;
   return `${text.slice(0, at)}${gap}${key} = ${literal(value)}${eol}${text.slice(at)}`;
@@ -35,9 +35,9 @@ export function setField(text: string, path: Path, key: string, value: Json): st
 
 /** With a table at the end. */
 export function appendTable(text: string, path: Path, table: Table): string {
-  const eol = eolOf(text);
-  const fields = Object.entries(table).map(([key, value]) => `${keyOf(key)} = ${literal(value)}`);
-  const block = [`[${path.map(keyOf).join(".")}]`, ...fields, ""].join(eol);
+  const eol = toEol(text);
+  const fields = Object.entries(table).map(([key, value]) => `${toKey(key)} = ${literal(value)}`);
+  const block = [`[${path.map(toKey).join(".")}]`, ...fields, ""].join(eol);
   const isSpaced = text === "" || /(^|\n)[ \t]*\r?\n$/.test(text);
   return text + (isSpaced ? "" : text.endsWith("\n") ? eol : eol + eol) + block;
 }
@@ -45,14 +45,14 @@ export function appendTable(text: string, path: Path, table: Table): string {
 /** Appends an entry to the list of tables at `path` and changes nothing else. Undefined when the value is not a table. */
 export function appendEntry(text: string, path: Path, value: Json): string | undefined {
   if (!isTable(value)) return undefined;
-  const eol = eolOf(text);
+  const eol = toEol(text);
   const gap = text === "" ? "" : text.endsWith("\n") ? eol : eol + eol;
   return `${text}${gap}${entryText(path, value).replaceAll("\n", eol)}${eol}`;
 }
 
 /** Without an entry of the list of tables at `path`, where it stands as `appendEntry` writes it. */
 export function removeEntry(text: string, path: Path, value: Json): string | undefined {
-  const eol = eolOf(text);
+  const eol = toEol(text);
   const own = isTable(value) && `${eol}${entryText(path, value).replaceAll("\n", eol)}${eol}`;
   return own && text.includes(own) ? text.replace(own, () => "") : undefined;
 }
@@ -61,11 +61,11 @@ export function removeEntry(text: string, path: Path, value: Json): string | und
 function entryText(path: Path, table: Table): string {
   const fields = Object.entries(table);
   const isList = (value: Json): value is Table[] => Array.isArray(value) && value.length > 0 && value.every(isTable);
-  const own = fields.flatMap(([key, value]) => (isList(value) ? [] : [`${keyOf(key)} = ${literal(value)}`]));
+  const own = fields.flatMap(([key, value]) => (isList(value) ? [] : [`${toKey(key)} = ${literal(value)}`]));
   const lists = fields.flatMap(([key, value]) =>
     isList(value) ? value.map((one) => `\n${entryText([...path, key], one)}`) : [],
   );
-  return [`[[${path.map(keyOf).join(".")}]]`, ...own, ...lists].join("\n");
+  return [`[[${path.map(toKey).join(".")}]]`, ...own, ...lists].join("\n");
 }
 
 /**
@@ -85,15 +85,15 @@ export function keepComments(text: string, patched: string): string {
 
 const isTable = (value: Json): value is Table => isRecord(value);
 const isBelow = (path: Path, root: Path) => root.every((key, i) => path[i] === key);
-const eolOf = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
-const keyOf = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));
+const toEol = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
+const toKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));
 
 /** Texts, numbers and switches of JSON are TOML's too, but for the sign 0x7F. */
 function literal(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (typeof value === "object" && value !== null)
     return `{ ${Object.entries(value)
-      .map(([key, one]) => `${keyOf(key)} = ${literal(one)}`)
+      .map(([key, one]) => `${toKey(key)} = ${literal(one)}`)
       .join(", ")} }`;
   return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
 }

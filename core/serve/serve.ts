@@ -6,7 +6,7 @@ import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
 import { bootKernel, type KernelOptions } from "../kernel/kernel.ts";
 import { startThread } from "../storage/thread.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { linger, listenOn, refuse } from "./listen.ts";
 
 /** Node runs no TypeScript in a thread: a source checkout has the catalogue in this one. */
@@ -164,7 +164,7 @@ export function closeOnSignals(
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        log(messageOf(error));
+        log(toMessage(error));
         process.exit(1);
       },
     );

@@ -1,7 +1,7 @@
 /** Whether the figures of a summary can be true: a log's clock may be wrong, and an adapter of another author may compute them wrongly. */
 import { latest as lastOf, msToIso } from "../utils/time.ts";
 import type { LeftOut, SessionSummary, SessionUsage, TokenUsage } from "./session.ts";
-import { slotOf } from "./usage.ts";
+import { toSlot } from "./usage.ts";
 
 /** A log's machine may be ahead of this one, and its times may have another zone. */
 const AHEAD_MS = 86_400_000;
@@ -62,7 +62,7 @@ function withoutLate(summary: SessionSummary, latest: number): SessionSummary {
     }
     // The sums of some adapters have no quarter-hours.
     for (const { at = "", model, usage } of over)
-      if (!Object.hasOwn(slots, slotOf(at))) subtract(next.usage, model, usage);
+      if (!Object.hasOwn(slots, toSlot(at))) subtract(next.usage, model, usage);
     const times = [
       ...over.flatMap(({ at }) => at ?? []),
       ...(over.length > 0 ? [] : slotsOver.map((slot) => `${slot}:00.000Z`)),
@@ -100,7 +100,7 @@ function findFault({ usage, inheritedUsage, unlogged, costUSD, slots, classes, r
   const inUsage = faultOfUsage(usage) ?? faultOfUsage(inheritedUsage ?? {});
   if (inUsage !== undefined) return inUsage;
   if (unlogged) {
-    const fault = faultOf(unlogged);
+    const fault = toFault(unlogged);
     if (fault !== undefined) return `unlogged ${fault}`;
   }
   if (costUSD !== undefined && !(Number.isFinite(costUSD) && costUSD >= 0)) return `a cost of ${costUSD} dollars`;
@@ -109,7 +109,7 @@ function findFault({ usage, inheritedUsage, unlogged, costUSD, slots, classes, r
     if (fault !== undefined) return fault;
   }
   for (const { model, usage: tokens } of replies ?? []) {
-    const fault = faultOf(tokens);
+    const fault = toFault(tokens);
     if (fault !== undefined) return `${fault} of ${model}`;
   }
   return undefined;
@@ -117,7 +117,7 @@ function findFault({ usage, inheritedUsage, unlogged, costUSD, slots, classes, r
 
 function faultOfUsage(usage: SessionUsage): string | undefined {
   for (const [model, tokens] of Object.entries(usage)) {
-    const fault = faultOf(tokens);
+    const fault = toFault(tokens);
     if (fault !== undefined) return `${fault} of ${model}`;
   }
   return undefined;
@@ -125,7 +125,7 @@ function faultOfUsage(usage: SessionUsage): string | undefined {
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
-function faultOf(tokens: TokenUsage): string | undefined {
+function toFault(tokens: TokenUsage): string | undefined {
   const field = FIELDS.find((name) => !(Number.isSafeInteger(tokens[name]) && tokens[name] >= 0));
   return field && `${field} tokens ${tokens[field]}`;
 }

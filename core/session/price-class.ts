@@ -21,7 +21,7 @@ export interface PriceFacts {
 }
 
 /** The class of a reply; undefined for the standard one. */
-export function priceClassOf({ tier = [], oneCall }: PriceFacts, usage: TokenUsage): string | undefined {
+export function findPriceClass({ tier = [], oneCall }: PriceFacts, usage: TokenUsage): string | undefined {
   const names = tier.flatMap((one) => (typeof one === "string" ? [one.trim().toLowerCase()] : []));
   const name = names.find((one) => !STANDARD.has(one) && /^[a-z][a-z0-9_-]*$/.test(one) && one.length <= LONGEST) ?? "";
   const prompt = oneCall ? usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h : 0;

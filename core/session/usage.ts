@@ -1,6 +1,6 @@
 /** Token bookkeeping: the ledger counts each paid reply once, however often a log repeats it. */
 import { hash53 } from "../utils/hash.ts";
-import { classed, type PriceFacts, priceClassOf } from "./price-class.ts";
+import { classed, findPriceClass, type PriceFacts } from "./price-class.ts";
 import type { SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
@@ -42,7 +42,7 @@ export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage)
   addTokens(usage, model, toTokens(tokens));
 }
 
-function sumOf(usage: SessionUsage, model: string): TokenUsage {
+function addUp(usage: SessionUsage, model: string): TokenUsage {
   // A hostile log may name its model so; writing to it would change every object.
   const name = model === "__proto__" ? "unknown" : model;
   const known = Object.hasOwn(usage, name) ? usage[name] : undefined;
@@ -53,7 +53,7 @@ function sumOf(usage: SessionUsage, model: string): TokenUsage {
 }
 
 function addTokens(usage: SessionUsage, model: string, tokens: TokenUsage): void {
-  const sum = sumOf(usage, model);
+  const sum = addUp(usage, model);
   sum.input += tokens.input;
   sum.output += tokens.output;
   sum.cacheWrite5m += tokens.cacheWrite5m;
@@ -67,7 +67,7 @@ export function mergeUsage(into: SessionUsage, from: SessionUsage): void {
 }
 
 /** The UTC quarter-hour of an ISO time: `2026-11-20T20:15`. Empty when it is no time. */
-export function slotOf(iso: string): string {
+export function toSlot(iso: string): string {
   const utc = iso.endsWith("Z") && iso.length >= 20 ? iso : toUtc(iso);
   return utc && `${utc.slice(0, 14)}${String(Math.floor(Number(utc.slice(14, 16)) / 15) * 15).padStart(2, "0")}`;
 }
@@ -127,7 +127,7 @@ export function createLedger(): Ledger {
     const classes: Record<string, SessionUsage> = {};
     for (const entry of entries) {
       addTokens(entry.inherited ? inherited : usage, entry.model, entry.usage);
-      const slot = entry.at && !entry.inherited ? slotOf(entry.at) : "";
+      const slot = entry.at && !entry.inherited ? toSlot(entry.at) : "";
       if (entry.priceClass !== undefined && !entry.inherited)
         for (const name of slot ? ["", slot] : [""]) {
           classes[name] ??= {};
@@ -174,7 +174,7 @@ export function createLedger(): Ledger {
 }
 
 function setClass(entry: UsageEntry, price: PriceFacts | undefined): void {
-  const priceClass = price && priceClassOf(price, entry.usage);
+  const priceClass = price && findPriceClass(price, entry.usage);
   if (priceClass === undefined) delete entry.priceClass;
   else entry.priceClass = priceClass;
 }
@@ -190,8 +190,8 @@ export function toTokens(usage: LooseUsage): TokenUsage {
   };
 }
 
-const totalOf = (usage: TokenUsage) => FIELDS.reduce((sum, field) => sum + usage[field], 0);
+const computeTotal = (usage: TokenUsage) => FIELDS.reduce((sum, field) => sum + usage[field], 0);
 
 function isLarger(a: TokenUsage, b: TokenUsage): boolean {
-  return a.output > b.output || (a.output === b.output && totalOf(a) > totalOf(b));
+  return a.output > b.output || (a.output === b.output && computeTotal(a) > computeTotal(b));
 }

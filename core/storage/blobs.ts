@@ -15,11 +15,11 @@ export interface Blobs {
 
 /** `folder` is made with the first blob. */
 export function createBlobs(folder: string): Blobs {
-  const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
+  const toPath = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
   return {
     async put(bytes) {
-      const hash = hashOf(bytes);
-      const path = pathOf(hash);
+      const hash = toHash(bytes);
+      const path = toPath(hash);
       const known = await stat(path).catch(() => undefined);
       // A damaged one is written again.
       if (known?.size === bytes.length && (await readFile(path)).equals(bytes)) return hash;
@@ -28,10 +28,10 @@ export function createBlobs(folder: string): Blobs {
       return hash;
     },
     async get(hash) {
-      const bytes = await readFile(pathOf(hash)).catch(() => undefined);
-      return bytes && hashOf(bytes) === hash ? bytes : undefined;
+      const bytes = await readFile(toPath(hash)).catch(() => undefined);
+      return bytes && toHash(bytes) === hash ? bytes : undefined;
     },
   };
 }
 
-const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const toHash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

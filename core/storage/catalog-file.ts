@@ -7,7 +7,7 @@
  */
 import { readSync } from "node:fs";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 
 /** Bytes of a page. */
 export const PAGE = 4_096;
@@ -156,7 +156,7 @@ export class CatalogFile {
       if (first[VERSIONS] === 2) markVersions(first, 1);
       return first;
     } catch (error) {
-      this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason: `${this.path}: ${messageOf(error)}` });
+      this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason: `${this.path}: ${toMessage(error)}` });
       return new Uint8Array(PAGE);
     }
   }

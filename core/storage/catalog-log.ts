@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import { type ChangedPages, emptyDatabase, PAGE, readFully, type StoredPages } from "./catalog-file.ts";
-import { type FoundCatalogue, inodeOf, signOf, statOf } from "./find-catalogue.ts";
+import { type FoundCatalogue, findInode, findStat, readSign } from "./find-catalogue.ts";
 import { LOG_FILE, MAIN_FILE } from "./present.ts";
 import { FRAME_HEADER, WAL_HEADER, WalEncoder } from "./wal.ts";
 
@@ -75,13 +75,13 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
   const replaced = () => new SessarcError("STORAGE_REPLACED", { path: dir });
 
   async function checkOurs(kept: boolean): Promise<void> {
-    if (mainIno !== undefined && (await inodeOf(path)) !== mainIno) throw replaced();
+    if (mainIno !== undefined && (await findInode(path)) !== mainIno) throw replaced();
     if (ino === undefined) {
-      const same = (await signOf(path)) === found.sign && (await signOf(logPath)) === (found.log?.sign ?? "none");
+      const same = (await readSign(path)) === found.sign && (await readSign(logPath)) === (found.log?.sign ?? "none");
       if (!same && !kept) throw replaced();
       return;
     }
-    const there = await statOf(logPath);
+    const there = await findStat(logPath);
     isRemoved = kept && (there === undefined || (there.ino !== ino && there.size === 0n));
     if (there?.ino !== ino && !isRemoved) throw replaced();
   }
@@ -89,7 +89,7 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
   /** A former owner that slept still has the old log open: what it writes when it wakes must not fall into ours. */
   async function begin(): Promise<void> {
     if (main === undefined) await writeFileAtomic(path, emptyDatabase(2), { calls });
-    mainIno = await inodeOf(path);
+    mainIno = await findInode(path);
     await rotate();
   }
 
@@ -113,12 +113,12 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
         await writeAll(file, next.frames(pages, done + AT_ONCE < numbers.length ? 0 : pageCount), at);
       }
     };
-    const before = await inodeOf(logPath);
+    const before = await findInode(logPath);
     try {
       await writeFileAtomic(logPath, write, { calls });
     } catch (error) {
       // Replaced, but perhaps not for good: which of the two a crash would leave is unknown.
-      if ((await inodeOf(logPath)) !== before) broken = error;
+      if ((await findInode(logPath)) !== before) broken = error;
       throw error;
     }
     const opened = await calls.open(logPath, constants.O_RDWR).catch((error: unknown) => {
@@ -211,7 +211,7 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
       };
       const file = await calls.open(path, constants.O_RDWR);
       try {
-        for (const run of runsOf([...places.keys()].sort((a, b) => a - b))) {
+        for (const run of listRuns([...places.keys()].sort((a, b) => a - b))) {
           await checked();
           const data = new Uint8Array(run.length * PAGE);
           for (const [i, number] of run.entries())
@@ -240,7 +240,7 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
 }
 
 /** Neighbouring pages, at most so many that they are written at once. */
-function* runsOf(numbers: readonly number[]): Generator<number[]> {
+function* listRuns(numbers: readonly number[]): Generator<number[]> {
   let run: number[] = [];
   for (const number of numbers) {
     if (run.length > 0 && (number !== (run.at(-1) ?? 0) + 1 || run.length >= AT_ONCE)) {

@@ -1,6 +1,6 @@
 /** SQLite's own check of the catalogue. It reads every page without a pause, so it runs on a second copy that no other query uses. */
 import { isSessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import type { Database } from "./types.ts";
 
 /**
@@ -48,6 +48,6 @@ async function faultIn(db: Database, table?: string): Promise<string | undefined
     let reason = error;
     while (reason instanceof Error && reason.cause) reason = reason.cause;
     if (isSessarcError(reason)) throw reason;
-    return messageOf(reason);
+    return toMessage(reason);
   }
 }

@@ -3,7 +3,7 @@
  * `catalog.db`, and a new log takes the place of the one that is long. A copy of the folder that takes one of them in is whole, in
  * whichever order it reads the two files: see decision 0009.
  */
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { createQueue, type Queue } from "../utils/queue.ts";
 import type { CatalogLog } from "./catalog-log.ts";
 
@@ -84,7 +84,7 @@ export function createCheckpoints(options: {
       const failed = (error: unknown) => {
         if (!ended && !signal.aborted)
           options.notice(
-            `catalog.db could not be updated and is tried again later; the log has everything: ${messageOf(error)}`,
+            `catalog.db could not be updated and is tried again later; the log has everything: ${toMessage(error)}`,
           );
       };
       steps(step)

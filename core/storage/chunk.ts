@@ -35,9 +35,9 @@ export class ChunkBuilder {
     const time = event.at === undefined ? Number.NaN : Date.parse(event.at);
     const at = Number.isNaN(time) ? undefined : isoAt(time);
     const truncated = event.truncated || undefined;
-    const head = jsonOf({ seq, kind, id, at, model, tool_name, tool_use_id, is_error, truncated });
-    let body = jsonOf(text);
-    if (tool_input !== undefined) body += `,"tool_input":${jsonOf(tool_input)}`;
+    const head = toJson({ seq, kind, id, at, model, tool_name, tool_use_id, is_error, truncated });
+    let body = toJson(text);
+    if (tool_input !== undefined) body += `,"tool_input":${toJson(tool_input)}`;
     this.#push(`${this.count === 0 ? "[" : ",\n"}${head.slice(0, -1)},"text":`);
     const from = this.#end;
     this.#push(body);
@@ -92,7 +92,7 @@ function textIn(bytes: Buffer): string {
 }
 
 /** Half of a surrogate pair becomes U+FFFD, as in UTF-8: `JSON.stringify` escapes it, and many readers of JSON refuse that escape. */
-function jsonOf(value: unknown): string {
+function toJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!json.includes("\\ud")) return json;
   return json.replace(/\\(?:ud[0-9a-f]{3}|.)/g, (one) => (one.startsWith("\\ud") ? "\ufffd" : one));

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 import { createQueue } from "../utils/queue.ts";
 import { CatalogFile, type ChangedPages, PAGE } from "./catalog-file.ts";
@@ -273,7 +273,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     if (made && !isReader() && !current.log.broken) {
       await made.finish().catch((error: unknown) => {
         if (!hurry.signal.aborted)
-          notice(`catalog.db could not be updated; the log has everything: ${messageOf(error)}`);
+          notice(`catalog.db could not be updated; the log has everything: ${toMessage(error)}`);
       });
     }
     current.image.close();

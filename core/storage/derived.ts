@@ -28,15 +28,15 @@ export function createDerived(folder: string): Derived {
     async get(key) {
       const bytes = await readFile(join(folder, key)).catch(() => undefined);
       const value = bytes?.subarray(32);
-      return value && bytes?.subarray(0, 32).equals(sumOf(value)) ? value : undefined;
+      return value && bytes?.subarray(0, 32).equals(sum(value)) ? value : undefined;
     },
     async set(key, value) {
       const bytes = Buffer.from(value);
       const path = join(folder, key);
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFileAtomic(path, Buffer.concat([sumOf(bytes), bytes])).catch(storageFailed(path));
+      await writeFileAtomic(path, Buffer.concat([sum(bytes), bytes])).catch(storageFailed(path));
     },
   };
 }
 
-const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest();
+const sum = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest();

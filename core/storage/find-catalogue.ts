@@ -19,7 +19,7 @@ const FORMER = "catalog.journal";
 
 interface FoundLog {
   handle: FileHandle;
-  /** `signOf` it before it was read. */
+  /** `readSign` it before it was read. */
   sign: string;
   /** Where the newest committed content of each page is, by its number from 1. */
   pages: ReadonlyMap<number, number>;
@@ -31,7 +31,7 @@ export interface FoundCatalogue {
   /** Descriptor of `catalog.db`; undefined: there is none. */
   readonly main: number | undefined;
   readonly mainIno: bigint | undefined;
-  /** `signOf` it before it was read. */
+  /** `readSign` it before it was read. */
   sign: string;
   log: FoundLog | undefined;
   pageCount: number;
@@ -52,14 +52,14 @@ export interface FoundCatalogue {
 export async function findCatalogue(dir: string): Promise<FoundCatalogue> {
   const [path, logPath] = [join(dir, MAIN_FILE), join(dir, LOG_FILE)];
   if (existsSync(join(dir, FORMER))) throw new SessarcError("ARCHIVE_FORMAT", { path: join(dir, FORMER) });
-  const logSign = await signOf(logPath);
+  const logSign = await readSign(logPath);
   const handle = await ifThere(openRegular(logPath)).catch(noFile(logPath));
   let main: number | undefined;
   try {
     const opened = handle && (await handle.stat({ bigint: true }));
     const logIno = opened?.ino;
     const read = handle && (await readLog(handle));
-    const sign = await signOf(path);
+    const sign = await readSign(path);
     main = openMain(path);
     if (main === undefined && read && read.pageCount > 0)
       throw damaged(path, `it is missing, and ${LOG_FILE} continues it`);
@@ -124,15 +124,15 @@ async function readLog(handle: FileHandle) {
 }
 
 /** Undefined: nothing is there, or it cannot be read. */
-export const statOf = (path: string) => stat(path, { bigint: true }).catch(() => undefined);
+export const findStat = (path: string) => stat(path, { bigint: true }).catch(() => undefined);
 
 /** Tells a file from another one, and from itself after it was written to. */
-export const signOf = async (path: string): Promise<string> => {
-  const there = await statOf(path);
+export const readSign = async (path: string): Promise<string> => {
+  const there = await findStat(path);
   return there ? `${there.ino} ${there.size} ${there.mtimeNs}` : "none";
 };
 
-export const inodeOf = async (path: string): Promise<bigint | undefined> => (await statOf(path))?.ino;
+export const findInode = async (path: string): Promise<bigint | undefined> => (await findStat(path))?.ino;
 
 /** For `.catch`: anything but a file is CATALOG_DAMAGED; nothing waits for it. */
 const noFile =

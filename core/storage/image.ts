@@ -1,6 +1,6 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import type { CatalogFile } from "./catalog-file.ts";
 import type { TakeRows } from "./rows.ts";
 import { checkSql } from "./sql-check.ts";
@@ -142,7 +142,7 @@ export function createImage(sql: SqlJsStatic, file: CatalogFile): Image {
   }
 
   function toDamaged(error: unknown): unknown {
-    const reason = messageOf(error instanceof Error && error.cause ? error.cause : error);
+    const reason = toMessage(error instanceof Error && error.cause ? error.cause : error);
     if (!DAMAGED.test(reason)) return error;
     return new SessarcError("CATALOG_DAMAGED", { reason: `${file.path}: ${reason}` }, { cause: error });
   }
@@ -213,7 +213,7 @@ function explain<T>(text: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    const message = messageOf(cause);
+    const message = toMessage(cause);
     if (message.includes("(in: ")) throw cause;
     const Kind = cause instanceof TypeError ? TypeError : Error;
     throw new Kind(`${message} (in: ${shorten(text)})`, { cause });

@@ -68,7 +68,7 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
   let tookOver = false;
   try {
     await makeFolder(dataDir, 0o700);
-    info.folder = await folderOf(path);
+    info.folder = await findFolder(path);
     tookOver = await take(path, info);
   } catch (error) {
     throw toStorageError(error, path);
@@ -175,7 +175,7 @@ async function take(path: string, info: LockInfo): Promise<boolean> {
 }
 
 async function isAlive(path: string, info: LockInfo): Promise<boolean> {
-  if (info.folder !== undefined && info.folder !== (await folderOf(path))) return false;
+  if (info.folder !== undefined && info.folder !== (await findFolder(path))) return false;
   if (info.pid === process.pid && info.ticks === undefined && info.boot === undefined) return held.has(info.token);
   const running = await isRunning(info);
   if (running !== undefined) return running;
@@ -227,7 +227,7 @@ async function clearEmpty(path: string): Promise<void> {
 }
 
 /** Of the folder that holds `path`; undefined if unknown. */
-const folderOf = (path: string): Promise<string | undefined> =>
+const findFolder = (path: string): Promise<string | undefined> =>
   stat(dirname(path), { bigint: true }).then(
     ({ ino }) => String(ino),
     () => undefined,

@@ -25,7 +25,7 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
     const known = applied.get(number);
     if (known === stepDigest(sql)) continue;
     if (known !== undefined) throw new SessarcError("ARCHIVE_OTHER", { plugin, number });
-    missing.push(stepOf(plugin, number, sql));
+    missing.push(toStep(plugin, number, sql));
   }
   if (applied.size > migrations.length)
     throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
@@ -55,11 +55,11 @@ interface Migrated {
 export async function migrateFirst(db: Database, plugins: readonly Migrated[]): Promise<void> {
   if (await hasSteps(db)) return;
   await db.batch(
-    plugins.flatMap(({ name, migrations = [] }) => migrations.flatMap((sql, i) => stepOf(name, i + 1, sql))),
+    plugins.flatMap(({ name, migrations = [] }) => migrations.flatMap((sql, i) => toStep(name, i + 1, sql))),
   );
 }
 
-const stepOf = (plugin: string, number: number, sql: string): Statement[] => [
+const toStep = (plugin: string, number: number, sql: string): Statement[] => [
   [TABLE],
   [sql],
   [RECORD, [plugin, number, stepDigest(sql), new Date().toISOString()]],

@@ -19,7 +19,7 @@ export function ownIdentity(): Promise<Identity> {
     pid: process.pid,
     host: hostname(),
     ...(await readKernel()),
-    ticks: await ticksOf(process.pid),
+    ticks: await findTicks(process.pid),
   }))();
   return own;
 }
@@ -30,7 +30,7 @@ export async function isRunning(other: Identity): Promise<boolean | undefined> {
   if (other.boot !== self.boot) return other.host === self.host ? false : undefined;
   if (other.space !== self.space) return undefined;
   if (!isAlive(other.pid)) return false;
-  return other.ticks === undefined || other.ticks === (await ticksOf(other.pid));
+  return other.ticks === undefined || other.ticks === (await findTicks(other.pid));
 }
 
 async function readKernel(): Promise<Pick<Identity, "boot" | "space">> {
@@ -46,7 +46,7 @@ async function readKernel(): Promise<Pick<Identity, "boot" | "space">> {
  * Field 22 of /proc/<pid>/stat; the name in field 2 may hold spaces and brackets. Undefined for a process that ended and was not awaited: in a
  * container whose first process awaits none it is listed for good.
  */
-async function ticksOf(pid: number): Promise<string | undefined> {
+async function findTicks(pid: number): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");

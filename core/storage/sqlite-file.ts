@@ -6,7 +6,7 @@
  */
 import { lstat, stat } from "node:fs/promises";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { ifThere } from "../utils/gone.ts";
 import { openRegular } from "../utils/regular.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
@@ -132,7 +132,7 @@ function createCopy(image: SqlImage): SqliteEngine {
 }
 
 function toDamaged(path: string, error: unknown): unknown {
-  const text = messageOf(error);
+  const text = toMessage(error);
   if (!/malformed|not a database|disk I\/O error/.test(text)) return error;
   return new SessarcError("SOURCE_DAMAGED", { id: path, reason: text }, { cause: error });
 }

@@ -1,7 +1,7 @@
 /** The catalogue in its own thread (`thread-entry.ts`): long SQL and writing hold up no request. */
 import { Worker } from "node:worker_threads";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { fromCarried, toCarried } from "../workers/carry.ts";
 import { checkCatalogue } from "./check.ts";
 import type { DatabaseOptions } from "./database-options.ts";
@@ -105,7 +105,7 @@ export function openInThread(options: InThreadOptions): Database {
     started.on("exit", (code) => {
       worker = undefined;
       state = { ...state, generation: state.generation + 1 };
-      const reason = failure === undefined ? `it exited with ${code}` : messageOf(failure);
+      const reason = failure === undefined ? `it exited with ${code}` : toMessage(failure);
       const error = new SessarcError("WORKER_ENDED", { reason }, { cause: failure });
       for (const { reject } of waiting.values()) reject(error);
       waiting.clear();

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { brotliDecompressSync, crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
 import { systemReason } from "../errors/system.ts";
-import { messageOf } from "../utils/async.ts";
+import { toMessage } from "../utils/async.ts";
 import { codeOf } from "../utils/gone.ts";
 import { mustYield, yieldNow } from "../utils/yield.ts";
 import { decodeChunk } from "./chunk.ts";
@@ -41,7 +41,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
 
   async function read(key: string, offset: number, length: number): Promise<Buffer> {
     const bytes = await ask(key, offset, length).catch((error: unknown) => {
-      throw UNREADABLE.has(codeOf(error)) ? damaged(key, systemReason(error) ?? messageOf(error)) : error;
+      throw UNREADABLE.has(codeOf(error)) ? damaged(key, systemReason(error) ?? toMessage(error)) : error;
     });
     if (!bytes) throw damaged(key, "the file is missing");
     if (bytes.length !== length)

@@ -14,7 +14,7 @@ export async function withLimit(ms: number, late: () => Error, run: () => unknow
 }
 
 /** What was thrown, in words: it may be anything. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const toMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;

@@ -15,11 +15,11 @@ export function enableDebug(): void {
 
 /** Writes `error` with its stack, and those of its causes, to stderr. */
 export function debugError(scope: string, what: string, error: unknown): void {
-  if (isDebug(scope)) process.stderr.write(printable(`sessarc:${scope} ${what}\n${stacksOf(error)}\n`));
+  if (isDebug(scope)) process.stderr.write(printable(`sessarc:${scope} ${what}\n${toStacks(error)}\n`));
 }
 
-function stacksOf(error: unknown): string {
+function toStacks(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.stack ?? error.message;
-  return error.cause === undefined ? own : `${own}\nCaused by ${stacksOf(error.cause)}`;
+  return error.cause === undefined ? own : `${own}\nCaused by ${toStacks(error.cause)}`;
 }

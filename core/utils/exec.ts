@@ -88,7 +88,7 @@ export function exec(file: string, args: readonly string[], options: ExecOptions
     signal?.addEventListener("abort", kill, { once: true });
     child.on("error", (cause: NodeJS.ErrnoException) => {
       done();
-      reject(new SessarcError("COMMAND_FAILED", { command: file, reason: reasonOf(cause) }, { cause }));
+      reject(new SessarcError("COMMAND_FAILED", { command: file, reason: toReason(cause) }, { cause }));
     });
     child.on("close", settle);
     child.stdin.end(input);
@@ -125,7 +125,7 @@ export function attend(file: string, args: readonly string[], { cwd, env }: Proc
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd, env: { ...env }, shell: false, stdio: "inherit" });
     child.on("error", (cause: NodeJS.ErrnoException) => {
-      reject(new SessarcError("COMMAND_FAILED", { command: file, reason: reasonOf(cause) }, { cause }));
+      reject(new SessarcError("COMMAND_FAILED", { command: file, reason: toReason(cause) }, { cause }));
     });
     child.on("close", (code, signal) => resolve(code ?? 128 + (signal ? (constants.signals[signal] ?? 0) : 0)));
   });
@@ -153,7 +153,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function reasonOf(cause: NodeJS.ErrnoException): string {
+function toReason(cause: NodeJS.ErrnoException): string {
   if (cause.code === "ENOENT") return "is not installed, or its working folder is gone";
   return cause.code === "EACCES" ? "may not be run" : `cannot be started (${cause.code ?? "unknown"})`;
 }

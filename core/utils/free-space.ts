@@ -13,7 +13,7 @@ const MOST_RESERVE = 256 * 2 ** 20;
 const SHARE = 100;
 
 /** Of the file system of an existing folder. The reserve is a hundredth of it, 256 MiB at most. One system call. */
-export async function spaceOf(folder: string): Promise<Space> {
+export async function readSpace(folder: string): Promise<Space> {
   const info = await statfs(folder).catch(() => undefined);
   // Some file systems in user space report no blocks at all.
   if (!info || info.blocks === 0) return { free: Number.POSITIVE_INFINITY, reserve: 0 };

@@ -30,10 +30,10 @@ function closeOpen(text: string): string {
       if (open.length === 0) return text.slice(0, safe);
     }
   }
-  return text.slice(0, safe) + closersOf(text, safe);
+  return text.slice(0, safe) + toClosers(text, safe);
 }
 
-function closersOf(text: string, end: number): string {
+function toClosers(text: string, end: number): string {
   const open: string[] = [];
   for (let i = 0; i < end; i++) {
     const char = text[i];

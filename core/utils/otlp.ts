@@ -1,5 +1,5 @@
 /** Token counts as OTLP/HTTP JSON, by OpenTelemetry's conventions for generative AI, and sending them to a collector. No content is in them. */
-import { messageOf } from "./async.ts";
+import { toMessage } from "./async.ts";
 import { VERSION } from "./version.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -26,8 +26,8 @@ export function tokenPoints(rows: readonly ToolTokens[], entryOf: (model: string
   const at = Date.now();
   return rows.flatMap(({ key: tool, models }) =>
     models.flatMap(({ model, spellings, tokens }) => {
-      const system = spellings.map((name) => systemOf(entryOf(name))).find((name) => name !== undefined) ?? "_OTHER";
-      return Object.entries(countsOf(tokens)).map(([type, sum]) =>
+      const system = spellings.map((name) => findSystem(entryOf(name))).find((name) => name !== undefined) ?? "_OTHER";
+      return Object.entries(toCounts(tokens)).map(([type, sum]) =>
         toPoint(
           { "gen_ai.system": system, "gen_ai.request.model": model, "gen_ai.token.type": type, "sessarc.tool": tool },
           sum,
@@ -67,17 +67,17 @@ export async function sendPoints(
     await response.body?.cancel();
     return response.ok ? undefined : `it answered ${response.status}`;
   } catch (error) {
-    return error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
+    return error instanceof Error && error.cause ? toMessage(error.cause) : toMessage(error);
   }
 }
 
-function systemOf(entry: string | null | undefined): string | undefined {
+function findSystem(entry: string | null | undefined): string | undefined {
   const provider = entry?.split("/", 1)[0];
   return provider === undefined ? undefined : (SYSTEMS[provider] ?? provider);
 }
 
 /** The conventions count cached tokens as input. */
-const countsOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) => ({
+const toCounts = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) => ({
   input: input + cacheRead + cacheWrite5m + cacheWrite1h,
   output,
 });

@@ -40,17 +40,17 @@ export function movedPath(path: string, from: string | null, to: string): string
  */
 export async function resolveInside(root: string, path: string): Promise<string | undefined> {
   const realRoot = await realpath(root);
-  const real = await realOf(resolve(realRoot, path));
+  const real = await resolveLinks(resolve(realRoot, path));
   return isInside(realRoot, real) ? real : undefined;
 }
 
-async function realOf(path: string): Promise<string> {
+async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     const parent = dirname(path);
     if (codeOf(error) !== "ENOENT" || parent === path) throw error;
-    return join(await realOf(parent), path.slice(parent.length));
+    return join(await resolveLinks(parent), path.slice(parent.length));
   }
 }
 

@@ -26,7 +26,7 @@ interface Chat {
 const HEADING = /^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \r]*$/gm;
 
 /** Chats in which a prompt was typed: their places in the file, times and lengths. */
-const chatsOf = rememberByFile((path) =>
+const toChats = rememberByFile((path) =>
   split(textBeside(path) ?? "").flatMap(({ stamp, text }, index) =>
     /^#### /m.test(text) ? [{ stamp, index, size: Buffer.byteLength(text) }] : [],
   ),
@@ -36,7 +36,7 @@ const chatsOf = rememberByFile((path) =>
 export async function* scanHistories(root: string, name: string): AsyncGenerator<NewRef> {
   const refs: NewRef[] = [];
   const take = (log: Pick<FoundLog, "path" | "size" | "mtime">) => {
-    for (const { stamp, index, size } of chatsOf(log))
+    for (const { stamp, index, size } of toChats(log))
       refs.push({ key: `${stamp}#${index}`, path: log.path, size, mtime: log.mtime, version: String(size) });
   };
   const file = await stat(root).catch(() => undefined); // gone, or closed to this user: holds nothing
@@ -48,14 +48,14 @@ export async function* scanHistories(root: string, name: string): AsyncGenerator
 
 export async function openHistory(path: string): Promise<OpenLog> {
   const chats = split(await readRegular(path));
-  const chatOf = ({ key }: SessionRef) => chats[Number(/#(\d+)(?:~\w+)?$/.exec(key)?.[1])];
+  const findChat = ({ key }: SessionRef) => chats[Number(/#(\d+)(?:~\w+)?$/.exec(key)?.[1])];
   return {
     version(ref) {
-      const chat = chatOf(ref);
+      const chat = findChat(ref);
       return chat && String(Buffer.byteLength(chat.text));
     },
     *read(ref, onBytes) {
-      const chat = chatOf(ref);
+      const chat = findChat(ref);
       if (!chat) return undefined;
       onBytes(Buffer.byteLength(chat.text));
       const { events, summary } = parse(chat, path);
@@ -100,9 +100,9 @@ function parse({ stamp, text }: Chat, path: string): { events: NewEvent[]; summa
     facts.model = /^(?:Main model|Model): (\S+)/.exec(rest)?.[1] ?? facts.model;
     const [, sent, written, hit, received] = TOKENS.exec(rest) ?? [];
     if (sent === undefined) continue;
-    const [cacheWrite5m, cacheRead] = [countOf(written), countOf(hit)];
-    const input = withoutCache(countOf(sent), cacheRead, cacheWrite5m);
-    const usage = { input, output: countOf(received), cacheRead, cacheWrite5m };
+    const [cacheWrite5m, cacheRead] = [countAll(written), countAll(hit)];
+    const input = withoutCache(countAll(sent), cacheRead, cacheWrite5m);
+    const usage = { input, output: countAll(received), cacheRead, cacheWrite5m };
     log.count({ key: `${basename(facts.cwd)}:${stamp}:${replies++}`, at, model: facts.model ?? "unknown", usage });
   }
   flush();
@@ -110,7 +110,7 @@ function parse({ stamp, text }: Chat, path: string): { events: NewEvent[]; summa
 }
 
 /** `1.2k` is 1200: figures are rounded. */
-function countOf(text: string | undefined): number {
+function countAll(text: string | undefined): number {
   const scale = text?.endsWith("k") ? 1_000 : text?.endsWith("M") ? 1_000_000 : 1;
   return Math.round(Number.parseFloat((text ?? "0").replaceAll(",", "")) * scale);
 }

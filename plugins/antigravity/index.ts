@@ -16,16 +16,16 @@ const PROGRAMS = ["antigravity-cli", "antigravity", "antigravity-ide"];
 export default defineAdapter((options: AntigravityOptions | undefined) => {
   const listed = new Map<string, { token: string; facts: ReadonlyMap<string, Facts> }>();
   const documents = documentSessions({
-    beside: ({ key, path }) => [`${path}-wal`, ...transcriptsOf(folderOf(path), key)],
+    beside: ({ key, path }) => [`${path}-wal`, ...toTranscripts(toFolder(path), key)],
     async read(ref) {
-      const folder = folderOf(ref.path);
+      const folder = toFolder(ref.path);
       const { readConversation } = await import("./read.ts");
-      return readConversation(ref, folder, transcriptsOf(folder, ref.key));
+      return readConversation(ref, folder, toTranscripts(folder, ref.key));
     },
   });
 
   /** Titles and folders of conversations, read when their database changed. */
-  async function factsOf(folder: string): Promise<ReadonlyMap<string, Facts>> {
+  async function loadFacts(folder: string): Promise<ReadonlyMap<string, Facts>> {
     const path = join(folder, "conversation_summaries.db");
     try {
       const token = await sqliteVersion(path);
@@ -48,7 +48,7 @@ export default defineAdapter((options: AntigravityOptions | undefined) => {
       return options?.dir === undefined ? folders : [...folders, options.dir];
     },
     async *scan(root) {
-      const facts = await factsOf(root);
+      const facts = await loadFacts(root);
       for (const [key, path] of await conversationsIn(root)) {
         const stamp = await documents.stamp({ key, path });
         const own = facts.get(key);
@@ -101,9 +101,9 @@ async function conversationsIn(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const entry of await readFolderInSlices(join(folder, "brain"))) {
     if (!entry.isDirectory()) continue;
-    const logs = await readFolderInSlices(dirname(transcriptsOf(folder, entry.name)[0] ?? ""));
+    const logs = await readFolderInSlices(dirname(toTranscripts(folder, entry.name)[0] ?? ""));
     const names = new Set(logs.flatMap((log) => (log.isFile() ? [log.name] : [])));
-    const path = transcriptsOf(folder, entry.name).find((log) => names.has(basename(log)));
+    const path = toTranscripts(folder, entry.name).find((log) => names.has(basename(log)));
     if (path) found.set(entry.name, path);
   }
   for (const entry of await readFolderInSlices(join(folder, "conversations")))
@@ -113,13 +113,13 @@ async function conversationsIn(folder: string): Promise<Map<string, string>> {
 }
 
 /** The whole one first. */
-const transcriptsOf = (folder: string, key: string): string[] =>
+const toTranscripts = (folder: string, key: string): string[] =>
   ["transcript_full.jsonl", "transcript.jsonl"].map((name) =>
     join(folder, "brain", key, ".system_generated", "logs", name),
   );
 
 /** Antigravity's folder that a log is in. */
-const folderOf = (path: string): string => {
+const toFolder = (path: string): string => {
   const up = path.endsWith(".db") ? 2 : 5;
   return Array.from({ length: up }).reduce<string>((at) => dirname(at), path);
 };

@@ -49,14 +49,14 @@ export async function readConversation(ref: SessionRef, folder: string, transcri
       isEmpty = times.size === 0;
       if (isEmpty) await addTranscript(draft, transcripts, times);
       addUsage(draft, db, ref.key, times);
-      cwd = placeOf(db);
+      cwd = findPlace(db);
     } finally {
       db.close();
     }
   } else await addTranscript(draft, transcripts, new Map());
   return {
     events: draft.take(),
-    summary: draft.summary({ title: ref.title, cwd: cwd ?? ref.cwd ?? (await workspaceOf(folder, ref.key)) }),
+    summary: draft.summary({ title: ref.title, cwd: cwd ?? ref.cwd ?? (await findWorkspace(folder, ref.key)) }),
   };
 }
 
@@ -131,7 +131,7 @@ function addUsage(draft: SessionDraft, db: SqliteFile, key: string, times: Map<n
   }
 }
 
-function placeOf(db: SqliteFile): string | undefined {
+function findPlace(db: SqliteFile): string | undefined {
   if (presentColumns(db, "trajectory_metadata_blob", ["data"]).length === 0) return undefined;
   for (const { data } of db.all<{ data: unknown }>("select data from trajectory_metadata_blob")) {
     const place = readProto(data, PLACE);
@@ -183,7 +183,7 @@ function said(text: string): string {
 }
 
 /** By the list of prompts of the command line. */
-async function workspaceOf(folder: string, key: string): Promise<string | undefined> {
+async function findWorkspace(folder: string, key: string): Promise<string | undefined> {
   let found: string | undefined;
   try {
     await readRows(join(folder, "history.jsonl"), (row) => {

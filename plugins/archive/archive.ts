@@ -13,10 +13,10 @@ import {
   type Cost,
   type Project,
   packParts,
-  partsOf,
   type Session,
   type SessionFacts,
   type StoredSession,
+  toParts,
 } from "./catalogue/types.ts";
 import { ReplyCount } from "./counting/count.ts";
 import { readFacts } from "./figures/read.ts";
@@ -27,7 +27,7 @@ import { type Away, createAway } from "./places/away.ts";
 import { createResolver, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
 import { SearchIndex } from "./search/search.ts";
-import { counterOf } from "./search/total.ts";
+import { findCounter } from "./search/total.ts";
 
 /** What other plugins may ask of the archive: the service "archive". */
 export interface Archive {
@@ -124,14 +124,14 @@ export interface OpenArchive extends Archive {
 
 export function createArchive(kernel: Kernel): OpenArchive {
   const { db, transcripts } = kernel.storage;
-  const costOf = (usage: SessionUsage) => kernel.find("pricing")?.cost(usage) ?? null;
+  const computeCost = (usage: SessionUsage) => kernel.find("pricing")?.cost(usage) ?? null;
   const changes = new Changes();
   const away = createAway(kernel);
   const store = createStore(db, () => kernel.find("pricing"), changes);
   const resolver = createResolver(db, async (path) => (await kernel.find("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);
-  const index = new SearchIndex(db, transcripts, readers, changes, counterOf(kernel), (id) => damage.found(id), {
+  const index = new SearchIndex(db, transcripts, readers, changes, findCounter(kernel), (id) => damage.found(id), {
     folder: kernel.storage.derived("search").folder,
     counts: kernel.storage.derived("totals"),
     readOnly: kernel.storage.readOnly,
@@ -159,7 +159,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
           const isSame = now?.parts === packParts(parts);
           if (isSame) damage.found(id);
           if (begun || !now || isSame) throw error;
-          parts = partsOf(now);
+          parts = toParts(now);
         }
       }
     } finally {
@@ -184,7 +184,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
       return changes.generation;
     },
     changed: (ids) => changes.mark(ids),
-    costOf,
+    costOf: computeCost,
     async usageByPrice(id) {
       const prices = kernel.find("pricing");
       return (prices && (await usageByPrice(db, prices, [id])).get(id)) ?? {};

@@ -25,7 +25,7 @@ export async function readSession(ref: SessionRef) {
   for (const item of history) {
     const exchange = toRecord(item.exchange);
     const nodes = toList(exchange.response_nodes).map(toRecord);
-    const at = draft.time(timeOf(item, nodes));
+    const at = draft.time(toTime(item, nodes));
     const id = toText(exchange.request_id);
     cwd = addRequest(draft, item, { at, id }, said) ?? cwd;
     const fields = { at, id, model: billed(nodes) ?? model };
@@ -45,7 +45,7 @@ export async function readSession(ref: SessionRef) {
     for (const item of toList(agent.chatHistory).map(toRecord)) {
       const nodes = toList(toRecord(item.exchange).response_nodes).map(toRecord);
       const key = toText(toRecord(item.exchange).request_id);
-      pay(draft, nodes, { key, at: toIso(timeOf(item, nodes)), model: billed(nodes) ?? toText(agent.model) ?? model });
+      pay(draft, nodes, { key, at: toIso(toTime(item, nodes)), model: billed(nodes) ?? toText(agent.model) ?? model });
     }
   }
   // Prompts that wait; the first may be the one that is being answered.
@@ -64,7 +64,7 @@ export async function readSession(ref: SessionRef) {
 }
 
 /** Of an exchange that was fetched from the server, only the answer's own time is true: its others are of the download. */
-function timeOf(item: JsonRecord, nodes: readonly JsonRecord[]): unknown {
+function toTime(item: JsonRecord, nodes: readonly JsonRecord[]): unknown {
   const own = nodes.map(({ timestamp_ms }) => toNumber(timestamp_ms)).find((time) => time !== undefined);
   return own ?? (item.source === "remote" ? undefined : item.finishedAt);
 }

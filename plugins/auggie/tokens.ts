@@ -6,13 +6,13 @@ const [BILL, TOKENS] = [9, 10];
 
 export type Payer = { key: string | undefined; at: string | undefined; model: string };
 
-const billOf = (nodes: readonly JsonRecord[]) => toRecord(nodes.find(({ type }) => type === BILL)?.billing_metadata);
-export const billed = (nodes: readonly JsonRecord[]) => toText(billOf(nodes).effective_model_name);
+const toBill = (nodes: readonly JsonRecord[]) => toRecord(nodes.find(({ type }) => type === BILL)?.billing_metadata);
+export const billed = (nodes: readonly JsonRecord[]) => toText(toBill(nodes).effective_model_name);
 
 export function pay(draft: SessionDraft, nodes: readonly JsonRecord[], payer: Payer): void {
   // The figures of an answer grow while it comes: the last are the whole.
   const tokens = toRecord(nodes.filter(({ type }) => type === TOKENS).at(-1)?.token_usage);
-  count(draft, tokens, payer, billOf(nodes).cost_usd);
+  count(draft, tokens, payer, toBill(nodes).cost_usd);
 }
 
 /** Kinds do not overlap. Dollars are text. */

@@ -1,6 +1,6 @@
 /** GET /git/find: where a file, a `file:line` or a pasted line of code comes from, among all that archived sessions wrote. */
 import type { Kernel } from "sessarc";
-import { keyOf, weightOf } from "./indexer/keys.ts";
+import { computeWeight, toKey } from "./indexer/keys.ts";
 import { readCalls, type WrittenCall } from "./indexer/rows.ts";
 import type { Writer } from "./origins.ts";
 import { absolute, slashed } from "./writes.ts";
@@ -136,7 +136,7 @@ async function byText(kernel: Kernel, q: string): Promise<Group[]> {
   if (text === undefined) return [];
   const { db } = kernel.storage;
   for (const one of spellings(text)) {
-    const key = keyOf(one);
+    const key = toKey(one);
     const rows = await db.all<Row & { lines: Uint8Array; calls: string }>(
       `select ${COLUMNS}, f.calls, f.lines from ${TABLES} where instr(f.lines, ?) > 0 ${NEWEST}`,
       [new Uint8Array(Int32Array.of(key).buffer)],
@@ -151,15 +151,15 @@ async function byText(kernel: Kernel, q: string): Promise<Group[]> {
 function lineIn(q: string): string | undefined {
   const [best] = q
     .split("\n")
-    .filter((line) => weightOf(line) >= ENOUGH && /[^\p{L}\p{N}\s]/u.test(line))
-    .sort((a, b) => weightOf(b) - weightOf(a));
+    .filter((line) => computeWeight(line) >= ENOUGH && /[^\p{L}\p{N}\s]/u.test(line))
+    .sort((a, b) => computeWeight(b) - computeWeight(a));
   return best;
 }
 
 /** As it is; without the sign of a diff; without a line number before it. */
 function spellings(line: string): string[] {
   return [...new Set([line, line.replace(/^\s*[+-]/, ""), line.replace(/^\s*\d+[\s:|→]+/, "")])].filter(
-    (one) => weightOf(one) >= ENOUGH,
+    (one) => computeWeight(one) >= ENOUGH,
   );
 }
 

@@ -1,7 +1,7 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
 import { type Cache, createCache, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
-import { keyOf, linesOf, weightOf } from "./indexer/keys.ts";
-import { type Forms, formsOf, isReformed } from "./match/forms.ts";
+import { computeWeight, toKey, toLines } from "./indexer/keys.ts";
+import { type Forms, isReformed, toForms } from "./match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
 import { byTime, type Write, writesBefore, writesInto } from "./writes.ts";
 
@@ -41,7 +41,12 @@ const KEEP = 32;
 const cached = new WeakMap<Kernel, Cache<Origins>>();
 
 /** `project` undefined: of no archived project, so that no line has a writer. `root`: the project's folder. */
-export function originsOf(kernel: Kernel, project: string | undefined, root: string, blamed: Blamed): Promise<Origins> {
+export function readOrigins(
+  kernel: Kernel,
+  project: string | undefined,
+  root: string,
+  blamed: Blamed,
+): Promise<Origins> {
   const known = cached.get(kernel) ?? createCache<Origins>(KEEP);
   cached.set(kernel, known);
   const { generation } = kernel.inject("archive");
@@ -58,7 +63,7 @@ async function compute(
   if (!file) return { path, commit, at, lines: null, commits: [], writers: [], later: [] };
   const commits = [...file.commits.values()];
   const names = new Set([path, ...file.names]);
-  const windows = new Map(commits.map((one) => [one.hash, windowOf(one, file.touched)]));
+  const windows = new Map(commits.map((one) => [one.hash, toWindow(one, file.touched)]));
   let writes = project === undefined ? [] : await writesInto(kernel, project, root, names);
   let lines: readonly CommittedLine[] = file.lines;
   let matched = await matchLines(lines, windows, writes);
@@ -110,7 +115,7 @@ async function reformedIn(
   for (const commit of [...commits].slice(0, VERSIONS)) {
     const previous = file.previous.get(commit);
     const text = previous && (await kernel.inject("git").textAt(root, previous.commit, previous.path));
-    if (typeof text === "string") formsBefore.set(commit, formsOf(linesOf(text)));
+    if (typeof text === "string") formsBefore.set(commit, toForms(toLines(text)));
     if (mustYield()) await yieldNow();
   }
   const found = new Set<number>();
@@ -135,10 +140,12 @@ async function underOtherNames(
   matched: readonly (Matched | undefined)[],
 ): Promise<Write[]> {
   const brought = new Set([...file.commits.keys()].filter((hash) => !file.previous.has(hash)));
-  const open = file.lines.filter(({ text, commit }, i) => !matched[i] && brought.has(commit) && weightOf(text) >= 12);
+  const open = file.lines.filter(
+    ({ text, commit }, i) => !matched[i] && brought.has(commit) && computeWeight(text) >= 12,
+  );
   if (open.length < ENOUGH) return [];
   const until = Math.max(...[...brought].map((hash) => Date.parse(file.commits.get(hash)?.at ?? "")));
-  const wanted = new Set(open.map(({ text }) => keyOf(text)));
+  const wanted = new Set(open.map(({ text }) => toKey(text)));
   const ends = [...names].map((name) => `/${name}`);
   const byFile = new Map<string, Write[]>();
   for (const write of await writesBefore(kernel, project, root, until + SECOND)) {
@@ -162,7 +169,7 @@ async function underOtherNames(
 }
 
 /** `touched`: author times of the commits that changed the file, in seconds, ascending. */
-function windowOf({ at, authoredAt }: Pick<LineCommit, "at" | "authoredAt">, touched: readonly number[]): Window {
+function toWindow({ at, authoredAt }: Pick<LineCommit, "at" | "authoredAt">, touched: readonly number[]): Window {
   const authored = Date.parse(authoredAt);
   const before = touched.findLast((seconds) => seconds * SECOND < authored);
   return {

@@ -2,7 +2,7 @@
 import { type Kernel, type Services, toList, toNumber, toRecord, toText } from "sessarc";
 import { readPrompts } from "./indexer/rows.ts";
 import { GIT_AI_REF, type NotedAgent, readGitAi } from "./notes/git-ai.ts";
-import { type Origins, originsOf, type Writer } from "./origins.ts";
+import { type Origins, readOrigins, type Writer } from "./origins.ts";
 
 type Blamed = Awaited<ReturnType<Services["git"]["blameAt"]>>;
 type Cost = ReturnType<Services["pricing"]["cost"]>;
@@ -63,7 +63,7 @@ export async function lineOrigins(
   { from = 1, to = Number.POSITIVE_INFINITY }: { from?: number | undefined; to?: number | undefined },
   withHeaders: boolean,
 ): Promise<LineOrigins> {
-  const origins = await originsOf(kernel, project, root, blamed);
+  const origins = await readOrigins(kernel, project, root, blamed);
   const lines =
     origins.lines?.map((line, i) => ({
       ...line,
@@ -77,7 +77,7 @@ export async function lineOrigins(
   const details: WriterDetail[] = [];
   for (const [i, place] of writers.entries()) {
     const writer = origins.writers[place];
-    if (writer) details.push(i < DETAILED ? await detailOf(kernel, writer, blamed.path) : plain(writer));
+    if (writer) details.push(i < DETAILED ? await readDetail(kernel, writer, blamed.path) : plain(writer));
   }
   return {
     ...origins,
@@ -126,7 +126,7 @@ async function notedIn(
 const distinct = (values: readonly number[]): number[] => [...new Set(values)];
 const plain = (writer: Writer): WriterDetail => ({ ...writer, model: null, prompt: null, cost: null, reads: [] });
 
-export async function detailOf(kernel: Kernel, writer: Writer, path: string): Promise<WriterDetail> {
+export async function readDetail(kernel: Kernel, writer: Writer, path: string): Promise<WriterDetail> {
   const { sessionId: id, seq } = writer;
   const row = await kernel.storage.db.get<{ prompts: string }>("select prompts from blame_session where session = ?", [
     id,
@@ -134,7 +134,7 @@ export async function detailOf(kernel: Kernel, writer: Writer, path: string): Pr
   const prompt = readPrompts(row?.prompts ?? "[]").findLast((one) => one.seq < seq);
   const [text, cost, reads] = await Promise.all([
     prompt && prompt.seq >= 0 ? promptText(kernel, id, prompt.seq) : undefined,
-    prompt && costOf(kernel, id, prompt.seq),
+    prompt && computeCost(kernel, id, prompt.seq),
     readsBefore(kernel, id, seq, path),
   ]);
   const at = prompt?.at ?? null;
@@ -165,7 +165,7 @@ async function promptText(kernel: Kernel, id: string, seq: number): Promise<stri
 }
 
 /** The price of a prompt is the one of GET /sessions/:id/prompts, where there is one. */
-async function costOf(kernel: Kernel, id: string, seq: number): Promise<Cost | undefined> {
+async function computeCost(kernel: Kernel, id: string, seq: number): Promise<Cost | undefined> {
   const answer = await ask(kernel, `/sessions/${encodeURIComponent(id)}/prompts`);
   const found = toList(answer?.prompts)
     .map(toRecord)

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { defineRoute, type Kernel, rawParam, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { type FoundPlace, findPlaces } from "./find.ts";
-import { type Origins, originsOf } from "./origins.ts";
+import { type Origins, readOrigins } from "./origins.ts";
 import { type LineOrigins, lineOrigins } from "./reasons.ts";
 import { type LineWhy, whyAt, whyShown } from "./why.ts";
 
@@ -34,7 +34,7 @@ const blameAt = defineRoute({
       .catch((error: unknown) => {
         throw named(error, query.project);
       });
-    return originsOf(kernel, query.project, root, blamed);
+    return readOrigins(kernel, query.project, root, blamed);
   },
 });
 
@@ -62,7 +62,7 @@ const writers = defineRoute({
     const { at, from, to = from, headers } = query;
     if (from !== undefined && to !== undefined && to < from)
       throw new SessarcError("INVALID_INPUT", { reason: "The last line is before the first" });
-    const place = await placeOf(kernel, query.project, query.path);
+    const place = await readPlace(kernel, query.project, query.path);
     const git = kernel.inject("git");
     try {
       const commit = at === undefined ? undefined : await git.resolve(place.tree, at);
@@ -131,7 +131,7 @@ const lineWhy = defineRoute({
       return whyShown(kernel, { session, seq, path, text, before: query.before === "1" });
     if (project === undefined || line === undefined)
       throw new SessarcError("INVALID_INPUT", { reason: "Send `project` and `line`, or `session`, `seq` and `text`" });
-    const place = await placeOf(kernel, project, path);
+    const place = await readPlace(kernel, project, path);
     return whyAt(kernel, place, at, line).catch((error: unknown) => {
       throw named(error, project);
     });
@@ -164,7 +164,7 @@ interface Place {
   file: string;
 }
 
-async function placeOf(kernel: Kernel, wanted: string | undefined, path: string): Promise<Place> {
+async function readPlace(kernel: Kernel, wanted: string | undefined, path: string): Promise<Place> {
   const archive = kernel.inject("archive");
   if (isAbsolute(path)) {
     // The folders of this machine are not those of the sessions, and not the caller's.

@@ -1,11 +1,11 @@
 /** GET /git/line: why one line exists, be it a line of a file at a commit or one that a call of a session shows. */
 import { type Kernel, type Services, SessarcError } from "sessarc";
-import { keyOf } from "./indexer/keys.ts";
+import { toKey } from "./indexer/keys.ts";
 import type { LineEvidence } from "./match/match.ts";
 import type { NotedAgent } from "./notes/git-ai.ts";
-import { type Origins, originsOf, toWriter, type Writer } from "./origins.ts";
-import { detailOf, lineOrigins, type WriterDetail } from "./reasons.ts";
-import { fileAt, placesOf, writesInto } from "./writes.ts";
+import { type Origins, readOrigins, toWriter, type Writer } from "./origins.ts";
+import { lineOrigins, readDetail, type WriterDetail } from "./reasons.ts";
+import { fileAt, readPlaces, writesInto } from "./writes.ts";
 
 export interface LineWhy {
   /** Null where no archived project holds the file. */
@@ -77,14 +77,14 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
   const event = await eventAt(kernel, row, shown.seq);
   if (!event) throw new SessarcError("INVALID_INPUT", { reason: `${shown.session} has no message ${shown.seq}` });
   const root = await archive.projectPath(row.projectId);
-  const file = fileAt(shown.path, (await placesOf(kernel, row.projectId, root ?? ""))(row));
+  const file = fileAt(shown.path, (await readPlaces(kernel, row.projectId, root ?? ""))(row));
   const path = file.startsWith("./") ? file.slice(2) : file;
   const at = Date.parse(event.at ?? row.endedAt ?? "") || row.sortAt;
   const call: Writer = {
     ...{ sessionId: row.id, tool: row.tool, title: row.name ?? row.title ?? row.firstPrompt, seq: shown.seq },
     ...{ at: new Date(at).toISOString(), name: event.tool_name ?? "" },
   };
-  const key = keyOf(shown.text);
+  const key = toKey(shown.text);
   const earlier = async () => {
     const writes = await writesInto(kernel, row.projectId, root ?? "", new Set([path]));
     return writes.findLast(
@@ -97,7 +97,7 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
     root === null ? undefined : await originsAt(kernel, row.projectId, root, path, known ? undefined : at);
   const is = (writer: Writer | undefined) => writer?.sessionId === known?.sessionId && writer?.seq === known?.seq;
   const lines = origins?.lines ?? [];
-  const same = lines.flatMap((line, i) => (keyOf(line.text) === key ? [i] : []));
+  const same = lines.flatMap((line, i) => (toKey(line.text) === key ? [i] : []));
   const place = same.find((i) => is(origins?.writers[lines[i]?.writer ?? -1])) ?? (known ? undefined : same[0]);
   const line = lines[place ?? -1];
   const writer = known ?? origins?.writers[line?.writer ?? -1];
@@ -108,7 +108,7 @@ export async function whyShown(kernel: Kernel, shown: ShownLine): Promise<LineWh
     number: place === undefined ? null : place + 1,
     at: origins ? { commit: origins.commit, at: origins.at } : null,
     commit: origins?.commits[line?.commit ?? -1] ?? null,
-    writer: writer ? await detailOf(kernel, writer, path) : null,
+    writer: writer ? await readDetail(kernel, writer, path) : null,
     evidence: writer ? (line?.evidence ?? "line") : null,
     noted: null,
   };
@@ -133,7 +133,7 @@ async function originsAt(
   const git = kernel.inject("git");
   try {
     const commit = ms === undefined ? undefined : (await git.commitAt(root, new Date(ms).toISOString())).commit?.hash;
-    return await originsOf(kernel, project, root, await git.blameAt(root, commit, path));
+    return await readOrigins(kernel, project, root, await git.blameAt(root, commit, path));
   } catch (error) {
     if (error instanceof SessarcError && NO_ANSWER.has(error.code)) return undefined;
     throw error;

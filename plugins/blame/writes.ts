@@ -47,7 +47,7 @@ export async function writesInto(
      where f.name in (${marks(names)}) and s.project_id = ?`,
     [...names, project],
   );
-  const placeOf = await placesOf(kernel, project, root);
+  const placeOf = await readPlaces(kernel, project, root);
   const wanted = [...paths];
   return toWrites(
     rows.filter((row) => wanted.some((path) => isSame(fileAt(row.path, placeOf(row)), path))),
@@ -65,14 +65,14 @@ export async function writesBefore(kernel: Kernel, project: string, root: string
        select id from session where project_id = ? and coalesce(started_at, '') <= ? order by sort_at desc limit ${LAST})`,
     [project, new Date(ms).toISOString()],
   );
-  return (await toWrites(rows, await placesOf(kernel, project, root))).filter(({ at }) => at <= ms);
+  return (await toWrites(rows, await readPlaces(kernel, project, root))).filter(({ at }) => at <= ms);
 }
 
 /** Sessions read by one question: their rows are at most a few MB. */
 const TOGETHER = 400;
 
 /** All writes of a project's sessions, in order of time. */
-export async function writesOf(kernel: Kernel, project: string, root: string): Promise<Write[]> {
+export async function readWrites(kernel: Kernel, project: string, root: string): Promise<Write[]> {
   const { db } = kernel.storage;
   const ids = await db.all<{ id: string }>("select id from session where project_id = ? order by sort_at, id", [
     project,
@@ -88,7 +88,7 @@ export async function writesOf(kernel: Kernel, project: string, root: string): P
         page,
       )),
     );
-  return toWrites(rows, await placesOf(kernel, project, root));
+  return toWrites(rows, await readPlaces(kernel, project, root));
 }
 
 /** Working directory of a session, and its project's folder, as its log writes them. */
@@ -98,7 +98,7 @@ interface Place {
 }
 
 /** `root`: the project's folder here. A session of another machine had it elsewhere. */
-export async function placesOf(
+export async function readPlaces(
   kernel: Kernel,
   project: string,
   root: string,

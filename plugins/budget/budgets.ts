@@ -117,7 +117,7 @@ export function createBudgets(kernel: Kernel): Budgets {
       unit: row.unit,
       amount: row.amount,
       ask: row.ask === 1,
-      label: await labelOf(row),
+      label: await findLabel(row),
       from,
       to,
       used,
@@ -127,7 +127,7 @@ export function createBudgets(kernel: Kernel): Budgets {
     };
   }
 
-  async function labelOf({ scope, target }: Row): Promise<string | null> {
+  async function findLabel({ scope, target }: Row): Promise<string | null> {
     if (scope === "tool") return kernel.registry.adapters.get(target ?? "")?.label ?? null;
     if (scope !== "project") return null;
     const named = await kernel.inject("archive").projects();
@@ -162,7 +162,7 @@ export function createBudgets(kernel: Kernel): Budgets {
     list,
     async replace(plans) {
       const checked = await Promise.all(plans.map((plan) => checkPlan(kernel, plan)));
-      const ids = checked.map(idOf);
+      const ids = checked.map(toId);
       if (new Set(ids).size < ids.length)
         throw new SessarcError("BUDGET_INVALID", { reason: "two budgets are for the same period, scope and unit" });
       const before = new Map((await rows()).map((row) => [row.id, row]));
@@ -201,24 +201,24 @@ export function createBudgets(kernel: Kernel): Budgets {
         (budget) =>
           periodAt(budget.period, Date.now()).from === budget.from &&
           (budget.scope !== "tool" || budget.target === client) &&
-          !asked.has(keyOf(budget, client, session)),
+          !asked.has(toKey(budget, client, session)),
       );
       if (!one) return undefined;
-      asked.add(keyOf(one, client, session));
-      return `sessarc: the budget for this ${one.period}${one.label || one.target ? ` (${one.label ?? one.target})` : ""} is used up: ${amountOf(one.used, one.unit)} of ${amountOf(one.amount, one.unit)}. Go on?`;
+      asked.add(toKey(one, client, session));
+      return `sessarc: the budget for this ${one.period}${one.label || one.target ? ` (${one.label ?? one.target})` : ""} is used up: ${toAmount(one.used, one.unit)} of ${toAmount(one.amount, one.unit)}. Go on?`;
     },
   };
   return service;
 }
 
-const keyOf = ({ id, from }: Budget, client: string, session: string | null) =>
+const toKey = ({ id, from }: Budget, client: string, session: string | null) =>
   [id, from, client, session ?? ""].join(" ");
 
-const amountOf = (amount: number, unit: BudgetPlan["unit"]) =>
+const toAmount = (amount: number, unit: BudgetPlan["unit"]) =>
   unit === "money" ? `$${(amount / 1e6).toFixed(2)}` : `${amount.toLocaleString("en")} tokens`;
 
 /** The same for the same period, scope, target and unit. */
-const idOf = ({ period, scope, target, unit }: BudgetPlan): string =>
+const toId = ({ period, scope, target, unit }: BudgetPlan): string =>
   createHash("sha256")
     .update(JSON.stringify([period, scope, target, unit]))
     .digest("hex")

@@ -33,7 +33,7 @@ async function list(ctx: CommandContext): Promise<number> {
 }
 
 async function set(ctx: CommandContext, period: string, amount: string): Promise<number> {
-  const plan = planOf(ctx, period);
+  const plan = toPlan(ctx, period);
   const before = await ctx.get<Budget[]>("/budgets");
   const wanted: BudgetPlan = { ...plan, amount: readAmount(amount, plan.unit), ask: ctx.flags.ask === true };
   const at = await findSame(ctx, before, plan);
@@ -49,7 +49,7 @@ async function set(ctx: CommandContext, period: string, amount: string): Promise
 
 async function remove(ctx: CommandContext, period: string): Promise<number> {
   const before = await ctx.get<Budget[]>("/budgets");
-  const at = await findSame(ctx, before, planOf(ctx, period));
+  const at = await findSame(ctx, before, toPlan(ctx, period));
   if (at < 0) {
     ctx.err("There is no such budget; `sessarc budget` lists them.");
     return 3;
@@ -62,7 +62,7 @@ async function remove(ctx: CommandContext, period: string): Promise<number> {
 
 type Plan = Omit<BudgetPlan, "amount" | "ask">;
 
-function planOf({ flags }: CommandContext, period: string): Plan {
+function toPlan({ flags }: CommandContext, period: string): Plan {
   if (!PERIODS.some((one) => one === period))
     throw new UsageError(`A budget is for a day, a week or a month, not ${JSON.stringify(period)}`);
   const targets = (["project", "tool", "model"] as const).flatMap((scope) => {
@@ -115,8 +115,8 @@ function show(ctx: CommandContext, budgets: readonly Budget[]): void {
   const style = createStyle(ctx.colour);
   const width = ctx.columns;
   const tables = [
-    formatTable(columnsOf(style, true), budgets, { head: style.dim }),
-    formatTable(columnsOf(style, false), budgets, { head: style.dim, ...(width !== undefined && { width }) }),
+    formatTable(toColumns(style, true), budgets, { head: style.dim }),
+    formatTable(toColumns(style, false), budgets, { head: style.dim, ...(width !== undefined && { width }) }),
   ];
   const fits = (table: string) =>
     table.split("\n").every((line) => widthOf(line) <= (width ?? Number.POSITIVE_INFINITY));
@@ -125,7 +125,7 @@ function show(ctx: CommandContext, budgets: readonly Budget[]): void {
   if (unpriced.length > 0) ctx.err(`no price for ${printable(unpriced.join(", "))}: not counted in budgets of money`);
 }
 
-function columnsOf(style: Style, wide: boolean): Column<Budget>[] {
+function toColumns(style: Style, wide: boolean): Column<Budget>[] {
   const amount = (value: number, { unit }: Budget) =>
     unit === "money" ? formatMoney(value) : wide ? formatCount(value) : formatShort(value);
   const columns: (Column<Budget> | false)[] = [

@@ -1,9 +1,9 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
 
 import { alone, BoundedMap, isRecord, type Json, type SessionEvent } from "sessarc";
-import { commandOf, pathsIn, readShell, type ToolRole } from "sessarc/adapter";
-import { pathsInText, speaksOf } from "./paths.ts";
-import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
+import { pathsIn, readShell, type ToolRole, toCommand } from "sessarc/adapter";
+import { listSpeaks, pathsInText } from "./paths.ts";
+import { type Cause, computeScore, RELATIONS, type Relation, toReason } from "./relations.ts";
 import { createTrail, type Evidence } from "./trail.ts";
 
 export interface Change {
@@ -101,9 +101,9 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
       for (const path of pathsIn(input, role)) call.evidence.push(look(event, path, null, true));
     } else if (role === "search") {
       const [path] = pathsIn(input, role);
-      call.searches = look(event, path ?? null, patternOf(input), false);
+      call.searches = look(event, path ?? null, findPattern(input), false);
     } else if (role === "shell") {
-      const use = readShell(commandOf(input));
+      const use = readShell(toCommand(input));
       for (const path of use.reads) call.evidence.push(look(event, path, null, true));
       for (const { pattern, paths } of use.searches) call.searches = look(event, paths[0] ?? null, pattern, false);
       attempt(event, call, use.patched);
@@ -174,7 +174,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
         if (evidence.turn === turn) continue;
         evidence.turn = turn;
         evidence.relation = relation;
-        evidence.score = scoreOf(relation, event.seq - evidence.seq);
+        evidence.score = computeScore(relation, event.seq - evidence.seq);
         pick(picked, evidence);
       }
     };
@@ -187,7 +187,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     if (neighbours.length > 0) {
       const said = JSON.stringify(event.tool_input) ?? "";
       offer(
-        neighbours.filter(({ path: near }) => near !== null && speaksOf(said, near)),
+        neighbours.filter(({ path: near }) => near !== null && listSpeaks(said, near)),
         "same-directory",
       );
     }
@@ -203,7 +203,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
         pattern,
         score,
         relation,
-        reason: reasonOf(relation, evidence, event.seq),
+        reason: toReason(relation, evidence, event.seq),
       });
     }
     into.changes.push({ seq: event.seq, at: event.at ?? null, tool_name: tool, path: trail.name(path), causes });
@@ -257,7 +257,7 @@ function pick(best: Evidence[], evidence: Evidence): void {
 
 const isBetter = (a: Evidence, b: Evidence) => a.score > b.score || (a.score === b.score && a.seq > b.seq);
 
-function patternOf(input: Json | undefined): string | null {
+function findPattern(input: Json | undefined): string | null {
   if (!isRecord(input)) return null;
   for (const key of ["pattern", "query", "regex", "search_term", "glob_pattern", "searchTerm"]) {
     const value = input[key];

@@ -14,7 +14,7 @@ export function toPlace(raw: string, cwd: string): PathPlace {
   const path = /\/\.{0,2}(?:\/|$)/.test(text) ? resolved(text) : text;
   const cut = path.lastIndexOf("/");
   const name = path.slice(cut + 1);
-  return { path, dir: path.slice(0, Math.max(0, cut)), stem: stemOf(name) };
+  return { path, dir: path.slice(0, Math.max(0, cut)), stem: toStem(name) };
 }
 
 function resolved(text: string): string {
@@ -27,7 +27,7 @@ function resolved(text: string): string {
   return (text.startsWith("/") ? "/" : "") + parts.join("/");
 }
 
-function stemOf(name: string): string {
+function toStem(name: string): string {
   const from = name.startsWith(".") ? 1 : 0;
   const dot = name.indexOf(".", from);
   const stem = name.slice(from, dot < 0 ? undefined : dot).toLowerCase();
@@ -45,7 +45,7 @@ export function pathsInText(text: string): readonly string[] {
 }
 
 /** Whether `text` names the file `path` by its name without ending, as a word: an import, a call, a mention. */
-export function speaksOf(text: string, path: string): boolean {
+export function listSpeaks(text: string, path: string): boolean {
   const { stem } = toPlace(path, "/");
   if (stem.length < 2) return false;
   for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {

@@ -26,7 +26,7 @@ export interface Cause {
 const HALF = 50;
 
 /** Half of a relation's weight stays however long ago; the other half fades with the messages between. */
-export function scoreOf(relation: Relation, distance: number): number {
+export function computeScore(relation: Relation, distance: number): number {
   const near = HALF / (HALF + Math.max(0, distance));
   return Math.round(RELATIONS[relation] * (0.5 + 0.5 * near) * 1000) / 1000;
 }
@@ -38,7 +38,7 @@ interface RelationLook {
   read: boolean;
 }
 
-export function reasonOf(relation: Relation, evidence: RelationLook, seq: number): string {
+export function toReason(relation: Relation, evidence: RelationLook, seq: number): string {
   const distance = seq - evidence.seq;
   const ago = `${distance} ${distance === 1 ? "message" : "messages"} before`;
   switch (relation) {

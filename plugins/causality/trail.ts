@@ -66,7 +66,7 @@ export function createTrail(cwd: string): Trail {
   const spots = new Map<string, Spot>();
   const folders = new Map<string, Recent>();
   const stems = new Map<string, Recent>();
-  const listOf = (map: Map<string, Recent>, key: string): Recent => {
+  const toList = (map: Map<string, Recent>, key: string): Recent => {
     let list = map.get(key);
     if (!list) {
       list = new Recent();
@@ -85,8 +85,8 @@ export function createTrail(cwd: string): Trail {
         reads: new Recent(),
         found: new Recent(),
         failed: new Recent(),
-        inFolder: listOf(folders, dir),
-        namesakes: stem.length > 1 ? listOf(stems, stem) : undefined,
+        inFolder: toList(folders, dir),
+        namesakes: stem.length > 1 ? toList(stems, stem) : undefined,
       };
       spots.set(path, spot);
     }

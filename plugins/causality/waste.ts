@@ -33,7 +33,7 @@ export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise
   async function sumUp(id: string, stamp: string): Promise<Sum> {
     const row = await kernel.inject("archive").find(id);
     if (!row) return NOTHING;
-    const sum = sumOf(
+    const sum = addUp(
       (await readCausality(kernel, row, () => {})).wastedReads.filter(({ seq }) => seq >= row.copiedMessages),
     );
     if (!readOnly)
@@ -69,7 +69,7 @@ export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise
   };
 }
 
-function sumOf(wasted: Causality["wastedReads"]): Sum {
+function addUp(wasted: Causality["wastedReads"]): Sum {
   const largest = wasted.reduce<Causality["wastedReads"][number] | undefined>(
     (most, read) => (most === undefined || read.tokens > most.tokens ? read : most),
     undefined,

@@ -23,7 +23,7 @@ export async function* listConversations(path: string, product: Product) {
     const place: Omit<ListElement, "value"> = { offset, length };
     yield {
       key,
-      title: titleOf(conversation),
+      title: findTitle(conversation),
       size: length,
       version: `${String(changed)}-${length}`,
       place,
@@ -32,7 +32,7 @@ export async function* listConversations(path: string, product: Product) {
   }
 }
 
-const titleOf = (conversation: JsonRecord) => toText(conversation.title) ?? toText(conversation.name);
+const findTitle = (conversation: JsonRecord) => toText(conversation.title) ?? toText(conversation.name);
 
 /** An export holds no tokens: nothing is counted. */
 export function readConversation(conversation: JsonRecord, product: Product) {
@@ -40,7 +40,7 @@ export function readConversation(conversation: JsonRecord, product: Product) {
   draft.time(conversation.create_time ?? conversation.created_at);
   if (product === "chatgpt") for (const node of livePath(conversation)) addNode(draft, node);
   else for (const message of toList(conversation.chat_messages).map(toRecord)) addMessage(draft, message);
-  return { events: draft.take(), summary: draft.summary({ title: titleOf(conversation) }) };
+  return { events: draft.take(), summary: draft.summary({ title: findTitle(conversation) }) };
 }
 
 /** From the root to the current message: other branches are answers that were made again. */

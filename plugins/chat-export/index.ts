@@ -25,7 +25,7 @@ export default defineAdapter((options: ChatExportOptions | undefined) => {
   const known = new Map<string, { stamp: string; listed: Map<string, Listed> }>();
 
   /** The conversations of an export; one that did not change is not read again. */
-  async function conversationsOf(path: string): Promise<Map<string, Listed>> {
+  async function readConversations(path: string): Promise<Map<string, Listed>> {
     const stamp = await fileStamp(path);
     if (!stamp) return new Map();
     const last = known.get(path);
@@ -49,12 +49,12 @@ export default defineAdapter((options: ChatExportOptions | undefined) => {
     },
     async *scan(root) {
       if (!EXPORT.test(basename(root))) return;
-      for (const { place: _, ...ref } of (await conversationsOf(root)).values()) yield ref;
+      for (const { place: _, ...ref } of (await readConversations(root)).values()) yield ref;
     },
     peek: async () => ({ virtualProject: { key: member.name, name: member.label } }),
     token: async ({ path }) => (await fileStamp(path))?.version ?? "",
     async open(path) {
-      const listed = await conversationsOf(path);
+      const listed = await readConversations(path);
       return {
         version: ({ key }) => listed.get(key)?.version,
         async *read({ key }, onBytes) {

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BoundedMap, type UsageEntry } from "sessarc";
-import { type LineParser, readFolder, rowsOf } from "sessarc/adapter";
+import { type LineParser, readFolder, toRows } from "sessarc/adapter";
 import { readRegularSync } from "sessarc/files";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
@@ -33,16 +33,16 @@ export function repliesOfAgents(
   const folder = path.replace(/\.jsonl$/, "");
   walk(join(folder, "subagents"), 0);
   if (bytes > LIMIT) return undefined;
-  return new Map(files.map((file) => [relative(folder, file.path), repliesOf(file.path, file.stamp, open)]));
+  return new Map(files.map((file) => [relative(folder, file.path), toReplies(file.path, file.stamp, open)]));
 }
 
-function repliesOf(path: string, stamp: string, open: (path: string) => LineParser): UsageEntry[] {
+function toReplies(path: string, stamp: string, open: (path: string) => LineParser): UsageEntry[] {
   const known = cache.get(path);
   if (known?.stamp === stamp) return known.replies;
   const parser = open(path);
   for (const line of readRegularSync(path).split("\n")) {
     if (line.includes('"usage"'))
-      for (const { row } of rowsOf(Buffer.from(line), true)) parser.row(row, { offset: 0, length: line.length });
+      for (const { row } of toRows(Buffer.from(line), true)) parser.row(row, { offset: 0, length: line.length });
   }
   const replies = parser.finish().replies ?? [];
   cache.set(path, { stamp, replies });

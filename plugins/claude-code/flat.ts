@@ -14,7 +14,7 @@ import {
   withoutCache,
 } from "sessarc/adapter";
 import { createOutputs } from "./outputs.ts";
-import { createParser, isUuid, stemOf } from "./parse.ts";
+import { createParser, isUuid, toStem } from "./parse.ts";
 
 type Ref = Pick<SessionRef, "path" | "parent">;
 
@@ -50,7 +50,7 @@ export function createEitherParser(ref: Ref): LineParser {
 function createFlatParser(ref: Ref): LineParser {
   const log = createSessionLog({ named: false });
   const { facts, own } = log;
-  const stem = stemOf(ref.path);
+  const stem = toStem(ref.path);
   const output = createOutputs(ref.path);
   facts.parent = ref.parent;
 
@@ -65,7 +65,7 @@ function createFlatParser(ref: Ref): LineParser {
     return [...log.say("note", text.replace(whole, ""), fields), ...log.say("user", typed, fields)];
   };
 
-  const resultOf = (row: JsonRecord, fields: EventFields): NewEvent => {
+  const toResult = (row: JsonRecord, fields: EventFields): NewEvent => {
     const { rawResponse, error } = toRecord(toRecord(row.providerData).toolResult);
     const isDone = row.status === undefined || row.status === "completed" || row.status === "success";
     const failed = !isDone || error !== undefined || toRecord(rawResponse).is_error === true;
@@ -80,7 +80,7 @@ function createFlatParser(ref: Ref): LineParser {
   const count = (row: JsonRecord, at: string | undefined, inherited: boolean): void => {
     const told = toRecord(row.providerData);
     const own = toRecord(row.message);
-    const usage = tokensOf(isRecord(told.usage) ? told.usage : toRecord(own.usage), toRecord(told.rawUsage));
+    const usage = toTokens(isRecord(told.usage) ? told.usage : toRecord(own.usage), toRecord(told.rawUsage));
     const key = toText(told.messageId) ?? toText(own.id) ?? toText(row.id);
     log.count({ key, at, model: facts.model ?? "unknown", usage, inherited });
   };
@@ -108,7 +108,7 @@ function createFlatParser(ref: Ref): LineParser {
         case "function_call":
           return log.call(row.callId, row.name, row.arguments, { ...fields, model: facts.model });
         case "function_call_result":
-          return resultOf(row, fields);
+          return toResult(row, fields);
         case "summary":
           return log.say("note", row.summary, fields);
         case "custom-title":
@@ -129,7 +129,7 @@ function createFlatParser(ref: Ref): LineParser {
 const isThere = (count: number) => count !== 0;
 
 /** Cached tokens are inside the input. What was written to the cache is in the provider's own record alone. */
-function tokensOf(usage: JsonRecord, raw: JsonRecord) {
+function toTokens(usage: JsonRecord, raw: JsonRecord) {
   const details = toList(usage.inputTokensDetails).map((one) => toCount(toRecord(one).cached_tokens));
   const inside = details.reduce((sum, one) => sum + one, 0);
   const hit = [inside, toCount(usage.cache_read_input_tokens), toCount(raw.prompt_cache_hit_tokens)].find(isThere) ?? 0;

@@ -67,7 +67,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
   name: "claude-code",
   label: "Claude Code",
   tried: "2.1.332",
-  roots: (env) => rootsOf(env, options),
+  roots: (env) => toRoots(env, options),
   scan: scanProjects,
   parse: (ref) => createParser(ref),
   usage: (ref) => readUsage(ref),
@@ -77,7 +77,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
 
   skills: { dirs: (env) => skillDirs(homes(env, options)), used: usedSkill },
   mcp: mcp(
-    (env) => settingsOf(env, options),
+    (env) => toSettings(env, options),
     (env) => homes(env, options)[0] ?? "",
   ),
   guard: guard((env) => homes(env, options)[0] ?? ""),
@@ -85,7 +85,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
   statusline: { settings: (env) => join(homes(env, options)[0] ?? "", "settings.json") },
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
   rescue: rescue(
-    (env) => rootsOf(env, options),
+    (env) => toRoots(env, options),
     (env) => homes(env, options)[0] ?? "",
   ),
 });
@@ -153,7 +153,7 @@ async function peekSession(ref: SessionRef, parser: LineParser) {
   };
 }
 
-const rootsOf = (env: AdapterEnv, options: ClaudeCodeOptions | undefined) =>
+const toRoots = (env: AdapterEnv, options: ClaudeCodeOptions | undefined) =>
   unique(options?.dir ? [projectsIn(options.dir)] : homes(env, options).map((home) => join(home, "projects")));
 
 /** `CLAUDE_CONFIG_DIR` (a comma list) replaces the defaults, as it does for the tool itself. */
@@ -173,7 +173,7 @@ function projectsIn(dir: string): string {
 }
 
 /** Its state file: beside the default folder, inside a chosen one. */
-function settingsOf(env: AdapterEnv, options: ClaudeCodeOptions | undefined): string {
+function toSettings(env: AdapterEnv, options: ClaudeCodeOptions | undefined): string {
   const chosen = options?.dir ?? (env.env.CLAUDE_CONFIG_DIR ? homes(env, options)[0] : undefined);
   return join(chosen ?? env.home, ".claude.json");
 }

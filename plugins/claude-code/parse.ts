@@ -38,7 +38,7 @@ interface Facts extends Span {
 }
 
 export function createParser(ref: Pick<SessionRef, "path" | "parent">): LineParser {
-  const stem = stemOf(ref.path);
+  const stem = toStem(ref.path);
   const isAgent = stem.startsWith("agent-");
   const ledger = createLedger();
   const facts: Facts = {};
@@ -234,7 +234,7 @@ function note(unknown: Map<string, number>, type: string): undefined {
   if (unknown.has(name) || unknown.size < UNKNOWN_NAMES) unknown.set(name, (unknown.get(name) ?? 0) + 1);
 }
 
-export function stemOf(path: string): string {
+export function toStem(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
   return name.endsWith(".jsonl") ? name.slice(0, -6) : name;
 }

@@ -5,7 +5,7 @@ import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionRef } from "sessarc";
 import { bytesAt, isUnreadable, namesInSlices, readFolderInSlices, withoutCopies } from "sessarc/adapter";
-import { isUuid, stemOf } from "./parse.ts";
+import { isUuid, toStem } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;
@@ -40,7 +40,7 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
       if (++entries % SLICE === 0) await nextTurn();
       const path = join(dir, entry.name);
       if (entry.isFile() && entry.name.endsWith(".jsonl")) {
-        const stem = stemOf(entry.name);
+        const stem = toStem(entry.name);
         const inside = folders.includes("subagents");
         // Behind a link may be any folder: only what is surely a session is taken there.
         if (linked && !inside && !isUuid(stem) && !stem.startsWith("agent-")) continue;
@@ -94,7 +94,7 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
     const above = found.folders.slice(0, found.folders.indexOf("subagents"));
     const parent = keys.get(above.join("/")) ?? plainKey(above.slice(0, -1), above.at(-1) ?? "");
     let key = `${parent}:${found.stem}`;
-    if (taken.has(key)) key = `${key}~${hashOf(found.folders.join("/"))}`;
+    if (taken.has(key)) key = `${key}~${toHash(found.folders.join("/"))}`;
     taken.add(key);
     yield { ...toRef(key, found), parent };
   }
@@ -109,7 +109,7 @@ function plainKey(folders: readonly string[], stem: string): string {
   if (isUuid(stem) || /^agent-[\w-]{1,100}$/.test(stem)) return stem;
   const whole = [...folders, stem].join(":");
   if (/^[\w.:-]{1,120}$/.test(whole) && !folders.some((folder) => folder.includes(":"))) return whole;
-  return `${stem.replace(/[^\w.-]/g, "-").slice(0, 40)}~${hashOf([...folders, stem].join("/"))}`;
+  return `${stem.replace(/[^\w.-]/g, "-").slice(0, 40)}~${toHash([...folders, stem].join("/"))}`;
 }
 
 /**
@@ -118,7 +118,7 @@ function plainKey(folders: readonly string[], stem: string): string {
  */
 function distinct(plain: string, group: readonly Found[]): [key: string, found: Found][] {
   const files = group.length === 1 ? group : withoutCopies(group).sort(byBeginning);
-  return files.map((found, index) => [index === 0 ? plain : `${plain}~${hashOf(found.folders.join("/"))}`, found]);
+  return files.map((found, index) => [index === 0 ? plain : `${plain}~${toHash(found.folders.join("/"))}`, found]);
 }
 
 function addTo(groups: Map<string, Found[]>, key: string, found: Found): void {
@@ -151,6 +151,6 @@ function isWithin(path: string, folder: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
 
-function hashOf(text: string): string {
+function toHash(text: string): string {
   return createHash("sha1").update(text).digest("hex").slice(0, 10);
 }

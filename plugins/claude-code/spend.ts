@@ -4,7 +4,7 @@
  */
 
 import { isRecord, type JsonRecord, type SessionUsage, type TokenUsage, toIso, toText, type UsageEntry } from "sessarc";
-import { addUsage, type LedgerSummary, possible, slotOf, toCount } from "sessarc/adapter";
+import { addUsage, type LedgerSummary, possible, toCount, toSlot } from "sessarc/adapter";
 
 /** A total as the log recorded it. */
 interface Mark {
@@ -87,7 +87,7 @@ export function withEntries(sums: LedgerSummary, entries: readonly UsageEntry[])
   const slots = structuredClone(sums.slots);
   for (const entry of entries) {
     addUsage(usage, entry.model, entry.usage);
-    const slot = entry.at === undefined ? "" : slotOf(entry.at);
+    const slot = entry.at === undefined ? "" : toSlot(entry.at);
     if (slot === "") continue;
     slots[slot] ??= {};
     addUsage(slots[slot], entry.model, entry.usage);

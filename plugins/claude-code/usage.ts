@@ -1,7 +1,7 @@
 /** The tokens of a log without its messages: only lines with usage, and of those only what stands around the content. */
 
 import { isRecord, type JsonRecord, type SessionRef } from "sessarc";
-import { rowsOf, scanLines, type UsageSummary } from "sessarc/adapter";
+import { scanLines, toRows, type UsageSummary } from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 import { CONVERSATION as KEY_OF_CONVERSATION, REPEATED as START_OF_REPEATED } from "./rows.ts";
 
@@ -27,7 +27,7 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
     const usage = line.indexOf(USAGE);
     if (usage < 0 && !line.includes(TOTAL)) return;
     const short = usage < 0 ? undefined : withoutContent(line, usage);
-    for (const { row, from, to } of short ? [{ row: short, from: 0, to: line.length }] : rowsOf(line, isEnded)) {
+    for (const { row, from, to } of short ? [{ row: short, from: 0, to: line.length }] : toRows(line, isEnded)) {
       place.offset = offset + from;
       place.length = to - from;
       parser.row(row, place);

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { type SessionRef, toList, toRecord, toText } from "sessarc";
 import { defineAdapter, documentSessions, readFolderInSlices } from "sessarc/adapter";
 import { FAMILY, tools } from "./family.ts";
-import { type ClineOptions, dataFolder, placesOf } from "./places.ts";
+import { type ClineOptions, dataFolder, toPlaces } from "./places.ts";
 
 export type { ClineOptions } from "./places.ts";
 
@@ -32,11 +32,11 @@ export default defineAdapter((options: ClineOptions | undefined) => {
     label: member.label,
     ...(member.tried && { tried: member.tried }),
     roots(env) {
-      const { sessions, tasks } = placesOf(member, options?.dir, env);
+      const { sessions, tasks } = toPlaces(member, options?.dir, env);
       return [...sessions, ...tasks];
     },
     async *scan(root, env) {
-      const isTasks = placesOf(member, options?.dir, env).tasks.includes(root);
+      const isTasks = toPlaces(member, options?.dir, env).tasks.includes(root);
       for (const { name } of (await readFolderInSlices(root)).filter((entry) => entry.isDirectory())) {
         if (isTasks) yield* found([{ key: name, path: join(root, name, TASK) }]);
         else yield* found(await sessionsIn(join(root, name)));

@@ -30,7 +30,7 @@ export function addMessage(draft: SessionDraft, message: JsonRecord, model: stri
         draft.call(block.id, block.name, block.input, fields);
         break;
       case "tool_result": {
-        const { text, failed } = resultOf(block.content);
+        const { text, failed } = toResult(block.content);
         draft.result(block.tool_use_id, text, { ...fields, is_error: block.is_error === true || failed });
         for (const [, tag, said] of text.matchAll(SAID)) if (tag === "feedback") draft.say("user", said, fields);
         break;
@@ -53,7 +53,7 @@ export function addMessage(draft: SessionDraft, message: JsonRecord, model: stri
  * A result is text, blocks, or of the newer tools an outcome for each thing that was asked for: one as JSON text, several as records.
  * The call failed if one of them did.
  */
-function resultOf(content: unknown): { text: string; failed: boolean } {
+function toResult(content: unknown): { text: string; failed: boolean } {
   const single = parseRecord(content);
   const outcomes = single ? [single] : toList(content).map(toRecord);
   if (outcomes.length === 0 || outcomes.some(({ success }) => typeof success !== "boolean")) {

@@ -18,7 +18,7 @@ interface Places {
   tasks: string[];
 }
 
-export function placesOf(member: Member, dir: string | undefined, env: AdapterEnv): Places {
+export function toPlaces(member: Member, dir: string | undefined, env: AdapterEnv): Places {
   const inEditor = (user: string) => join(user, "globalStorage", member.extension, "tasks");
   if (dir !== undefined) {
     const editors = (["linux", "darwin", "win32"] as const).flatMap((platform) =>

@@ -10,7 +10,7 @@ export async function readSession(ref: SessionRef) {
   const draft = createDraft();
   if (!found.whole) draft.bad();
   const document = toRecord(found.value);
-  const manifest = await manifestOf(ref);
+  const manifest = await readManifest(ref);
   const metadata = toRecord(manifest.metadata);
   const isAgent = ref.parent !== undefined;
   const fork = toRecord(metadata.fork);
@@ -38,7 +38,7 @@ export async function readSession(ref: SessionRef) {
   return {
     events: draft.take(),
     summary: draft.summary({
-      ...factsOf(manifest, isAgent),
+      ...toFacts(manifest, isAgent),
       assistantVersion: toText(toRecord(toRecord(manifest.metadata).sessionHistoryOrigin).version),
       parent: ref.parent,
       forkedFrom: isAgent ? undefined : toText(fork.forkedFromSessionId),
@@ -47,15 +47,15 @@ export async function readSession(ref: SessionRef) {
 }
 
 /** Title and folder without the messages. */
-export const peekSession = async (ref: SessionRef) => factsOf(await manifestOf(ref), ref.parent !== undefined);
+export const peekSession = async (ref: SessionRef) => toFacts(await readManifest(ref), ref.parent !== undefined);
 
-async function manifestOf({ path }: SessionRef): Promise<JsonRecord> {
+async function readManifest({ path }: SessionRef): Promise<JsonRecord> {
   const folder = dirname(path);
   return toRecord((await readDocument(join(folder, `${basename(folder)}.json`)))?.value);
 }
 
 /** A sub-agent works in its session's folder and has no title. */
-function factsOf(manifest: JsonRecord, isAgent: boolean) {
+function toFacts(manifest: JsonRecord, isAgent: boolean) {
   const metadata = toRecord(manifest.metadata);
   return {
     title: isAgent ? undefined : toText(metadata.title),

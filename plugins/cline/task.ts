@@ -20,9 +20,9 @@ export async function readTask(ref: SessionRef) {
   if (!found.whole) draft.bad();
   const folder = dirname(ref.path);
   const load = async (name: string) => (await readDocument(join(folder, name)))?.value;
-  const item = await itemOf(folder);
+  const item = await readItem(folder);
   const messages = toList(found.value).map(toRecord);
-  const models = modelsOf(toRecord(await load("task_metadata.json")), messages, toText(item.modelId));
+  const models = toModels(toRecord(await load("task_metadata.json")), messages, toText(item.modelId));
 
   // Without tags only the first text is certain to be the person's.
   for (const [index, message] of messages.entries())
@@ -35,7 +35,7 @@ export async function readTask(ref: SessionRef) {
   return {
     events: draft.take(),
     summary: draft.summary({
-      ...factsOf(item),
+      ...toFacts(item),
       parent: parent !== undefined && (await isThere(join(dirname(folder), parent))) ? parent : undefined,
     }),
   };
@@ -63,7 +63,7 @@ function addRequest(draft: SessionDraft, task: string, row: JsonRecord, models: 
 }
 
 /** From the task's own list, else from the environment text in the messages. */
-function modelsOf(metadata: JsonRecord, messages: readonly JsonRecord[], fallback: string | undefined): ModelUse[] {
+function toModels(metadata: JsonRecord, messages: readonly JsonRecord[], fallback: string | undefined): ModelUse[] {
   const listed = toList(metadata.model_usage).flatMap((one) => {
     const { ts, model_id } = toRecord(one);
     const model = toText(model_id);
@@ -85,15 +85,15 @@ const modelAt = (models: readonly ModelUse[], ts: number | undefined): string | 
   (models.findLast((one) => one.ts <= (ts ?? Number.POSITIVE_INFINITY)) ?? models[0])?.model;
 
 /** Title and folder without the messages. */
-export const peekTask = async ({ path }: SessionRef) => factsOf(await itemOf(dirname(path)));
+export const peekTask = async ({ path }: SessionRef) => toFacts(await readItem(dirname(path)));
 
-const factsOf = (item: JsonRecord) => ({
+const toFacts = (item: JsonRecord) => ({
   title: toTitle(toText(item.task)),
   cwd: toText(item.workspace) ?? toText(item.cwdOnTaskInitialization),
 });
 
 /** A file of the task's own, else its row in the list that Cline keeps for all tasks. */
-async function itemOf(folder: string): Promise<JsonRecord> {
+async function readItem(folder: string): Promise<JsonRecord> {
   const own = await readDocument(join(folder, "history_item.json"));
   if (own) return toRecord(own.value);
   const list = await readDocument(join(dirname(dirname(folder)), "state", "taskHistory.json"));

@@ -17,7 +17,7 @@ const SILENT = new Set(["mode-divider", "agent-list", "gate-state", "html"]);
 const DEPTH = 16;
 
 /** The folder; without it the project is known by the name of the chats' folder alone. */
-export function placeOf(chat: string, state: string): Pick<SessionSummary, "cwd" | "virtualProject"> {
+export function toPlace(chat: string, state: string): Pick<SessionSummary, "cwd" | "virtualProject"> {
   const { projectRoot, cwd } = toRecord(toRecord(readRecord(state)?.sessionState).fileContext);
   const folder = toText(projectRoot) ?? toText(cwd);
   const name = basename(dirname(dirname(dirname(chat))));
@@ -35,30 +35,30 @@ export async function readChat(ref: SessionRef, state: string) {
   const own: Counted[] = [];
   const history: Counted[] = [];
   for (const message of messages) {
-    at = timeOf(draft, message) ?? at;
+    at = findTime(draft, message) ?? at;
     addMessage(draft, message, { id: toText(message.id), at });
     const { metadata } = message;
     const { usage, codebuff, model, runState } = toRecord(metadata);
     own.push(...counted(`${ref.key}:${String(message.id)}`, at, [usage, toRecord(codebuff).usage], model));
-    history.push(...historyOf(ref.key, at, toRecord(runState)));
+    history.push(...toHistory(ref.key, at, toRecord(runState)));
   }
-  history.push(...historyOf(ref.key, at, readRecord(state) ?? {}));
+  history.push(...toHistory(ref.key, at, readRecord(state) ?? {}));
   // Either the messages have the figures or the agent's own history does, which repeats itself in each message.
   for (const entry of own.length > 0 ? own : history) draft.count(entry);
-  return { events: draft.take(), summary: draft.summary(placeOf(ref.path, state)) };
+  return { events: draft.take(), summary: draft.summary(toPlace(ref.path, state)) };
 }
 
 type Counted = Parameters<SessionDraft["count"]>[0];
 
 /** Ids end with the time in ms; what is shown (`12:38 PM`) has no date. */
-function timeOf(draft: SessionDraft, { id, timestamp }: JsonRecord): string | undefined {
+function findTime(draft: SessionDraft, { id, timestamp }: JsonRecord): string | undefined {
   const [, ms] = /(?:^|-)(\d{13})(?:-|$)/.exec(toText(id) ?? "") ?? [];
   const written = /^\d{4}-/.test(toText(timestamp) ?? "") ? toIso(timestamp) : undefined;
   return draft.time(ms === undefined ? written : Number(ms));
 }
 
 /** The calls that an agent's history has figures of. */
-function historyOf(chat: string, at: string | undefined, { sessionState }: JsonRecord): Counted[] {
+function toHistory(chat: string, at: string | undefined, { sessionState }: JsonRecord): Counted[] {
   const { messageHistory } = toRecord(toRecord(sessionState).mainAgentState);
   return toList(messageHistory).flatMap((entry) => {
     const { role, providerOptions } = toRecord(entry);
@@ -99,7 +99,7 @@ function addBlocks(draft: SessionDraft, blocks: unknown, fields: EventFields, de
       draft.say(kind, content, fields);
     } else if (type === "tool") {
       draft.call(block.toolCallId, block.toolName, block.input, fields);
-      if (block.output !== undefined) draft.result(block.toolCallId, outputOf(block.output), fields);
+      if (block.output !== undefined) draft.result(block.toolCallId, toOutput(block.output), fields);
     } else if (type === "agent") {
       const { agentId, agentType, initialPrompt, params } = block;
       draft.call(agentId, "spawn_agents", { agent: agentType, prompt: initialPrompt, params }, fields);
@@ -115,4 +115,4 @@ function addBlocks(draft: SessionDraft, blocks: unknown, fields: EventFields, de
   }
 }
 
-const outputOf = (output: unknown): string => (typeof output === "string" ? output : JSON.stringify(output));
+const toOutput = (output: unknown): string => (typeof output === "string" ? output : JSON.stringify(output));

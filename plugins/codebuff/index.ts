@@ -45,24 +45,24 @@ export default defineAdapter(
 
 function commandLine(dir: string | undefined): AdapterDefinition {
   const documents = documentSessions({
-    beside: ({ path }) => [stateOf(path)],
-    read: async (ref) => (await import("./chat.ts")).readChat(ref, stateOf(ref.path)),
+    beside: ({ path }) => [toState(path)],
+    read: async (ref) => (await import("./chat.ts")).readChat(ref, toState(ref.path)),
   });
   return {
     name: "codebuff",
     label: "Codebuff",
     unproved: true,
-    roots: (env) => projectsOf(FOLDERS, dir, env),
+    roots: (env) => toProjects(FOLDERS, dir, env),
     async *scan(root) {
       const refs = [];
       for await (const { path, folders } of findLogs(root, isWanted, 3)) {
         const [, , key = ""] = folders;
         const stamp = await documents.stamp({ key, path });
-        if (stamp) refs.push({ key, path, ...stamp, exclusive: true, companions: [stateOf(path)] });
+        if (stamp) refs.push({ key, path, ...stamp, exclusive: true, companions: [toState(path)] });
       }
       yield* withUniqueKeys(root, refs);
     },
-    peek: async ({ path }) => (await import("./chat.ts")).placeOf(path, stateOf(path)),
+    peek: async ({ path }) => (await import("./chat.ts")).toPlace(path, toState(path)),
     token: documents.token,
     open: documents.open,
     tools: TOOLS,
@@ -81,7 +81,7 @@ function desktop(dir: string | undefined): AdapterDefinition {
     name: "freebuff-desktop",
     label: "Freebuff Desktop",
     unproved: true,
-    roots: (env) => projectsOf(["freebuff-desktop"], dir, env),
+    roots: (env) => toProjects(["freebuff-desktop"], dir, env),
     async *scan(root) {
       for (const entry of await readFolderInSlices(root))
         if (entry.isDirectory()) yield* await store.list(join(root, entry.name, "desktop-v2.db"));
@@ -91,12 +91,12 @@ function desktop(dir: string | undefined): AdapterDefinition {
   };
 }
 
-function projectsOf(folders: readonly string[], dir: string | undefined, { home }: AdapterEnv): string[] {
+function toProjects(folders: readonly string[], dir: string | undefined, { home }: AdapterEnv): string[] {
   const all = folders.map((folder) => join(dir ?? home, ".config", folder, "projects"));
   return dir === undefined ? all : [...all, join(dir, "projects")];
 }
 
-const stateOf = (chat: string) => join(chat, "..", "run-state.json");
+const toState = (chat: string) => join(chat, "..", "run-state.json");
 
 /** `<project>/chats/<time>/chat-messages.json` */
 const isWanted = (name: string, folders: readonly string[]): boolean =>

@@ -3,7 +3,7 @@
  * context along. A paginated fork copies nothing.
  */
 import { isRecord, type JsonRecord } from "sessarc";
-import { type Origin, rowHash, turnOf } from "./origin.ts";
+import { findTurn, type Origin, rowHash } from "./origin.ts";
 import { uuidTime } from "./rows.ts";
 
 interface Copy {
@@ -32,7 +32,7 @@ export function createCopy(origin: Origin | undefined) {
 
   /** Undefined: the row does not say it. */
   const isCopied = (row: JsonRecord, payload: JsonRecord, { turns, rows, hasTurns }: Origin): boolean | undefined => {
-    const turn = turnOf(payload);
+    const turn = findTurn(payload);
     if (turn !== undefined && turns.size > 0) return turns.has(turn);
     const hash = hasTurns && turns.size > 0 ? undefined : rowHash(row);
     return hash === undefined ? undefined : rows.has(hash);
@@ -40,7 +40,7 @@ export function createCopy(origin: Origin | undefined) {
 
   /** Without the parent's rows: by when a turn began, else by the time in its id, else by the first pause. */
   const guess = (payload: JsonRecord, time: number | undefined): void => {
-    const turn = turnOf(payload);
+    const turn = findTurn(payload);
     const since = state.since ?? 0;
     const began =
       payload.type === "task_started" && typeof payload.started_at === "number" ? payload.started_at : undefined;

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, rowsIn, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { guard } from "./guard.ts";
-import { originOf } from "./origin.ts";
+import { findOrigin } from "./origin.ts";
 import { createParser } from "./parse.ts";
 import { rescue } from "./rescue.ts";
 import { createHeadCache, scanRollouts } from "./scan.ts";
@@ -70,32 +70,32 @@ export default defineAdapter((options: CodexOptions | undefined) => {
   const titles = createTitles();
   const name = options?.variant ?? "codex";
   const { label, folder, variable, command, tried } = VARIANTS[name];
-  const baseOf = ({ home, env }: AdapterEnv) =>
+  const toBase = ({ home, env }: AdapterEnv) =>
     options?.dir ?? ((variable && env[variable]) || join(home, ...folder.split("/")));
   return {
     name,
     label,
     ...(tried && { tried }),
-    roots: (env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(baseOf(env))),
+    roots: (env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(toBase(env))),
     async *scan(root) {
       yield* scanRollouts(root, heads, await titles.below(root));
     },
     async parse(ref) {
-      return createParser(ref, await originOf(ref.path));
+      return createParser(ref, await findOrigin(ref.path));
     },
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
     ...(command && { resume: ({ key }: { key: string }) => [command, "resume", key] }),
     // Of its relatives nothing but the log is known.
     ...(name === "codex" && {
-      rescue: rescue((env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(baseOf(env)))),
+      rescue: rescue((env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(toBase(env)))),
       skills: {
-        dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined),
+        dirs: (env) => skillDirs(toBase(env), options?.dir === undefined ? env.home : undefined),
         used: usedSkill,
       },
-      mcp: mcp(baseOf),
+      mcp: mcp(toBase),
       statusline: { none: "Codex draws its line from built-in items (tui.status_line) and runs no command" },
-      guard: guard(baseOf),
+      guard: guard(toBase),
     }),
 
     async peek(ref) {

@@ -17,19 +17,19 @@ interface NestedCall {
 export function toNestedCall(item: JsonRecord): NestedCall | undefined {
   const id = toText(item.id);
   if (!id?.startsWith("exec-")) return undefined;
-  const made = callOf(item);
+  const made = findCall(item);
   return made && { id, failed: item.status === "failed" || item.status === "declined", ...made };
 }
 
 type Made = Omit<NestedCall, "id" | "failed"> & { failed?: boolean };
 
-function callOf(item: JsonRecord): Made | undefined {
+function findCall(item: JsonRecord): Made | undefined {
   switch (item.type) {
     case "CommandExecution": {
       const exit = item.exit_code;
       const failed = typeof exit === "number" ? { failed: exit !== 0 } : {};
-      const workdir = pathOf(item.cwd);
-      const input = { cmd: commandOf(item.command), ...(workdir && { workdir }) };
+      const workdir = findPath(item.cwd);
+      const input = { cmd: toCommand(item.command), ...(workdir && { workdir }) };
       return { name: "exec_command", input, output: toText(item.aggregated_output) ?? "", ...failed };
     }
     case "FileChange": {
@@ -53,21 +53,21 @@ function callOf(item: JsonRecord): Made | undefined {
     case "WebSearch":
       return { name: "web_search", input: { query: toText(item.query) ?? "" }, output: "" };
     case "ImageView":
-      return { name: "view_image", input: { path: pathOf(item.path) ?? "" }, output: "" };
+      return { name: "view_image", input: { path: findPath(item.path) ?? "" }, output: "" };
     default:
       return undefined;
   }
 }
 
 /** The command line inside `["/bin/bash", "-lc", "ls"]`; any other command as it was given. */
-function commandOf(command: unknown): string {
+function toCommand(command: unknown): string {
   const words = Array.isArray(command) ? command.map(String) : [toText(command) ?? ""];
   const [shell = "", flags = "", line] = words;
   const isShell = /(?:^|[\\/])(?:ba|z|da|k)?sh$/.test(shell) && /^-l?c$/.test(flags) && words.length === 3;
   return isShell && line !== undefined ? line : words.join(" ");
 }
 
-function pathOf(value: unknown): string | undefined {
+function findPath(value: unknown): string | undefined {
   const text = toText(value);
   if (!text?.startsWith("file://")) return text;
   try {

@@ -31,15 +31,15 @@ interface Rows {
 }
 
 /** Undefined for a rollout without a parent, and where neither the parent's rollout nor another copy of it is there. Reads the head of each other rollout. */
-export async function originOf(path: string): Promise<Origin | undefined> {
-  const head = await headOf(path);
+export async function findOrigin(path: string): Promise<Origin | undefined> {
+  const head = await readHead(path);
   const named = parentIn(head);
-  const parent = named && pathOf(path, named);
+  const parent = named && findPath(path, named);
   const others = parent ? [parent] : named ? siblings(path, named) : await repeatedBy(path, head);
   if (others.length === 0) return undefined;
   const [turns, rows] = [new Set<string>(), new Set<number>()];
   for (const other of others) {
-    const found = await rowsOf(other);
+    const found = await loadRows(other);
     for (const turn of found.turns) turns.add(turn);
     for (const row of found.rows) rows.add(row);
   }
@@ -58,10 +58,10 @@ export function rowHash(row: unknown): number | undefined {
 const isTyped = ({ role, content }: JsonRecord): boolean =>
   role === "user" && userParts(content, undefined).some(({ kind }) => kind === "user");
 
-export const turnOf = (payload: unknown): string | undefined =>
+export const findTurn = (payload: unknown): string | undefined =>
   isRecord(payload) ? toText(payload.turn_id) : undefined;
 
-async function headOf(path: string): Promise<string> {
+async function readHead(path: string): Promise<string> {
   if (!path.endsWith(".zst")) return bytesAt(path, 0, HEAD).toString("latin1");
   const lines: string[] = [];
   try {
@@ -85,7 +85,7 @@ const indexes = new BoundedMap<string, { at: number; paths: Map<string, string> 
 /** A rollout that is not in the index may be new. */
 const STALE_MS = 2_000;
 
-const pathOf = (child: string, id: string): string | undefined => pathsFor(child, id).get(id);
+const findPath = (child: string, id: string): string | undefined => pathsFor(child, id).get(id);
 
 /** All rollouts beside `child` by their ids; read again when `id` is not among them. */
 function pathsFor(child: string, id: string): ReadonlyMap<string, string> {
@@ -115,7 +115,7 @@ async function repeatedBy(path: string, head: string): Promise<string[]> {
   const earlier = [...pathsFor(path, idIn(name) ?? "").values()].filter((other) => basename(other) < name);
   const found: string[] = [];
   for (const other of earlier.sort((a, b) => (basename(a) < basename(b) ? 1 : -1)).slice(0, SIBLINGS)) {
-    const { turns, rows } = await rowsOf(other);
+    const { turns, rows } = await loadRows(other);
     if ((await repeatsIn(path, turns, rows)).repeats) found.push(other);
   }
   return found;
@@ -152,7 +152,7 @@ function siblings(path: string, parent: string): string[] {
     .filter((other) => parentIn(bytesAt(other, 0, HEAD).toString("latin1")) === parent);
 }
 
-async function rowsOf(path: string): Promise<Rows> {
+async function loadRows(path: string): Promise<Rows> {
   const stat = statSync(path, { throwIfNoEntry: false });
   const stamp = `${stat?.size}:${stat?.mtimeMs}`;
   const known = cache.get(path);
@@ -160,7 +160,7 @@ async function rowsOf(path: string): Promise<Rows> {
   const rows: Rows = { turns: new Set(), rows: new Set() };
   try {
     await readRows(path, (row) => {
-      const turn = turnOf(isRecord(row) ? row.payload : undefined);
+      const turn = findTurn(isRecord(row) ? row.payload : undefined);
       if (turn !== undefined) rows.turns.add(turn);
       const hash = rowHash(row);
       if (hash !== undefined) rows.rows.add(hash);
@@ -181,7 +181,7 @@ async function repeatsIn(
   for await (const line of readLines(path)) {
     for (const row of rowsIn(line)) {
       const payload = isRecord(row) && isRecord(row.payload) ? row.payload : {};
-      const turn = turnOf(payload);
+      const turn = findTurn(payload);
       if (turn !== undefined) return { hasTurns: true, repeats: turns.has(turn) };
       if (payload.type === "token_count") return { hasTurns: false, repeats: rows.has(rowHash(row) ?? Number.NaN) };
     }

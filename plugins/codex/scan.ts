@@ -60,7 +60,7 @@ export async function* scanRollouts(
     if (++entries % SLICE === 0) await nextTurn();
     const [first, ...others] = group.length === 1 ? group : withoutCopies(group);
     if (first) yield toRef(key, first, names.get(key));
-    for (const found of others) yield toRef(`${key}~${hashOf(found.path.slice(root.length))}`, found);
+    for (const found of others) yield toRef(`${key}~${toHash(found.path.slice(root.length))}`, found);
   }
 }
 
@@ -72,12 +72,12 @@ function toRef(key: string, { path, size, mtime, companions }: Found, title?: st
 async function idInHead(found: Found, heads: HeadCache): Promise<string | undefined> {
   const known = heads.get(found.path);
   if (known && known.size === found.size && known.mtime === found.mtime) return known.id;
-  const id = toId(await headOf(found.path));
+  const id = toId(await readHead(found.path));
   heads.set(found.path, { size: found.size, mtime: found.mtime, id });
   return id;
 }
 
-async function headOf(path: string): Promise<string> {
+async function readHead(path: string): Promise<string> {
   if (!path.endsWith(".zst")) return bytesAt(path, 0, HEAD).toString("utf8");
   try {
     for await (const line of readLines(path)) return line;
@@ -89,11 +89,11 @@ async function headOf(path: string): Promise<string> {
 
 function toId(head: string): string | undefined {
   const line = head.slice(0, head.indexOf("\n") < 0 ? undefined : head.indexOf("\n"));
-  const id = idOf(line) ?? /"id":\s*"([^"]+)"/.exec(line)?.[1];
+  const id = findId(line) ?? /"id":\s*"([^"]+)"/.exec(line)?.[1];
   return id && /^[\w.-]{1,100}$/.test(id) ? id : undefined;
 }
 
-function idOf(line: string): string | undefined {
+function findId(line: string): string | undefined {
   try {
     const row: unknown = JSON.parse(line.replace(/^\uFEFF/, ""));
     if (!isRecord(row)) return undefined;
@@ -105,9 +105,9 @@ function idOf(line: string): string | undefined {
 
 function keyOfPath(root: string, path: string): string {
   const stem = basename(path).replace(/\.jsonl(\.zst)?$/, "");
-  return `${stem.replace(/[^\w.-]/g, "-").slice(0, 60)}~${hashOf(path.slice(root.length))}`;
+  return `${stem.replace(/[^\w.-]/g, "-").slice(0, 60)}~${toHash(path.slice(root.length))}`;
 }
 
-function hashOf(text: string): string {
+function toHash(text: string): string {
   return createHash("sha1").update(text.replaceAll("\\", "/")).digest("hex").slice(0, 10);
 }

@@ -75,7 +75,7 @@ async function readThreads(path: string): Promise<Names> {
 
 async function readIndex(file: string): Promise<Names> {
   const titles = new Map<string, string>();
-  for (const line of (await textOf(file)).split("\n")) {
+  for (const line of (await readText(file)).split("\n")) {
     if (line === "") continue;
     for (const row of rowsIn(line)) {
       const [id, name] = isRecord(row) ? [toText(row.id), toText(row.thread_name)] : [];
@@ -85,7 +85,7 @@ async function readIndex(file: string): Promise<Names> {
   return titles;
 }
 
-async function textOf(file: string): Promise<string> {
+async function readText(file: string): Promise<string> {
   try {
     return await readRegular(file);
   } catch (error) {

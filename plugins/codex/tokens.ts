@@ -51,7 +51,7 @@ export function createCounter(): TokenCounter {
       if (!isRecord(payload.usage)) return;
       const reply = toText(payload.response_id) ?? String(place.position);
       add(
-        countsOf(payload.usage),
+        toCounts(payload.usage),
         `${place.thread}:${reply}`,
         { ...place, tier: payload.service_tier ?? place.tier },
         true,
@@ -59,9 +59,9 @@ export function createCounter(): TokenCounter {
     },
     event(info, place) {
       if (records || !isRecord(info)) return;
-      const next = isRecord(info.total_token_usage) ? countsOf(info.total_token_usage) : undefined;
+      const next = isRecord(info.total_token_usage) ? toCounts(info.total_token_usage) : undefined;
       if (next && total.length > 0 && next.every((count, index) => count === total[index])) return;
-      const last = isRecord(info.last_token_usage) ? countsOf(info.last_token_usage) : undefined;
+      const last = isRecord(info.last_token_usage) ? toCounts(info.last_token_usage) : undefined;
       // Without the last reply's figures: what the total grew by; a total that fell was reset.
       const grown = next?.map((count, index) => count - (total[index] ?? 0));
       const counts = last ?? (grown?.some((count) => count < 0) ? next : grown);
@@ -75,7 +75,7 @@ export function createCounter(): TokenCounter {
   };
 }
 
-function countsOf(usage: JsonRecord): number[] {
+function toCounts(usage: JsonRecord): number[] {
   return FIELDS.map((field) =>
     toCount(field === "cached_input_tokens" ? (usage[field] ?? usage.cache_read_input_tokens) : usage[field]),
   );

@@ -1,7 +1,7 @@
 /** The tokens of a rollout without its messages: only the lines that say who, with which model and how many. */
 
 import { isRecord, type SessionRef } from "sessarc";
-import { type LineParser, rowsOf, scanLines, type UsageSummary } from "sessarc/adapter";
+import { type LineParser, scanLines, toRows, type UsageSummary } from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 
 const LINES = ["session_meta", "turn_context", "token_count", "token_usage_record", "thread_settings_applied"].map(
@@ -27,7 +27,7 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
   await scanLines(ref.path, (bytes, start, end, offset, isEnded) => {
     const line = bytes.subarray(start, end);
     if (!plain || (id !== undefined && !LINES.some((name) => line.includes(name)))) return;
-    const rows = rowsOf(line, isEnded);
+    const rows = toRows(line, isEnded);
     if (rows.length === 0 && id === undefined) plain = false;
     for (const { row, from, to } of rows) {
       place.offset = offset + from;

@@ -8,12 +8,12 @@ export interface CommandCodeOptions {
 }
 
 export default defineAdapter((options: CommandCodeOptions | undefined) => {
-  const baseOf = ({ home }: AdapterEnv) => options?.dir ?? join(home, ".commandcode");
+  const toBase = ({ home }: AdapterEnv) => options?.dir ?? join(home, ".commandcode");
   return {
     name: "command-code",
     label: "Command Code",
     roots: (env) =>
-      options?.dir ? [folderIn(options.dir, "projects", ".commandcode/projects")] : [join(baseOf(env), "projects")],
+      options?.dir ? [folderIn(options.dir, "projects", ".commandcode/projects")] : [join(toBase(env), "projects")],
     async *scan(root) {
       const { scanSessions } = await import("./log.ts");
       yield* scanSessions(root);

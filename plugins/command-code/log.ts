@@ -22,12 +22,12 @@ type NewRef = Omit<SessionRef, "tool">;
 type Ref = Pick<SessionRef, "path">;
 
 const LOG = /^(?!.*\.(?:checkpoints|prompts)\.jsonl$)(.+)\.jsonl$/;
-const factsOf = (path: string): string => path.replace(/\.jsonl$/, ".meta.json");
+const toFacts = (path: string): string => path.replace(/\.jsonl$/, ".meta.json");
 
 export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   const refs: NewRef[] = [];
   for await (const log of findLogs(root, (name) => name.endsWith("/") || LOG.test(name), 3))
-    refs.push(toRef(LOG.exec(log.name)?.[1] ?? log.name, log, [factsOf(log.path)]));
+    refs.push(toRef(LOG.exec(log.name)?.[1] ?? log.name, log, [toFacts(log.path)]));
   yield* withUniqueKeys(root, refs);
 }
 
@@ -57,7 +57,7 @@ export function createParser(ref: Ref): LineParser {
           return log.call(part.id ?? part.toolCallId, part.name ?? part.toolName, part.input ?? part.args, fields);
         case "tool_result":
         case "tool-result":
-          return resultOf(part, fields);
+          return toResult(part, fields);
         case "image":
           return log.say(isNote ? "note" : "user", "[image]", fields);
         default:
@@ -66,7 +66,7 @@ export function createParser(ref: Ref): LineParser {
     });
   };
 
-  const resultOf = (part: JsonRecord, fields: EventFields): NewEvent => {
+  const toResult = (part: JsonRecord, fields: EventFields): NewEvent => {
     // The second format wraps what came back: a text, or JSON.
     const output = toRecord(part.output);
     const value = output.value ?? part.output ?? part.result ?? part.content;
@@ -138,7 +138,7 @@ export function createParser(ref: Ref): LineParser {
       }
     },
     finish() {
-      const beside = readRecord(factsOf(ref.path)) ?? {};
+      const beside = readRecord(toFacts(ref.path)) ?? {};
       const forkedFrom = toText(beside.parentSessionId) ?? facts.forkedFrom;
       return log.summary({ title: facts.title ?? toText(beside.title), forkedFrom });
     },

@@ -23,10 +23,10 @@ export async function readSession(ref: SessionRef) {
   // Milliseconds as text. Messages have no times, so the session starts and ends there.
   const started = toText(row?.dateCreated);
   const at = draft.time(started === undefined ? row?.dateCreated : Number(started));
-  const keyOf = createKeys(ref.key);
+  const toKey = createKeys(ref.key);
   for (const item of toList(session.history).map(toRecord)) {
     addItem(draft, item);
-    pay(draft, toRecord(toRecord(item.message).usage), keyOf(toRecord(item.message)), at);
+    pay(draft, toRecord(toRecord(item.message).usage), toKey(toRecord(item.message)), at);
   }
   return {
     events: draft.take(),

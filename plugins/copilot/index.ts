@@ -28,15 +28,15 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
   const cliHome = (env: AdapterEnv) =>
     (dir === undefined ? env.env.COPILOT_HOME : "") || join(dir ?? env.home, ".copilot");
 
-  const storeOf = createRequestStore();
-  const requestsBeside = (sessions: string) => storeOf(join(dirname(sessions), "session-store.db"));
+  const readStore = createRequestStore();
+  const requestsBeside = (sessions: string) => readStore(join(dirname(sessions), "session-store.db"));
 
   return {
     name: "copilot",
     label: "GitHub Copilot",
     // The command line; VS Code's chats have no version.
     tried: "1.0.102",
-    roots: (env) => (dir === undefined ? rootsOf(env, cliHome(env)) : rootsBelow(dir)),
+    roots: (env) => (dir === undefined ? toRoots(env, cliHome(env)) : rootsBelow(dir)),
     async *scan(root) {
       yield* CLI_ROOT.test(root) ? scanCli(root, await requestsBeside(root)) : scanVscode(root);
     },
@@ -44,7 +44,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     appends: isCli,
     async parse(ref, env) {
       const look = async () => {
-        const [workspace, requests] = await Promise.all([workspaceOf(ref), requestsBeside(sessionsOf(ref))]);
+        const [workspace, requests] = await Promise.all([loadWorkspace(ref), requestsBeside(toSessions(ref))]);
         return { workspace, requests };
       };
       const beside = { ...(await look()), outputs: createOutputs(ref.path, env) };
@@ -72,7 +72,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
   };
 });
 
-function rootsOf(env: AdapterEnv, cli: string): string[] {
+function toRoots(env: AdapterEnv, cli: string): string[] {
   return [join(cli, "session-state"), ...userFolders(env).flatMap((user) => chatRoots(user, env.platform))];
 }
 
@@ -88,15 +88,15 @@ function isCli(ref: Pick<SessionRef, "path">): boolean {
 }
 
 /** The folder of all sessions: older logs lie in it, newer ones in a folder each. */
-const sessionsOf = ({ path }: SessionRef): string =>
+const toSessions = ({ path }: SessionRef): string =>
   path.endsWith("events.jsonl") ? dirname(dirname(path)) : dirname(path);
 
-async function workspaceOf(ref: SessionRef): Promise<ReadonlyMap<string, string>> {
+async function loadWorkspace(ref: SessionRef): Promise<ReadonlyMap<string, string>> {
   return ref.path.endsWith("events.jsonl") ? readWorkspace(join(dirname(ref.path), "workspace.yaml")) : new Map();
 }
 
 async function peekCli(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch">> {
-  const workspace = await workspaceOf(ref);
+  const workspace = await loadWorkspace(ref);
   return {
     title: toTitle(workspace.get("name")),
     cwd: workspace.get("cwd") ?? ref.cwd,

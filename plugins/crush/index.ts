@@ -25,7 +25,7 @@ export default defineAdapter((options: CrushOptions | undefined) => {
     label: "Crush",
     roots: (env) => [...projects(env).keys()],
     async *scan(root, env) {
-      const cwd = projects(env).get(root) ?? projectOf(root);
+      const cwd = projects(env).get(root) ?? toProject(root);
       for (const ref of await store.list(root)) yield { ...ref, cwd };
     },
     open: store.open,
@@ -104,10 +104,10 @@ function below(dir: string): Map<string, string> {
   const folders = readFolder(dir).filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
   const projects = [dir, ...folders.map((entry) => join(dir, entry.name))];
   const paths = [join(dir, DATABASE), ...projects.map((project) => join(project, ".crush", DATABASE))];
-  return new Map(paths.map((path) => [path, projectOf(path)]));
+  return new Map(paths.map((path) => [path, toProject(path)]));
 }
 
-const projectOf = (database: string): string => {
+const toProject = (database: string): string => {
   const folder = dirname(database);
   return basename(folder) === ".crush" ? dirname(folder) : folder;
 };

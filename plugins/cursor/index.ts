@@ -4,10 +4,10 @@ import type { SessionRef } from "sessarc";
 import { type AdapterEnv, defineAdapter } from "sessarc/adapter";
 import { guard, mcp, skills, tools } from "./capabilities.ts";
 import { folderOfPaths } from "./find/folders.ts";
-import { type CursorOptions, placesOf } from "./find/places.ts";
+import { type CursorOptions, toPlaces } from "./find/places.ts";
 import { scanRoot } from "./find/scan.ts";
 import { createStore } from "./find/store.ts";
-import { createOpener, type Folders, kindOf, openSession, tokenOf } from "./read/open.ts";
+import { createOpener, type Folders, kindOf, openSession, readToken } from "./read/open.ts";
 import { createTranscriptParser } from "./read/transcript.ts";
 import type { Conversation } from "./stores/types.ts";
 
@@ -18,7 +18,7 @@ export default defineAdapter((options: CursorOptions | undefined) => {
   const foldersIn =
     (env: AdapterEnv): Folders =>
     () =>
-      store.folders.of(placesOf(options, env).workspaces);
+      store.folders.of(toPlaces(options, env).workspaces);
 
   return {
     name: "cursor",
@@ -31,16 +31,16 @@ export default defineAdapter((options: CursorOptions | undefined) => {
     guard,
 
     roots(env) {
-      const { global, workspaces, projects, chats } = placesOf(options, env);
+      const { global, workspaces, projects, chats } = toPlaces(options, env);
       return [...global, ...workspaces, ...projects, ...chats];
     },
 
-    scan: (root, env) => scanRoot(root, placesOf(options, env), store),
+    scan: (root, env) => scanRoot(root, toPlaces(options, env), store),
 
     appends: ({ path }) => kindOf(path) === "jsonl",
 
     async parse(ref, env) {
-      const parser = createTranscriptParser(conversationOf(ref));
+      const parser = createTranscriptParser(toConversation(ref));
       // A transcript that was found without its folder belongs to the one its tools worked in.
       const look = async () => (ref.cwd === undefined ? [...(await foldersIn(env)()).values()] : []);
       let known = await look();
@@ -56,7 +56,7 @@ export default defineAdapter((options: CursorOptions | undefined) => {
       };
     },
 
-    token: tokenOf,
+    token: readToken,
 
     open(_path, env) {
       const opener = createOpener();
@@ -73,7 +73,7 @@ export default defineAdapter((options: CursorOptions | undefined) => {
   };
 });
 
-const conversationOf = (ref: SessionRef): Conversation => ({
+const toConversation = (ref: SessionRef): Conversation => ({
   key: ref.key,
   title: ref.title,
   cwd: ref.cwd,

@@ -80,13 +80,13 @@ function* imagesIn(value: unknown, call: string | undefined): Generator<{ type: 
     yield* imagesIn({ ...value, tool_use_id: undefined, call_id: undefined }, undefined);
     return;
   }
-  const image = call === undefined ? imageOf(value) : undefined;
+  const image = call === undefined ? toImage(value) : undefined;
   if (image) yield image;
   else for (const part of Object.values(value)) if (typeof part === "object") yield* imagesIn(part, call);
 }
 
 /** `{ source: { media_type, data } }`, `{ mimeType, data }`, or an address of the kind `data:image/png;base64,…`. */
-function imageOf(block: Record<string, unknown>): { type: string; data: string } | undefined {
+function toImage(block: Record<string, unknown>): { type: string; data: string } | undefined {
   const type = block.media_type ?? block.mimeType ?? block.mime;
   if (typeof type === "string" && TYPES.has(type) && isBase64(block.data)) return { type, data: block.data };
   for (const address of [block.image_url, block.url]) {

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { defineRoute, SessarcError } from "sessarc";
 import { resolveInside } from "sessarc/files";
-import { scriptsOf } from "./scripts.ts";
+import { toScripts } from "./scripts.ts";
 
 const POLICY = [
   "default-src 'self'",
@@ -48,7 +48,7 @@ export interface DashboardOptions {
 
 /** `dir` holds the build; by default `dist/ui` of this package. */
 export function createPage({ dir, offers }: DashboardOptions = {}) {
-  const read = assetsOf(dir);
+  const read = toAssets(dir);
   return defineRoute({
     method: "GET",
     path: "/**",
@@ -66,8 +66,8 @@ export function createPage({ dir, offers }: DashboardOptions = {}) {
       const index = offers === undefined ? built : naming(built, offers);
       const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
       if (event.req.headers.get("if-none-match") === tag)
-        return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
-      return new Response(index, { headers: headersOf("index.html", tag) });
+        return new Response(null, { status: 304, headers: toHeaders("index.html", tag) });
+      return new Response(index, { headers: toHeaders("index.html", tag) });
     },
   });
 }
@@ -79,10 +79,10 @@ function naming(page: Uint8Array, routes: readonly string[]): Uint8Array<ArrayBu
 }
 
 function answer(file: Uint8Array<ArrayBuffer>, path: string): Response {
-  return new Response(file, { headers: headersOf(path) });
+  return new Response(file, { headers: toHeaders(path) });
 }
 
-function headersOf(path: string, tag?: string): Record<string, string> {
+function toHeaders(path: string, tag?: string): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": TYPES[extname(path)] ?? "application/octet-stream",
     // Names below assets/ carry a hash of their content.
@@ -99,8 +99,8 @@ function folder(): string {
 }
 
 /** Reads a file of the build; undefined when there is none. Hidden files and the build's own manifest are not served. */
-function assetsOf(dir?: string): (path: string) => Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const script = scriptsOf();
+function toAssets(dir?: string): (path: string) => Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const script = toScripts();
   return async (path) => {
     if (path.split("/").some((part) => part.startsWith("."))) return;
     const root = dir ?? folder();

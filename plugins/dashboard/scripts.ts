@@ -10,7 +10,7 @@ type Scripts = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
  * Answers a reader of files in `scripts.br` of a folder, by their path; undefined for what is not there. The first one asked for takes 6 ms
  * of a processor beside the event loop; all of them, 2 MB, are kept until the file is another.
  */
-export function scriptsOf(): (dir: string, path: string) => Promise<Uint8Array<ArrayBuffer> | undefined> {
+export function toScripts(): (dir: string, path: string) => Promise<Uint8Array<ArrayBuffer> | undefined> {
   let version = "";
   let scripts: Promise<Scripts> | undefined;
   return async (dir, path) => {

@@ -72,7 +72,7 @@ interface Around {
 
 function addNode(draft: SessionDraft, message: JsonRecord, { node, known, usual }: Around): void {
   const metadata = toRecord(message.metadata);
-  const names = namesOf(message, metadata);
+  const names = toNames(message, metadata);
   const first = names.map((name) => known.get(name)).find((name) => name !== undefined);
   const identity = first ?? names[0];
   for (const name of names) if (identity !== undefined) known.set(name, identity);
@@ -87,7 +87,7 @@ function addNode(draft: SessionDraft, message: JsonRecord, { node, known, usual 
 }
 
 /** What two copies of a message have in common: their time and content, and mostly their id. */
-function namesOf(
+function toNames(
   { role, content, tool_calls, tool_call_id, message_id }: JsonRecord,
   { created_at }: JsonRecord,
 ): string[] {

@@ -24,13 +24,13 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
 };
 
 export default defineAdapter((options: DroidOptions | undefined) => {
-  const baseOf = ({ home }: AdapterEnv) => options?.dir ?? join(home, ".factory");
+  const toBase = ({ home }: AdapterEnv) => options?.dir ?? join(home, ".factory");
   return {
     name: "droid",
     label: "Factory Droid",
     tried: "0.215.0",
     roots: (env) =>
-      options?.dir ? [folderIn(options.dir, "sessions", ".factory/sessions")] : [join(baseOf(env), "sessions")],
+      options?.dir ? [folderIn(options.dir, "sessions", ".factory/sessions")] : [join(toBase(env), "sessions")],
     async *scan(root) {
       const { scanSessions } = await import("./log.ts");
       yield* scanSessions(root);
@@ -45,9 +45,9 @@ export default defineAdapter((options: DroidOptions | undefined) => {
     },
     tools: TOOLS,
     resume: ({ key }) => ["droid", "--resume", key],
-    skills: { dirs: (env) => [{ path: join(baseOf(env), "skills"), scope: "user" }] },
+    skills: { dirs: (env) => [{ path: join(toBase(env), "skills"), scope: "user" }] },
     mcp: {
-      files: (env) => [{ path: join(baseOf(env), "mcp.json"), scope: "user" }],
+      files: (env) => [{ path: join(toBase(env), "mcp.json"), scope: "user" }],
       syntax: "json",
       variable: "braced",
       servers: (config, read) => read.servers(config, ["mcpServers"]),
@@ -56,8 +56,8 @@ export default defineAdapter((options: DroidOptions | undefined) => {
       off: () => ({ key: "disabled", value: true }),
     },
     guard: {
-      home: baseOf,
-      settings: (env) => join(baseOf(env), "settings.json"),
+      home: toBase,
+      settings: (env) => join(toBase(env), "settings.json"),
       format: "json",
       waiting: [
         { reports: "notification", list: ["hooks", "Notification"] },

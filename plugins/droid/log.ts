@@ -17,12 +17,12 @@ import {
 type NewRef = Omit<SessionRef, "tool">;
 type Ref = Pick<SessionRef, "path">;
 
-const settingsOf = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
+const toSettings = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
 
 export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   const refs: NewRef[] = [];
   for await (const log of findLogs(root, (name) => name.endsWith("/") || name.endsWith(".jsonl"), 4))
-    refs.push(toRef(log.name.slice(0, -".jsonl".length), log, [settingsOf(log.path)]));
+    refs.push(toRef(log.name.slice(0, -".jsonl".length), log, [toSettings(log.path)]));
   yield* withUniqueKeys(root, refs);
 }
 
@@ -85,7 +85,7 @@ export function createParser(ref: Ref): LineParser {
       }
     },
     finish() {
-      const settings = readRecord(settingsOf(ref.path)) ?? {};
+      const settings = readRecord(toSettings(ref.path)) ?? {};
       const { inputTokens: input, outputTokens: output, ...cached } = toRecord(settings.tokenUsage);
       const entry = {
         key: `session:${own.id}`,

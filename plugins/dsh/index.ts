@@ -17,12 +17,12 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
 };
 
 export default defineAdapter((options: DshOptions | undefined) => {
-  const baseOf = ({ home, env }: AdapterEnv) => options?.dir ?? (env.DSH_HOME || join(home, ".dsh"));
+  const toBase = ({ home, env }: AdapterEnv) => options?.dir ?? (env.DSH_HOME || join(home, ".dsh"));
   return {
     name: "dsh",
     label: "DeepSeek Harness",
     roots: (env) =>
-      options?.dir ? [folderIn(options.dir, "sessions", ".dsh/sessions")] : [join(baseOf(env), "sessions")],
+      options?.dir ? [folderIn(options.dir, "sessions", ".dsh/sessions")] : [join(toBase(env), "sessions")],
     async *scan(root) {
       const { scanSessions } = await import("./log.ts");
       yield* scanSessions(root);
@@ -40,7 +40,7 @@ export default defineAdapter((options: DshOptions | undefined) => {
     resume: ({ key }) => ["dsh", "--resume", key],
     skills: {
       dirs: (env) => [
-        { path: join(baseOf(env), "skills"), scope: "user" },
+        { path: join(toBase(env), "skills"), scope: "user" },
         { path: join(options?.dir ?? env.home, ".agents", "skills"), scope: "user" },
       ],
     },

@@ -29,7 +29,7 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   const refs = [...folders.values()].flatMap((logs): NewRef[] => {
     // An empty one is of a move that did not finish.
     const [log, ...older] = logs.sort(
-      (a, b) => Number(b.size > 0) - Number(a.size > 0) || generationOf(b) - generationOf(a) || b.mtime - a.mtime,
+      (a, b) => Number(b.size > 0) - Number(a.size > 0) || toGeneration(b) - toGeneration(a) || b.mtime - a.mtime,
     );
     if (!log) return [];
     return [{ ...toRef(log.folders.at(-1) ?? "session", log), companions: older.map(({ path }) => path) }];
@@ -37,7 +37,7 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   yield* withUniqueKeys(root, refs);
 }
 
-const generationOf = ({ name }: FoundLog) => Number(LOG.exec(name)?.[1] ?? 0);
+const toGeneration = ({ name }: FoundLog) => Number(LOG.exec(name)?.[1] ?? 0);
 
 /** Events without anything to show: marks of turns and steps, settings, and parts of messages that come whole. */
 const SKIPPED =

@@ -67,7 +67,7 @@ export function createFeedback(kernel: Kernel): Feedback {
     return (await kernel.find("redactor")?.hideSecrets(text)) ?? text;
   }
 
-  const fieldsOf = async ({ id = randomUUID(), message, kind, email }: FeedbackEntry) => ({
+  const readFields = async ({ id = randomUUID(), message, kind, email }: FeedbackEntry) => ({
     id,
     message: await clean(message),
     kind,
@@ -119,11 +119,11 @@ export function createFeedback(kernel: Kernel): Feedback {
 
   const feedback: Feedback = {
     async preview(entry) {
-      const fields = await fieldsOf(entry);
+      const fields = await readFields(entry);
       return { id: fields.id, stored: false, body: JSON.stringify(fields) };
     },
     async add(entry) {
-      const fields = await fieldsOf(entry);
+      const fields = await readFields(entry);
       const { id } = fields;
       const address = relayAddress();
       await log({ ...fields, at: new Date().toISOString() });

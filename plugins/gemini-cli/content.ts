@@ -34,13 +34,13 @@ export function userText(row: JsonRecord): UserText {
 }
 
 /** The start-up context of a session, when this record is one. */
-export function contextOf(row: JsonRecord): string | undefined {
+export function findContext(row: JsonRecord): string | undefined {
   const { injected } = userText(row);
   return /<session_context>|We are setting up the context/.test(injected.slice(0, 400)) ? injected : undefined;
 }
 
 /** The first workspace folder a start-up context names. */
-export function workspaceOf(context: string | undefined): string | undefined {
+export function findWorkspace(context: string | undefined): string | undefined {
   const list = context?.match(
     /(?:Workspace Directories:\*{0,2}|working in the following director(?:y|ies):)[ \t]*\r?\n\s*-\s+(.+)/,
   );
@@ -68,7 +68,7 @@ interface ToolResult {
 }
 
 /** What a call gave: the text the model saw, else what the terminal showed. Undefined while it runs. */
-export function resultOf(call: JsonRecord): ToolResult | undefined {
+export function findResult(call: JsonRecord): ToolResult | undefined {
   const failed = call.status === "error" || call.status === "cancelled";
   const texts: string[] = [];
   let error = false;

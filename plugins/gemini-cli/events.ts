@@ -23,8 +23,8 @@ import {
   toTitle,
   withoutCache,
 } from "sessarc/adapter";
-import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
-import { virtualProjectOf } from "./projects.ts";
+import { findResult, findWorkspace, replyText, userText } from "./content.ts";
+import { toVirtualProject } from "./projects.ts";
 import type { Conversation, Reply } from "./types.ts";
 
 /** Events of the live messages, numbered from 0; unknown kinds are counted in `unknown`. */
@@ -55,17 +55,17 @@ export function toSummary(
   const scope = meta.copyOf ?? meta.sessionId ?? ref.key;
   for (const reply of conversation.replies.values()) {
     const { at, model = "unknown" } = reply;
-    ledger.add({ key: `${scope}/${reply.id}`, at, model, usage: usageOf(reply), price: { oneCall: true } });
+    ledger.add({ key: `${scope}/${reply.id}`, at, model, usage: toUsage(reply), price: { oneCall: true } });
   }
   const sums = ledger.summary();
   const times = [toIso(meta.startTime), first, last, ...events.map((event) => event.at)];
   const startedAt = earliest(times);
   const endedAt = last === undefined ? latest([...times, toIso(meta.lastUpdated)]) : latest(times);
-  const cwd = ref.cwd ?? workspaceOf(conversation.context);
+  const cwd = ref.cwd ?? findWorkspace(conversation.context);
   return {
     title: toTitle(meta.summary) ?? toTitle(events.find((event) => event.kind === "user")?.text) ?? ref.title,
     cwd,
-    virtualProject: cwd === undefined ? virtualProjectOf(ref.path, meta.projectHash) : undefined,
+    virtualProject: cwd === undefined ? toVirtualProject(ref.path, meta.projectHash) : undefined,
     parent: ref.parent,
     forkedFrom: meta.copyOf,
     startedAt,
@@ -81,7 +81,7 @@ export function toSummary(
 }
 
 /** `cached` is inside `input`, `thoughts` outside `output`, `tool` (tool-use prompt) outside `input`. */
-function usageOf({ tokens }: Reply): LooseUsage {
+function toUsage({ tokens }: Reply): LooseUsage {
   const cached = toCount(tokens.cached);
   return {
     input: withoutCache(toCount(tokens.input), cached, 0) + possible(toCount(tokens.tool)),
@@ -127,7 +127,7 @@ function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined
   const tool_use_id = toText(call.id);
   const text = toText(call.description) ?? "";
   yield { ...from, kind: "tool_use", text, tool_name: name, tool_use_id, tool_input: toJson(call.args ?? {}) };
-  const result = resultOf(call);
+  const result = findResult(call);
   if (!result) return;
   const at = toIso(call.timestamp) ?? from.at;
   yield {
@@ -148,7 +148,7 @@ function* lateResults(row: JsonRecord, open: Map<string, string>): Generator<New
     const { functionResponse } = toRecord(part);
     const id = isRecord(functionResponse) ? toText(functionResponse.id) : undefined;
     const name = id === undefined ? undefined : open.get(id);
-    const result = name === undefined ? undefined : resultOf({ name, result: [part] });
+    const result = name === undefined ? undefined : findResult({ name, result: [part] });
     if (id === undefined || !result) continue;
     open.delete(id);
     const shared = { id: toText(row.id), at: toIso(row.timestamp), tool_name: name, tool_use_id: id };

@@ -2,7 +2,7 @@
 
 import { isRecord, type JsonRecord, toIso, toRecord, toText } from "sessarc";
 import { countUnknown, earliest, latest } from "sessarc/adapter";
-import { contextOf } from "./content.ts";
+import { findContext } from "./content.ts";
 import type { Conversation, Meta, Reply } from "./types.ts";
 
 const META = ["sessionId", "projectHash", "startTime", "lastUpdated", "summary", "kind"] as const;
@@ -50,7 +50,7 @@ export function createFold(): Fold {
       first = earliest([first, at]);
       last = latest([last, at]);
     }
-    if (row.type === "user") context ??= contextOf(row);
+    if (row.type === "user") context ??= findContext(row);
     const known = replies.get(id);
     const model = toText(row.model) ?? known?.model;
     // Tokens often arrive with a second copy of the record; a later null does not take them back.

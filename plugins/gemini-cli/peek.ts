@@ -4,9 +4,9 @@ import { stat } from "node:fs/promises";
 import { type SessionRef, type SessionSummary, toIso, toRecord } from "sessarc";
 import { parseDocument, rowsIn, toTitle } from "sessarc/adapter";
 import { openRegular } from "sessarc/files";
-import { userText, workspaceOf } from "./content.ts";
+import { findWorkspace, userText } from "./content.ts";
 import { createFold } from "./fold.ts";
-import { virtualProjectOf } from "./projects.ts";
+import { toVirtualProject } from "./projects.ts";
 
 const BOUND = 256 * 1024;
 
@@ -36,11 +36,11 @@ export async function peekChat(
     if (row.type === "user") prompt = userText(row).typed || undefined;
     if (prompt !== undefined) break;
   }
-  const cwd = ref.cwd ?? workspaceOf(context);
+  const cwd = ref.cwd ?? findWorkspace(context);
   return {
     title: toTitle(meta.summary) ?? toTitle(prompt),
     cwd,
-    virtualProject: cwd === undefined ? virtualProjectOf(ref.path, meta.projectHash) : undefined,
+    virtualProject: cwd === undefined ? toVirtualProject(ref.path, meta.projectHash) : undefined,
     startedAt: toIso(meta.startTime) ?? first,
   };
 }

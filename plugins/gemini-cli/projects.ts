@@ -21,14 +21,14 @@ export async function readProjects(home: string, folders: readonly string[]): Pr
   const slugs = new Map<string, string>();
   const hashes = new Map<string, string>();
   const markers = new Map<string, string>();
-  const know = (path: string) => hashes.set(hashOf(path), path);
+  const know = (path: string) => hashes.set(toHash(path), path);
   for (const [path, slug] of Object.entries(toRecord((await readObject(join(home, "projects.json"))).projects))) {
     know(path);
     if (typeof slug === "string") slugs.set(slug, path);
   }
   for (const path of Object.keys(await readObject(join(home, "trustedFolders.json")))) know(path);
   for (const folder of folders) {
-    const path = await markerOf(folder);
+    const path = await findMarker(folder);
     if (path === undefined) continue;
     markers.set(folder, path);
     know(path);
@@ -42,7 +42,7 @@ export async function readProjects(home: string, folders: readonly string[]): Pr
 }
 
 /** The group of chats whose path is only known as a hash: `{ key: "abababab", name: "Gemini CLI abababab" }`. */
-export function virtualProjectOf(file: string, hash: string | undefined): { key: string; name: string } {
+export function toVirtualProject(file: string, hash: string | undefined): { key: string; name: string } {
   const parts = file.split(/[\\/]/);
   const chats = parts.lastIndexOf("chats");
   const folder = chats > 0 ? parts[chats - 1] : undefined;
@@ -51,11 +51,11 @@ export function virtualProjectOf(file: string, hash: string | undefined): { key:
   return { key, name: `Gemini CLI ${key}` };
 }
 
-function hashOf(path: string): string {
+function toHash(path: string): string {
   return createHash("sha256").update(path).digest("hex");
 }
 
-async function markerOf(folder: string): Promise<string | undefined> {
+async function findMarker(folder: string): Promise<string | undefined> {
   const text = await readRegular(join(folder, ".project_root")).catch(() => ""); // older folders have none
   const path = text.slice(0, 4096).trim();
   return path === "" ? undefined : path;

@@ -15,7 +15,7 @@ const HASH = /^[0-9a-f]{64}$/;
 
 export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): RescueContract => ({
   folders: (env) => [join(toolDir(env), "tmp"), toolDir(env)],
-  index: async ({ path, cwd }, env) => (cwd === null ? [] : entriesOf(toolDir(env), projectFolder(path), cwd)),
+  index: async ({ path, cwd }, env) => (cwd === null ? [] : readEntries(toolDir(env), projectFolder(path), cwd)),
   /** A resume leaves an empty second log of the same session: the next start would delete the chat and keep that one. */
   async inTheWay({ key, path }) {
     const folder = dirname(path);
@@ -35,7 +35,7 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
   },
   async copy({ key, path }, { key: to, cwd }, env) {
     const home = toolDir(env);
-    const folder = join(home, "tmp", await slugOf(home, cwd));
+    const folder = join(home, "tmp", await readSlug(home, cwd));
     const [, start = "session-2026-01-01T00-00"] = /^(session-\d{4}-\d\d-\d\dT\d\d-\d\d)/.exec(basename(path)) ?? [];
     return {
       path: join(folder, "chats", `${start}-${to.slice(0, 8)}.jsonl`),
@@ -44,11 +44,11 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
         const head = (fields: Readonly<Record<string, unknown>>) => ({
           ...fields,
           ...(typeof fields.sessionId === "string" && { sessionId: to, sessarc: fields.sessarc ?? { copyOf: key } }),
-          ...(typeof fields.projectHash === "string" && { projectHash: hashOf(cwd) }),
+          ...(typeof fields.projectHash === "string" && { projectHash: toHash(cwd) }),
         });
         return isRecord(row.$set) ? { ...row, $set: head(row.$set) } : head(row);
       },
-      index: await entriesOf(home, folder, cwd),
+      index: await readEntries(home, folder, cwd),
     };
   },
   /** It reads a chat to its end and takes the id that was said last; the folder's name is in its list of projects. */
@@ -57,7 +57,7 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
     await readRows(path, (row) => fold.row(row));
     const home = toolDir(env);
     const folder = projectFolder(path);
-    const own = HASH.test(basename(folder)) || (await slugOf(home, cwd)) === basename(folder);
+    const own = HASH.test(basename(folder)) || (await readSlug(home, cwd)) === basename(folder);
     return own && fold.result().meta.sessionId === key;
   },
   start: (prompt) => ["gemini", "--prompt-interactive", prompt],
@@ -77,7 +77,7 @@ function projectFolder(path: string): string {
 }
 
 /** A folder named by the hash of its path needs no entry. */
-async function entriesOf(home: string, folder: string, cwd: string): Promise<IndexEntry[]> {
+async function readEntries(home: string, folder: string, cwd: string): Promise<IndexEntry[]> {
   const slug = basename(folder);
   if (HASH.test(slug)) return [];
   return [
@@ -87,7 +87,7 @@ async function entriesOf(home: string, folder: string, cwd: string): Promise<Ind
 }
 
 /** The folder's name for a path: the one it has, else one that is free. */
-async function slugOf(home: string, cwd: string): Promise<string> {
+async function readSlug(home: string, cwd: string): Promise<string> {
   const text = await readRegular(join(home, "projects.json")).catch(() => "{}");
   let known: Readonly<Record<string, unknown>> = {};
   try {
@@ -109,7 +109,7 @@ async function slugOf(home: string, cwd: string): Promise<string> {
   }
 }
 
-const hashOf = (path: string) => createHash("sha256").update(path).digest("hex");
+const toHash = (path: string) => createHash("sha256").update(path).digest("hex");
 const toStat = ({ size, mtimeMs, birthtimeMs }: { size: number; mtimeMs: number; birthtimeMs: number }) => ({
   size,
   mtimeMs,

@@ -45,7 +45,7 @@ async function* subagents(dir: string, folder: string, projects: Projects, heads
   const parent = basename(dir);
   for (const found of await filesIn(dir, await listFolder(dir), folder, projects, heads)) {
     // Sub-agent ids are only unique below their parent.
-    if (found.path.endsWith(".jsonl")) yield { ...refOf(found, `${parent}.${found.stem}`), parent };
+    if (found.path.endsWith(".jsonl")) yield { ...toRef(found, `${parent}.${found.stem}`), parent };
   }
 }
 
@@ -67,7 +67,7 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
     const twins = same.filter((file) => !sessions.includes(file)).map((file) => file.path);
     for (const [n, file] of sessions.entries()) {
       const other = `${id}.${file.stem}`;
-      const ref = n === 0 ? refOf(file, id, other) : refOf(file, other, id);
+      const ref = n === 0 ? toRef(file, id, other) : toRef(file, other, id);
       const companions = n > 0 ? [] : [...twins];
       const folder = dirname(file.path);
       for (const beside of n > 0 ? [] : [join(folder, id), join(dirname(folder), "tool-outputs", `session-${id}`)])
@@ -77,7 +77,7 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
   }
 }
 
-function refOf(file: Found, key: string, otherKey?: string): SessionRef {
+function toRef(file: Found, key: string, otherKey?: string): SessionRef {
   const ref: SessionRef = {
     tool: "gemini-cli",
     key,

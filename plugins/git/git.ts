@@ -7,9 +7,9 @@ import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
 import { type FileAt, readFileAt, readText } from "./history/file.ts";
 import { createHistory } from "./history/history.ts";
-import { notesOf, writeNotes } from "./history/notes.ts";
+import { readNotes, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
-import { type CommitPatch, type PatchQuery, patchesOf, rangeOf, tipsOf } from "./history/patches.ts";
+import { type CommitPatch, findRange, loadPatches, type PatchQuery, readTips } from "./history/patches.ts";
 import type { Objects } from "./process/batch.ts";
 import { at, createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
@@ -238,10 +238,10 @@ export function createGit(options: GitOptions = {}): Git {
         if (!info) throw new SessarcError("COMMIT_NOT_FOUND", { commit: rev });
         return info.hash;
       }),
-    patches: (path, query) => open(path, (repo) => patchesOf(exec, repo, query)),
+    patches: (path, query) => open(path, (repo) => loadPatches(exec, repo, query)),
     range: (path, spec) =>
       open(path, async (repo) => {
-        const hashes = await rangeOf(exec, repo, spec);
+        const hashes = await findRange(exec, repo, spec);
         if (!hashes) throw new SessarcError("COMMIT_NOT_FOUND", { commit: spec });
         return hashes;
       }),
@@ -250,9 +250,9 @@ export function createGit(options: GitOptions = {}): Git {
         const result = await exec.run([...at(repo), "rev-list", "--end-of-options", hash, "--"]);
         return result.stdout.toString("latin1").split("\n").filter(Boolean);
       }),
-    notes: (path, ref, commits) => open(path, (repo) => notesOf(exec, repo, ref, commits)),
+    notes: (path, ref, commits) => open(path, (repo) => readNotes(exec, repo, ref, commits)),
     writeNotes: (path, ref, notes) => open(path, (repo) => writeNotes(exec, repo, ref, notes)),
-    tips: (path) => open(path, (repo) => tipsOf(exec, repo)),
+    tips: (path) => open(path, (repo) => readTips(exec, repo)),
     async exportTree(path, name, folder, limits) {
       const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);
       const { gitDir, worktree } = repo;

@@ -10,7 +10,7 @@ import {
   type SqliteFile,
   sessionRows,
 } from "sessarc/adapter";
-import { addMessage, isPaid, usageOf } from "./messages.ts";
+import { addMessage, isPaid, toUsage } from "./messages.ts";
 
 const SESSION = [
   "name",
@@ -36,7 +36,7 @@ const LEDGER = [
 ];
 
 /** Rows of a table that belong to a session. */
-function rowsOf(db: SqliteFile, table: string, columns: readonly string[], id: string): Iterable<JsonRecord> {
+function listRows(db: SqliteFile, table: string, columns: readonly string[], id: string): Iterable<JsonRecord> {
   const present = presentColumns(db, table, columns);
   if (presentColumns(db, table, ["id", "session_id"]).length < 2) return [];
   return db.iterate<JsonRecord>(`select ${present.join(", ")} from ${table} where session_id = ? order by id`, [id]);
@@ -49,7 +49,7 @@ export function listSessions(db: SqliteFile): DatabaseSession[] {
     const key = toText(row.id);
     if (key === undefined) return [];
     const version = [row.updated_at, row.name, ...marks.map((mark) => mark.get(key))].map(String).join("-");
-    return [{ key, title: titleOf(row), cwd: toText(row.working_dir), mtime: toMs(row.updated_at), version }];
+    return [{ key, title: findTitle(row), cwd: toText(row.working_dir), mtime: toMs(row.updated_at), version }];
   });
 }
 
@@ -63,7 +63,7 @@ export function* readSession(
   const draft = createDraft();
   for (const time of [row.created_at, row.updated_at]) draft.time(toMs(time));
   const configured = toText(parseRecord(row.model_config_json)?.model_name);
-  for (const message of rowsOf(db, "messages", MESSAGE, key)) {
+  for (const message of listRows(db, "messages", MESSAGE, key)) {
     const text = toText(message.content_json) ?? "";
     onBytes(text.length);
     const content = parseRecord(`{"content":${text}}`)?.content;
@@ -76,15 +76,15 @@ export function* readSession(
     yield* draft.take();
   }
   let isCounted = false;
-  for (const one of rowsOf(db, "usage_ledger", LEDGER, key)) {
-    const usage = usageOf(one.input_tokens, one.output_tokens, one.cache_read_tokens, one.cache_write_tokens);
+  for (const one of listRows(db, "usage_ledger", LEDGER, key)) {
+    const usage = toUsage(one.input_tokens, one.output_tokens, one.cache_read_tokens, one.cache_write_tokens);
     if (!isPaid(usage)) continue;
     isCounted = true;
     const model = toText(one.model) ?? configured ?? "unknown";
     draft.count({ key: `${key}:${String(one.id)}`, at: draft.time(toNumber(one.created_timestamp)), model, usage });
   }
   // Before the ledger there were only sums; `input_tokens` without `accumulated` is the last call's.
-  const sum = usageOf(
+  const sum = toUsage(
     row.accumulated_input_tokens,
     row.accumulated_output_tokens,
     row.accumulated_cache_read_tokens,
@@ -92,10 +92,10 @@ export function* readSession(
   );
   if (!isCounted && isPaid(sum))
     draft.count({ key, at: draft.time(toMs(row.updated_at)), model: configured ?? "unknown", usage: sum });
-  return draft.summary({ title: titleOf(row), cwd: toText(row.working_dir) });
+  return draft.summary({ title: findTitle(row), cwd: toText(row.working_dir) });
 }
 
-const titleOf = (row: JsonRecord) => toText(row.name) ?? toText(row.description);
+const findTitle = (row: JsonRecord) => toText(row.name) ?? toText(row.description);
 
 /** `2026-08-05 10:00:00` is UTC. */
 function toMs(time: unknown): number | undefined {

@@ -1,7 +1,7 @@
 /** Goose's older logs: a header, then messages. The whole file is written again when the header changes. */
 import { toRecord, toText } from "sessarc";
 import { createDraft, type LineParser } from "sessarc/adapter";
-import { addMessage, isPaid, usageOf } from "./messages.ts";
+import { addMessage, isPaid, toUsage } from "./messages.ts";
 
 export function createLogParser(session: string): LineParser {
   const draft = createDraft();
@@ -17,7 +17,7 @@ export function createLogParser(session: string): LineParser {
         title = toText(row.description) ?? title;
         cwd = toText(row.working_dir) ?? cwd;
         for (const time of [row.created_at, row.updated_at]) draft.time(time);
-        const usage = usageOf(row.accumulated_input_tokens, row.accumulated_output_tokens, 0, 0);
+        const usage = toUsage(row.accumulated_input_tokens, row.accumulated_output_tokens, 0, 0);
         if (isPaid(usage)) draft.count({ key: session, model: "unknown", usage });
       } else draft.unknown(row.type);
       return draft.take();

@@ -38,7 +38,7 @@ function addResult(draft: SessionDraft, block: JsonRecord, fields: EventFields):
 }
 
 /** Goose counts cached and written tokens as input, whatever the provider does. */
-export function usageOf(input: unknown, output: unknown, read: unknown, write: unknown) {
+export function toUsage(input: unknown, output: unknown, read: unknown, write: unknown) {
   const [cacheRead, cacheWrite5m] = [toCount(read), toCount(write)];
   return {
     input: withoutCache(toCount(input), cacheRead, cacheWrite5m),
@@ -48,5 +48,5 @@ export function usageOf(input: unknown, output: unknown, read: unknown, write: u
   };
 }
 
-export const isPaid = (usage: ReturnType<typeof usageOf>) =>
+export const isPaid = (usage: ReturnType<typeof toUsage>) =>
   usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m > 0;

@@ -27,7 +27,7 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
 export function createParser(ref: Ref): LineParser {
   const log = createSessionLog({});
   const { facts } = log;
-  facts.cwd ??= workspaceOf(ref.path);
+  facts.cwd ??= findWorkspace(ref.path);
   return {
     row(row) {
       if (!isRecord(row)) return;
@@ -64,7 +64,7 @@ export function createParser(ref: Ref): LineParser {
 export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
 
 /** A link beside the log names the folder that the conversation is about. */
-function workspaceOf(path: string): string | undefined {
+function findWorkspace(path: string): string | undefined {
   try {
     return readlinkSync(join(dirname(path), "workspace"));
   } catch {

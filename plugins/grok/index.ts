@@ -20,13 +20,13 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
 };
 
 export default defineAdapter((options: GrokOptions | undefined) => {
-  const baseOf = ({ home, env }: AdapterEnv) => options?.dir ?? (env.GROK_HOME || join(home, ".grok"));
+  const toBase = ({ home, env }: AdapterEnv) => options?.dir ?? (env.GROK_HOME || join(home, ".grok"));
   return {
     name: "grok",
     label: "Grok Build",
     tried: "1.0.41",
     roots: (env) =>
-      options?.dir ? [folderIn(options.dir, "sessions", ".grok/sessions")] : [join(baseOf(env), "sessions")],
+      options?.dir ? [folderIn(options.dir, "sessions", ".grok/sessions")] : [join(toBase(env), "sessions")],
     async *scan(root) {
       const { scanSessions } = await import("./scan.ts");
       yield* scanSessions(root);
@@ -41,9 +41,9 @@ export default defineAdapter((options: GrokOptions | undefined) => {
     },
     tools: TOOLS,
     resume: ({ key }) => ["grok", "--resume", key],
-    skills: { dirs: (env) => [{ path: join(baseOf(env), "skills"), scope: "user" }] },
+    skills: { dirs: (env) => [{ path: join(toBase(env), "skills"), scope: "user" }] },
     mcp: {
-      files: (env) => [{ path: join(baseOf(env), "config.toml"), scope: "user" }],
+      files: (env) => [{ path: join(toBase(env), "config.toml"), scope: "user" }],
       syntax: "toml",
       variable: "braced",
       servers: (config, read) => read.servers(config, ["mcp_servers"]),
@@ -53,8 +53,8 @@ export default defineAdapter((options: GrokOptions | undefined) => {
     },
     // Every file of the folder is read.
     guard: {
-      home: baseOf,
-      settings: (env) => join(baseOf(env), "hooks", "sessarc.json"),
+      home: toBase,
+      settings: (env) => join(toBase(env), "hooks", "sessarc.json"),
       format: "json",
       waiting: [
         { reports: "notification", list: ["hooks", "Notification"] },

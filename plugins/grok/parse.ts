@@ -63,7 +63,7 @@ export function createParser(ref: Ref): LineParser {
   const refresh = () => {
     meta = readRecord(join(dir, "summary.json")) ?? {};
     facts.model ??= toText(meta.current_model_id);
-    fork = forkOf(meta, ref);
+    fork = findFork(meta, ref);
   };
   refresh();
 
@@ -74,7 +74,7 @@ export function createParser(ref: Ref): LineParser {
     return chunk ? log.say(chunk.kind, chunk.text, { at: chunk.at, model: facts.model }) : [];
   };
 
-  const childrenOf = (turn: number): JsonRecord[] =>
+  const toChildren = (turn: number): JsonRecord[] =>
     (own.children[turn] ?? []).map((id) => toRecord(readRecord(join(dirname(dir), id, "usage.json"))?.session));
 
   const update = (row: JsonRecord): NewEvent[] => {
@@ -105,7 +105,7 @@ export function createParser(ref: Ref): LineParser {
       }
       case "tool_call_update":
         if (told.status !== "completed" && told.status !== "failed") return [];
-        return [log.result(told.toolCallId, outputOf(told), { at, is_error: isFailed(told) })];
+        return [log.result(told.toolCallId, toOutput(told), { at, is_error: isFailed(told) })];
       case "subagent_finished":
         own.ended.push(toText(told.child_session_id) ?? toText(told.subagent_id) ?? "");
         return [];
@@ -113,7 +113,7 @@ export function createParser(ref: Ref): LineParser {
         if (own.ended.length > 0) own.children[own.turn] = own.ended;
         own.ended = [];
         const key = toText(told.prompt_id) ?? `turn:${at}`;
-        const entries = usageEntries(told.usage, at, key, fork, childrenOf(own.turn++));
+        const entries = usageEntries(told.usage, at, key, fork, toChildren(own.turn++));
         for (const entry of entries) log.count(entry);
         return [];
       }
@@ -159,12 +159,12 @@ export function createParser(ref: Ref): LineParser {
       const known = readRecord(join(dir, "summary.json")) ?? meta;
       const info = toRecord(known.info);
       facts.title = toText(known.generated_title) ?? toText(known.session_summary);
-      facts.cwd = toText(info.cwd) ?? cwdOf(dir);
+      facts.cwd = toText(info.cwd) ?? findCwd(dir);
       facts.gitBranch = toText(known.head_branch);
       facts.parent = ref.parent;
       facts.forkedFrom = fork?.from;
       if (isHistory) [facts.startedAt, facts.endedAt] = [toIso(known.created_at), toIso(known.updated_at)];
-      return log.summary({}, usageFile(readRecord(join(dir, "usage.json")), fork, childrenOf));
+      return log.summary({}, usageFile(readRecord(join(dir, "usage.json")), fork, toChildren));
     },
   };
 }
@@ -175,14 +175,14 @@ const isTyped = (reason: unknown): boolean => reason == null || reason === "inte
 export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
 
 /** A fork names the session it came from and begins with what that one had spent. Sub-agents name their parent in the same field. */
-function forkOf(meta: JsonRecord, ref: Ref): Fork | undefined {
+function findFork(meta: JsonRecord, ref: Ref): Fork | undefined {
   const from = toText(meta.parent_session_id);
   if (from === undefined || ref.parent !== undefined || meta.session_kind === "subagent") return undefined;
   return { from, at: Date.parse(toIso(meta.forked_at) ?? toIso(meta.created_at) ?? "") };
 }
 
 /** The folder's name is the encoded path. */
-function cwdOf(dir: string): string | undefined {
+function findCwd(dir: string): string | undefined {
   try {
     const path = decodeURIComponent(basename(dirname(dir)));
     return /^(\/|[A-Za-z]:[\\/])/.test(path) ? path : undefined;
@@ -191,7 +191,7 @@ function cwdOf(dir: string): string | undefined {
   }
 }
 
-function outputOf(told: JsonRecord): string {
+function toOutput(told: JsonRecord): string {
   const shown = toList(told.content).map((part) => partsText([toRecord(part).content]));
   const raw = toRecord(told.rawOutput);
   return shown.join("\n") || (toText(raw.output_for_prompt) ?? toText(raw.text) ?? "");

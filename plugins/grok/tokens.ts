@@ -50,17 +50,17 @@ export function usageFile(
   const session = toRecord(file?.session);
   if (file === undefined || Object.keys(toRecord(session.modelUsage)).length === 0) return undefined;
   const turns = toList(file.turns).map(toRecord);
-  const callsOf = (part: JsonRecord) => toCount(part.modelCalls);
+  const toCalls = (part: JsonRecord) => toCount(part.modelCalls);
   const whole: Entry[] = [];
   const entries: Entry[] = [];
-  let requests = callsOf(session);
+  let requests = toCalls(session);
   for (const [index, turn] of turns.entries()) {
     const at = toIso(turn.endedAt);
     const children = childrenOf(index);
     whole.push(...usageEntries(turn, at, "turn", fork));
     entries.push(...usageEntries(turn, at, `turn:${at}`, fork, children));
-    requests -= children.reduce((sum, child) => sum + callsOf(child), 0);
-    if (fork && at !== undefined && Date.parse(at) < fork.at) requests -= callsOf(turn);
+    requests -= children.reduce((sum, child) => sum + toCalls(child), 0);
+    if (fork && at !== undefined && Date.parse(at) < fork.at) requests -= toCalls(turn);
   }
   const rest = usageEntries(session, toIso(file.updatedAt), `session:${String(file.sessionId)}`, undefined);
   const beyond = rest.map((entry) => ({ ...entry, usage: minus(entry, whole) }));

@@ -37,7 +37,7 @@ async function one(ctx: CommandContext, name: string): Promise<number> {
         { head: createStyle(ctx.colour).dim, width: ctx.columns },
       ),
     );
-  if (!ctx.json) ctx.err(contextOf(await ctx.get<Context>(`${path}/context`)));
+  if (!ctx.json) ctx.err(toContext(await ctx.get<Context>(`${path}/context`)));
   return findings.length > 0 ? 0 : 3;
 }
 
@@ -47,7 +47,7 @@ interface Context {
   window: number | null;
 }
 
-function contextOf({ replies, window }: Context): string {
+function toContext({ replies, window }: Context): string {
   const last = replies.at(-1);
   if (!last) return "How full the context was is unknown: the log has no tokens of single replies.";
   const sent = `The last prompt had ${formatCount(last.tokens)} tokens`;

@@ -88,7 +88,7 @@ export function createHealth(kernel: Kernel): Health {
       return [...near.map((one) => toFinding(one, Math.max(0, row.length - 1))), ...findings];
     },
     retries(filter) {
-      const chosen = sessionsOf(filter);
+      const chosen = toSessions(filter);
       return db.all<SessionWaste>(
         `select session, count, tokens, seq from (
            select session, sum(count) over whole as count, sum(tokens) over whole as tokens, seq,
@@ -100,7 +100,7 @@ export function createHealth(kernel: Kernel): Health {
       );
     },
     async failures(filter) {
-      const chosen = sessionsOf(filter);
+      const chosen = toSessions(filter);
       const rows = await db.all<{ session: string; errors: string; copied: number }>(
         `select h.session, h.errors, s.copied from health_tool h join session s on s.id = h.session
          where h.failed > 0 and h.session in (${chosen.sql}) order by h.session, h.tool`,
@@ -134,9 +134,9 @@ export function createHealth(kernel: Kernel): Health {
       ),
     all(filter, limit) {
       // The ids of one question may be all there are.
-      if (filter.ids) return wastesOf(kernel, filter, limit);
+      if (filter.ids) return readWastes(kernel, filter, limit);
       const key = JSON.stringify([filter, limit, kernel.find("pricing")?.stamp]);
-      return answers.get(key, () => wastesOf(kernel, filter, limit), db.generation);
+      return answers.get(key, () => readWastes(kernel, filter, limit), db.generation);
     },
   };
 }
@@ -147,7 +147,7 @@ const toFinding = ({ model, tokens, window }: NearLimit, last: number): Finding 
 });
 
 /** Sessions near their limit, by model: `subject` is what it takes, `tokens` the sum of their last prompts. */
-async function nearLimitsOf(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
+async function readNearLimits(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
   const near = await nearLimits(kernel, kernel.storage.db, chosenBy(filter));
   const wastes = [...new Set(near.map(({ model }) => model))].map((model) => {
     const own = near.filter((one) => one.model === model);
@@ -173,7 +173,7 @@ async function nearLimitsOf(kernel: Kernel, filter: HealthFilter, limit: number)
   );
 }
 
-async function wastesOf(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
+async function readWastes(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
   const { db } = kernel.storage;
   const { sql, params } = chosenBy(filter);
   const found = await db.all<Found>(
@@ -199,7 +199,7 @@ async function wastesOf(kernel: Kernel, filter: HealthFilter, limit: number): Pr
     [...params, limit],
   );
   const examples = [
-    ...(await examplesOf(
+    ...(await readExamples(
       db,
       read,
       `select 'readEverywhere' as kind, '' as tool, path as subject, session, 0 as seq,
@@ -207,7 +207,7 @@ async function wastesOf(kernel: Kernel, filter: HealthFilter, limit: number): Pr
        from health_file where path in (${marks(read)}) and ${sql}`,
       [...read.map(({ subject }) => subject), ...params],
     )),
-    ...(await examplesOf(
+    ...(await readExamples(
       db,
       fails,
       `select 'failsFirst' as kind, tool, '' as subject, session, 0 as seq,
@@ -215,7 +215,7 @@ async function wastesOf(kernel: Kernel, filter: HealthFilter, limit: number): Pr
        from health_tool where tool in (${marks(fails)}) and first_failed = 1 and ${sql}`,
       [...fails.map(({ tool }) => tool), ...params],
     )),
-    ...(await examplesOf(
+    ...(await readExamples(
       db,
       found,
       `select kind, tool, subject, session, seq,
@@ -230,7 +230,7 @@ async function wastesOf(kernel: Kernel, filter: HealthFilter, limit: number): Pr
       kind === waste.kind && tool === waste.tool && subject === waste.subject ? [{ session, seq }] : [],
     ),
   }));
-  return [...wastes, ...(await nearLimitsOf(kernel, filter, limit))];
+  return [...wastes, ...(await readNearLimits(kernel, filter, limit))];
 }
 
 interface Sql {
@@ -242,11 +242,11 @@ interface Sql {
 function chosenBy(filter: HealthFilter): Sql {
   const isAll = Object.values(filter).every((value) => value === undefined);
   if (isAll) return { sql: "true", params: [] };
-  const { sql, params } = sessionsOf(filter);
+  const { sql, params } = toSessions(filter);
   return { sql: `session in (${sql})`, params };
 }
 
-function sessionsOf({ since, until, project, ids }: HealthFilter): Sql {
+function toSessions({ since, until, project, ids }: HealthFilter): Sql {
   const conditions: string[] = ["true"];
   const params: SqlValue[] = [];
   const add = (sql: string, value: SqlValue) => {
@@ -261,7 +261,7 @@ function sessionsOf({ since, until, project, ids }: HealthFilter): Sql {
 }
 
 /** The first sessions of each waste, by `place`; one query for all of them, since each reads the whole table. */
-async function examplesOf(db: Database, wastes: readonly Found[], sql: string, params: readonly SqlValue[]) {
+async function readExamples(db: Database, wastes: readonly Found[], sql: string, params: readonly SqlValue[]) {
   if (wastes.length === 0) return [];
   return db.all<Pick<Waste, "kind" | "tool" | "subject"> & Waste["examples"][number]>(
     `select kind, tool, subject, session, seq from (${sql}) as ranked where place <= ${EXAMPLES} order by kind, tool, subject, place`,

@@ -36,12 +36,12 @@ export default {
       findings.push(finding);
       if (findings.length > KEPT) findings = largest(findings);
     };
-    const roleOf = (name: string) => (Object.hasOwn(tools, name) ? tools[name] : undefined);
+    const findRole = (name: string) => (Object.hasOwn(tools, name) ? tools[name] : undefined);
 
     const onCall = ({ seq, at, tool_name: tool = "unknown", tool_use_id: id = "", tool_input }: SessionEvent) => {
       failure = null;
       lastId = id;
-      const role = roleOf(tool);
+      const role = findRole(tool);
       const sent = JSON.stringify(tool_input ?? null);
       const key = hash(`${tool}\0${sent}`);
       const subject = oneLine(mainArgument(tool_input)).slice(0, SUBJECT);
@@ -158,7 +158,7 @@ export default {
               ms: 0,
             });
           }
-        const ending = endingOf(failure, last, failedCommand);
+        const ending = findEnding(failure, last, failedCommand);
         if (ending) rows.push(ending);
         return {
           health_finding: largest(rows).map((row) => ({ ...row })),
@@ -177,7 +177,7 @@ export default {
 } satisfies IndexerModule;
 
 /** How the session ended, where that was not with an answer after commands that worked. */
-function endingOf(
+function findEnding(
   failure: Ending["failure"],
   last: Ending["last"],
   failedCommand: Ending["failedCommand"],

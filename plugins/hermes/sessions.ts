@@ -51,7 +51,7 @@ function sessionRows(db: SqliteFile): Map<string, JsonRecord> {
 const ABOVE = 32;
 
 /** A continued session and a sub-agent have no folder where the session above has it. */
-function placeOf(rows: ReadonlyMap<string, JsonRecord>, key: string): Pick<SessionSummary, "cwd" | "gitBranch"> {
+function toPlace(rows: ReadonlyMap<string, JsonRecord>, key: string): Pick<SessionSummary, "cwd" | "gitBranch"> {
   let row = rows.get(key);
   const seen = new Set<JsonRecord>();
   while (row && !seen.has(row) && seen.size < ABOVE) {
@@ -73,7 +73,7 @@ export function listSessions(db: SqliteFile): DatabaseSession[] {
     const row = sessions.get(key);
     const mark = marks.get(key);
     const at = toNumber(mark?.at);
-    const { cwd } = placeOf(sessions, key);
+    const { cwd } = toPlace(sessions, key);
     return {
       key,
       title: toText(row?.title),
@@ -132,7 +132,7 @@ export function* readSession(
     draft.count({ key, at: last ?? draft.time(row?.started_at), model: model ?? "unknown", usage });
   return draft.summary({
     title: toText(row?.title),
-    ...placeOf(rows, key),
+    ...toPlace(rows, key),
     parent: toText(row?.parent_session_id),
   });
 }

@@ -2,25 +2,25 @@ import { createCache, type Kernel, type Services } from "sessarc";
 import { plainModel } from "sessarc/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
-import { edgesOf, QUARTER_MS, zoneOf } from "./figures/buckets.ts";
+import { QUARTER_MS, toEdges, toZone } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
-import { contextOf, type SessionContext } from "./figures/context.ts";
+import { readContext, type SessionContext } from "./figures/context.ts";
 import { runningReadings, writeReadings } from "./figures/limits.ts";
 import {
   type Asked,
-  callsOf,
   idsIn,
   type Known,
+  readCalls,
   readKnown,
+  readTokens,
   type Calls as ToolCalls,
-  tokensOf,
 } from "./figures/questions.ts";
 import { toRange } from "./figures/range.ts";
 import { report, type UsageReport } from "./figures/report.ts";
-import { type Spending, spendingOf } from "./figures/spending.ts";
+import { readSpending, type Spending } from "./figures/spending.ts";
 import type { Choice, Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
-import { Tally, totalOf } from "./figures/tally.ts";
+import { computeTotal, Tally } from "./figures/tally.ts";
 import type { Reading } from "./figures/windows.ts";
 import { modelName } from "./prices/names.ts";
 import type { Cost, Pricing } from "./prices/pricing.ts";
@@ -118,46 +118,46 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       return kept.get(key, () => troubledCalls(archive.events(row), slow));
     },
     async totals({ from, to, model, tz, ...choice }) {
-      const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
+      const scope = { zone: toZone(tz), range: toRange(from, to), choice };
       return service.answer(["totals", model], scope, async (asked) => {
         const tally = new Tally(asked.prices);
         const wanted = model === undefined ? undefined : modelName(model);
-        for (const slot of await tokensOf(db, asked, "none"))
+        for (const slot of await readTokens(db, asked, "none"))
           if (wanted === undefined || modelName(plainModel(slot.model)) === wanted) tally.addTokens(slot);
-        return { tokens: totalOf(tally.tokens), cost: tally.cost };
+        return { tokens: computeTotal(tally.tokens), cost: tally.cost };
       });
     },
     async byProject({ from, to, model: _, tz, ...choice }) {
-      const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
+      const scope = { zone: toZone(tz), range: toRange(from, to), choice };
       return service.answer("by project", scope, async (asked) => {
         const names = new Map((await archive.projects()).map(({ id, name }) => [id, name]));
-        const [usage, calls] = await Promise.all([report(db, "project", asked, names), callsOf(db, asked)]);
+        const [usage, calls] = await Promise.all([report(db, "project", asked, names), readCalls(db, asked)]);
         return { usage, calls };
       });
     },
     sessionsIn({ from, to, model: _, tz, ...choice }) {
-      const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
+      const scope = { zone: toZone(tz), range: toRange(from, to), choice };
       return service.answer("sessions", scope, (asked) => idsIn(db, asked));
     },
     byTool() {
-      const scope = { zone: zoneOf(), range: { from: null, to: null } };
+      const scope = { zone: toZone(), range: { from: null, to: null } };
       return service.answer("by tool", scope, (asked) => report(db, "tool", asked, new Map()));
     },
     async blocks({ minutes, from, tz, now }) {
-      const scope = { zone: zoneOf(tz), range: toRange(from, undefined) };
+      const scope = { zone: toZone(tz), range: toRange(from, undefined) };
       const question = ["blocks", minutes, service.readings];
       return blocksAt(await service.answer(question, scope, (asked) => blocks(db, asked, minutes)), now);
     },
-    context: (id) => contextOf(kernel, pricing, id),
+    context: (id) => readContext(kernel, pricing, id),
     span({ from, to, tz }) {
-      const { fromMaybe, toMaybe } = edgesOf(zoneOf(tz), toRange(from, to));
+      const { fromMaybe, toMaybe } = toEdges(toZone(tz), toRange(from, to));
       return { since: fromMaybe * QUARTER_MS, until: toMaybe * QUARTER_MS };
     },
     spending: (project) =>
       service.answer(
         ["spending"],
-        { zone: zoneOf(), range: toRange(undefined, undefined), choice: { projects: [project] } },
-        (asked) => spendingOf(db, asked.prices, project),
+        { zone: toZone(), range: toRange(undefined, undefined), choice: { projects: [project] } },
+        (asked) => readSpending(db, asked.prices, project),
       ),
     stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };

@@ -93,7 +93,7 @@ export function createParser(ref: Ref): LineParser {
       case "Result":
         return log.say("assistant", event.result, fields);
       default: {
-        const { input, output, name } = callOf(block, event);
+        const { input, output, name } = toCall(block, event);
         const failed = event.status === "FAILED";
         return [log.call(id, name, input, fields), log.result(id, output, { at, is_error: failed, tool_name: name })];
       }
@@ -121,7 +121,7 @@ export function createParser(ref: Ref): LineParser {
 export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
 
 /** What a block says as a call and its result. */
-function callOf(block: string, event: JsonRecord): { name: string; input: Json | undefined; output: string } {
+function toCall(block: string, event: JsonRecord): { name: string; input: Json | undefined; output: string } {
   switch (block) {
     case "Terminal":
       return {
@@ -130,9 +130,9 @@ function callOf(block: string, event: JsonRecord): { name: string; input: Json |
         output: toText(event.presentableOutput) ?? "",
       };
     case "ViewFiles":
-      return { name: block, input: toJson({ files: pathsOf(event.files) }), output: "" };
+      return { name: block, input: toJson({ files: toPaths(event.files) }), output: "" };
     case "FileChanges":
-      return { name: block, input: toJson({ files: pathsOf(event.changes), changes: event.changes }), output: "" };
+      return { name: block, input: toJson({ files: toPaths(event.changes), changes: event.changes }), output: "" };
     default:
       return {
         name: toText(event.toolType) ?? block,
@@ -143,7 +143,7 @@ function callOf(block: string, event: JsonRecord): { name: string; input: Json |
 }
 
 /** Files come as paths or as objects that hold one. */
-function pathsOf(files: unknown): string[] {
+function toPaths(files: unknown): string[] {
   return toList(files).flatMap((file) => {
     const { path, filePath, relativePath, afterRelativePath, beforeRelativePath } = toRecord(file);
     const named = [file, path, filePath, relativePath, afterRelativePath, beforeRelativePath];

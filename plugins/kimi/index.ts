@@ -35,7 +35,7 @@ const isNew = ({ path }: { path: string }) => /[\\/]agents[\\/][^\\/]+[\\/]wire\
 
 export default defineAdapter((options: KimiOptions | undefined) => {
   const isWork = options?.variant === "kimi-work";
-  const baseOf = (env: AdapterEnv) =>
+  const toBase = (env: AdapterEnv) =>
     options?.dir ?? (isWork ? workHome(env) : env.env.KIMI_CODE_HOME || join(env.home, ".kimi-code"));
   return {
     name: isWork ? "kimi-work" : "kimi",
@@ -43,7 +43,7 @@ export default defineAdapter((options: KimiOptions | undefined) => {
     ...(!isWork && { tried: "2.1.0" }),
     roots: (env) => {
       if (options?.dir) return foldersIn(options.dir);
-      const sessions = join(baseOf(env), "sessions");
+      const sessions = join(toBase(env), "sessions");
       return isWork ? [sessions] : [sessions, join(env.env.KIMI_SHARE_DIR || join(env.home, ".kimi"), "sessions")];
     },
     async *scan(root) {
@@ -65,10 +65,10 @@ export default defineAdapter((options: KimiOptions | undefined) => {
     ...(!isWork && {
       resume: ({ key, path }: { key: string; path: string }) =>
         isNew({ path }) && !key.includes("/") ? ["kimi", "-S", key] : undefined,
-      skills: { dirs: (env) => [{ path: join(baseOf(env), "skills"), scope: "user" }] },
+      skills: { dirs: (env) => [{ path: join(toBase(env), "skills"), scope: "user" }] },
       mcp: {
         files: (env) => [
-          { path: join(baseOf(env), "mcp.json"), scope: "user" },
+          { path: join(toBase(env), "mcp.json"), scope: "user" },
           { path: join(".kimi-code", "mcp.json"), scope: "project" },
         ],
         syntax: "json",
@@ -78,8 +78,8 @@ export default defineAdapter((options: KimiOptions | undefined) => {
         link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
       },
       guard: {
-        home: baseOf,
-        settings: (env) => join(baseOf(env), "config.toml"),
+        home: toBase,
+        settings: (env) => join(toBase(env), "config.toml"),
         format: "toml",
         list: ["hooks"],
         // Another field makes Kimi refuse the whole file. Without a matcher it matches every tool.

@@ -25,7 +25,7 @@ export async function readOldSession(ref: SessionRef): Promise<{ events: NewEven
   }
   const state = readRecord(join(dir, "state.json")) ?? {};
   log.facts.title = toText(state.custom_title) ?? toText(state.title);
-  const summary = log.summary(projectOf(dir));
+  const summary = log.summary(toProject(dir));
   const unknown = summary.skipped?.unknown ?? {};
   return { events: said.length > 0 ? said : wire, summary: { ...summary, skipped: { ...skipped, unknown } } };
 }
@@ -102,7 +102,7 @@ function fromContext(log: Log, row: JsonRecord): NewEvent[] {
 }
 
 /** Sessions lie in a folder named by the hash of their project's path; `kimi.json` lists the paths. */
-function projectOf(dir: string): Pick<SessionSummary, "cwd" | "virtualProject"> {
+function toProject(dir: string): Pick<SessionSummary, "cwd" | "virtualProject"> {
   // A folder on another machine has that one's name before the hash.
   const name = basename(dirname(dir));
   const hash = name.split("_").at(-1) ?? name;

@@ -40,7 +40,7 @@ export default defineAdapter((options: KiroOptions | undefined) => {
     name: member.name,
     label: member.label,
     roots(env) {
-      const databases = databasesOf(member.data, dir, env);
+      const databases = toDatabases(member.data, dir, env);
       if (member.name !== "kiro") return databases;
       return [
         ...databases,
@@ -53,17 +53,17 @@ export default defineAdapter((options: KiroOptions | undefined) => {
       for (const entry of await readFolderInSlices(root)) {
         if (!entry.isFile() || !entry.name.endsWith(".jsonl")) continue;
         const path = join(root, entry.name);
-        const stamp = await fileStamp(path, [sidecarOf(path)]);
+        const stamp = await fileStamp(path, [toSidecar(path)]);
         if (stamp) yield { key: entry.name.slice(0, -6), path, ...stamp };
       }
     },
     async peek(ref) {
       if (!ref.path.endsWith(".jsonl")) return {};
-      const facts = toRecord((await readDocument(sidecarOf(ref.path)))?.value);
+      const facts = toRecord((await readDocument(toSidecar(ref.path)))?.value);
       return { title: toTitle(toText(facts.title)), cwd: toText(facts.cwd) };
     },
     appends: ({ path }) => path.endsWith(".jsonl"),
-    parse: async (ref) => (await import("./log.ts")).createLogParser(sidecarOf(ref.path)),
+    parse: async (ref) => (await import("./log.ts")).createLogParser(toSidecar(ref.path)),
     open: store.open,
 
     tools: {
@@ -103,10 +103,10 @@ export default defineAdapter((options: KiroOptions | undefined) => {
 });
 
 /** Title and folder of a log. */
-const sidecarOf = (log: string) => `${log.slice(0, -"jsonl".length)}json`;
+const toSidecar = (log: string) => `${log.slice(0, -"jsonl".length)}json`;
 
 /** On macOS among the applications' data, elsewhere among the user's. */
-function databasesOf(folder: string, dir: string | undefined, { home, platform, env }: AdapterEnv): string[] {
+function toDatabases(folder: string, dir: string | undefined, { home, platform, env }: AdapterEnv): string[] {
   const mac = join("Library", "Application Support", folder);
   const usual = join(".local", "share", folder);
   if (dir !== undefined) return [join(dir, usual), join(dir, mac), dir].map((path) => join(path, DATABASE));

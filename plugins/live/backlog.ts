@@ -1,7 +1,7 @@
 /** The newest messages of a feed, ready to be sent: what the archive does not hold yet, and a few more for quick reconnects. */
 import type { SessionEvent } from "sessarc";
 import { messagesFrame, toWire } from "./frames.ts";
-import { sumOf } from "./position.ts";
+import { addUp } from "./position.ts";
 
 /** JSON characters kept; older messages are read again for those who need them. */
 const KEEP_CHARS = 16 << 20;
@@ -30,7 +30,7 @@ export class Backlog {
 
   push(event: SessionEvent): void {
     const json = toWire(event);
-    this.#items.push({ json, sum: sumOf(event) });
+    this.#items.push({ json, sum: addUp(event) });
     this.#chars += json.length;
     this.next = event.seq + 1;
     this.#frames.clear();

@@ -5,7 +5,7 @@ import type { Kernel, SessionEvent, SessionRef } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import { Backlog } from "./backlog.ts";
 import { createReader, type LogReader } from "./log.ts";
-import { chainOf, markOf, NO_MARK, sumOf } from "./position.ts";
+import { addUp, NO_MARK, toChain, toMark } from "./position.ts";
 import type { SessionRow, Target } from "./target.ts";
 
 /** Messages compared from the end to find how far archive and log agree: text still growing at import is at the end. */
@@ -130,7 +130,7 @@ export class History {
       this.#sums?.push(backlog.sumAt(event.seq) as number);
       return;
     }
-    const sum = this.#sums || event.seq === this.#keepFrom - 1 ? sumOf(event) : undefined;
+    const sum = this.#sums || event.seq === this.#keepFrom - 1 ? addUp(event) : undefined;
     if (sum !== undefined) this.#sums?.push(sum);
     backlog.reset(event.seq + 1, sum);
   }
@@ -139,7 +139,7 @@ export class History {
     const sums = this.#sums ?? [];
     const end = Math.min(sums.length, events.length);
     for (let i = 0; i < end; i++) {
-      if (sums[i] !== sumOf(events[i] as SessionEvent)) return i;
+      if (sums[i] !== addUp(events[i] as SessionEvent)) return i;
       if (i % BREATH === BREATH - 1) await nextTurn();
     }
     return end;
@@ -157,7 +157,7 @@ export class History {
     const from = Math.max(0, end - LOOK_BACK);
     const archived: number[] = [];
     for await (const events of this.#kernel.inject("archive").events(row, from)) {
-      for (const event of events) if (event.seq < end) archived.push(sumOf(event));
+      for (const event of events) if (event.seq < end) archived.push(addUp(event));
     }
     for (let seq = end; seq > from; seq--) {
       const mine = this.#sumAt(seq - 1);
@@ -174,14 +174,14 @@ export class History {
   /** Mark of the messages before `seq`, from what is remembered. */
   markAt(seq: number): string {
     if (seq === 0) return NO_MARK;
-    if (this.#sums) return seq <= this.#sums.length ? chainOf(this.#sums, seq) : NO_MARK;
+    if (this.#sums) return seq <= this.#sums.length ? toChain(this.#sums, seq) : NO_MARK;
     const sum = this.#sumAt(seq - 1);
-    return sum === undefined ? NO_MARK : markOf(sum);
+    return sum === undefined ? NO_MARK : toMark(sum);
   }
 
   /** Mark of the messages before `seq` when `last` is the one right before it. */
   markAfter(last: SessionEvent): string {
-    return this.#sums ? this.markAt(last.seq + 1) : markOf(sumOf(last));
+    return this.#sums ? this.markAt(last.seq + 1) : toMark(addUp(last));
   }
 
   /** Whether a client at `seq` with `mark` has seen what this log holds. */
@@ -192,7 +192,7 @@ export class History {
     if (known !== NO_MARK) return known === mark;
     for await (const events of this.between(seq - 1, seq)) {
       const [event] = events;
-      if (event) return markOf(sumOf(event)) === mark;
+      if (event) return toMark(addUp(event)) === mark;
     }
     return false;
   }

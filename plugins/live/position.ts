@@ -26,18 +26,18 @@ const TEXT = 65_536;
 const TEXT_CAP = 16 * 1024 * 1024;
 
 /** Checksum of one message: the same for what a log gives and for what the archive kept of it. */
-export function sumOf(event: SessionEvent): number {
+export function addUp(event: SessionEvent): number {
   const { kind, id, tool_use_id, is_error, text, tool_input } = event;
   const input = tool_input === undefined ? "" : JSON.stringify(tool_input).slice(0, TEXT);
   const head = `${kind}\n${id ?? ""}\n${tool_use_id ?? ""}\n${is_error ?? ""}\n${Math.min(text.length, TEXT_CAP)}`;
   return crc32(`${head}\n${input}\n${text.slice(0, TEXT)}`);
 }
 
-export const markOf = (sum: number): string => sum.toString(36);
+export const toMark = (sum: number): string => sum.toString(36);
 
 /** One mark for the messages before `end`, from the sum of each. Linear, a few ns a message. */
-export function chainOf(sums: readonly number[], end: number): string {
+export function toChain(sums: readonly number[], end: number): string {
   let mixed = 0x811c9dc5;
   for (let i = 0; i < end; i++) mixed = Math.imul(mixed ^ (sums[i] as number), 0x01000193) >>> 0;
-  return markOf(mixed);
+  return toMark(mixed);
 }

@@ -26,12 +26,12 @@ export async function findResult(bytes: Uint8Array): Promise<FoundResult | null>
     return null;
   }
   if (!isRecord(message) || typeof message.id !== "number" || !isRecord(message.result)) return null;
-  const span = spanOf(line, "result");
+  const span = toSpan(line, "result");
   return span && { id: message.id, ...span, isError: message.result.isError === true };
 }
 
 /** The value of a key of the outermost object, in text that is valid JSON. */
-function spanOf(line: Buffer, key: string): { start: number; end: number } | null {
+function toSpan(line: Buffer, key: string): { start: number; end: number } | null {
   let depth = 0;
   let start = -1;
   let isKey = false;

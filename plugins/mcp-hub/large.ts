@@ -34,14 +34,14 @@ function bytesResult(bytes: Buffer, isError: boolean): JsonRecord {
 }
 
 /** The bytes of such a result; undefined for any other value. */
-export function bytesOf(value: unknown): Buffer | undefined {
+export function findBytes(value: unknown): Buffer | undefined {
   const bytes = isRecord(value) ? Reflect.get(value, BYTES) : undefined;
   return Buffer.isBuffer(bytes) ? bytes : undefined;
 }
 
 /** The same result with its content parsed, for callers that read it. */
 export function toPlain(result: unknown): unknown {
-  const bytes = bytesOf(result);
+  const bytes = findBytes(result);
   return bytes ? JSON.parse(bytes.toString("utf8")) : result;
 }
 
@@ -62,7 +62,7 @@ export function createLargeResults(): LargeResults {
   const marks = new Map<string, Buffer>();
   return {
     mark(result) {
-      const bytes = bytesOf(result);
+      const bytes = findBytes(result);
       if (!bytes) return result;
       // Called each time the SDK writes the answer: also for a client that resumes a broken stream.
       const toJSON = () => {

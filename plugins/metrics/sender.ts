@@ -62,7 +62,7 @@ export function createSender(kernel: Kernel): Sender {
     } else {
       // A collector that stays away is reported once, and in GET /status.
       if (failures === 0)
-        void kernel.notify("listener:failed", new SessarcError("OTLP_FAILED", { url: originOf(address()), reason }), {
+        void kernel.notify("listener:failed", new SessarcError("OTLP_FAILED", { url: toOrigin(address()), reason }), {
           hook: "metrics",
         });
       failed = reason;
@@ -98,4 +98,4 @@ export function createSender(kernel: Kernel): Sender {
   };
 }
 
-const originOf = (text: string) => (URL.canParse(text) ? new URL(text).origin : text);
+const toOrigin = (text: string) => (URL.canParse(text) ? new URL(text).origin : text);

@@ -2,7 +2,7 @@
 import { type Kernel, SessarcError, type SessionEvent, type SqlValue, type Statement } from "sessarc";
 import { oneLine, printable } from "sessarc/terminal";
 import "./errors.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { toFingerprint } from "./fingerprint.ts";
 
 /** What is said of a session, or of one of its messages. */
 export interface Mark {
@@ -74,13 +74,13 @@ interface Row {
   updated_at: string;
 }
 
-const tagOf = (text: string): string => text.trim().replace(/\s+/g, "-").toLowerCase();
+const toTag = (text: string): string => text.trim().replace(/\s+/g, "-").toLowerCase();
 
 export function createNotes(kernel: Kernel): Notes {
   const { db } = kernel.storage;
   const archive = kernel.inject("archive");
 
-  async function tagsOf(rows: readonly Row[]): Promise<Map<string, string[]>> {
+  async function readTags(rows: readonly Row[]): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>();
     for (const session of new Set(rows.map((row) => row.session))) {
       const tags = await db.all<{ message: string; tag: string }>(
@@ -126,7 +126,7 @@ export function createNotes(kernel: Kernel): Notes {
       };
       const tagged = "exists (select 1 from note_tag t where t.session = m.session and t.message = m.message and";
       if (session !== undefined) add("m.session = ?", session);
-      if (tag !== undefined) add(`${tagged} t.tag = ?)`, tagOf(tag));
+      if (tag !== undefined) add(`${tagged} t.tag = ?)`, toTag(tag));
       if (bookmarked !== undefined) add("m.bookmarked = ?", bookmarked ? 1 : 0);
       if (q !== undefined && q !== "") {
         const like = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
@@ -143,7 +143,7 @@ export function createNotes(kernel: Kernel): Notes {
          where ${conditions.join(" and ")} order by m.updated_at desc, m.session, m.seq`,
         params,
       );
-      const tags = await tagsOf(rows);
+      const tags = await readTags(rows);
       return rows.map((row) => ({
         ...toMark(row, tags.get(`${row.session}\0${row.message}`) ?? []),
         label: row.label,
@@ -154,7 +154,7 @@ export function createNotes(kernel: Kernel): Notes {
     async set(session, { seq, bookmarked, note, tags }) {
       const { id } = await archive.session(session);
       const event = seq === undefined ? undefined : await messageAt(id, seq);
-      const message = event ? fingerprintOf(event) : "";
+      const message = event ? toFingerprint(event) : "";
       const known = await db.get<Row>("select * from note_mark where session = ? and message = ?", [id, message]);
       const before = await db.all<{ tag: string }>("select tag from note_tag where session = ? and message = ?", [
         id,
@@ -170,7 +170,7 @@ export function createNotes(kernel: Kernel): Notes {
         updated_at: new Date().toISOString(),
       };
       const next = tags
-        ? [...new Set(tags.map(tagOf))].filter((tag) => tag !== "").sort()
+        ? [...new Set(tags.map(toTag))].filter((tag) => tag !== "").sort()
         : before.map(({ tag }) => tag);
       const isEmpty = row.bookmarked === 0 && row.note === "" && next.length === 0;
       const write: Statement[] = [
@@ -198,11 +198,11 @@ export function createNotes(kernel: Kernel): Notes {
       const params: SqlValue[] = [];
       for (const list of tags) {
         conditions.push(`id in (${having(list)})`);
-        params.push(...list.map(tagOf));
+        params.push(...list.map(toTag));
       }
       if (notTags.length > 0) {
         conditions.push(`id not in (${having(notTags)})`);
-        params.push(...notTags.map(tagOf));
+        params.push(...notTags.map(toTag));
       }
       if (bookmarked !== null)
         conditions.push(`id ${bookmarked ? "" : "not "}in (select session from note_mark where bookmarked = 1)`);
@@ -229,7 +229,7 @@ export function createNotes(kernel: Kernel): Notes {
       if (row)
         for await (const events of archive.events(row))
           for (const event of events) {
-            const message = fingerprintOf(event);
+            const message = toFingerprint(event);
             if (marks.some((one) => one.message === message))
               places.set(message, [...(places.get(message) ?? []), event.seq]);
           }

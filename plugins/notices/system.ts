@@ -19,7 +19,7 @@ export function createSystem(kernel: Kernel): Show {
   return (title, text) => {
     if (!kernel.address || kernel.config.notices.system === "off") return;
     const shown = { title: toShown(title), text: toShown(text) };
-    const program = programOf(kernel, shown);
+    const program = findProgram(kernel, shown);
     if (!program) return;
     const { env } = kernel.env;
     exec(program.file, program.args, { env: { ...env, ...program.env }, timeoutMs: TIMEOUT_MS, signal: kernel.closing })
@@ -37,7 +37,7 @@ export function createSystem(kernel: Kernel): Show {
 const toShown = (text: string) => oneLine(printable(text)).slice(0, MOST_TEXT);
 
 /** Undefined where no display is. */
-function programOf(
+function findProgram(
   { env: { platform, env } }: Kernel,
   { title, text }: { title: string; text: string },
 ): Program | undefined {

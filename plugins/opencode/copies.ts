@@ -16,7 +16,7 @@ export interface Said {
 
 /** The messages of all copies, each once, in order. Of two that are equal the one of the earlier copy is taken. */
 export function mergeCopies<T extends Said>(copies: readonly (readonly T[])[]): T[] {
-  const [base = [], ...others] = [...copies].sort((a, b) => b.length - a.length || weightOf(b) - weightOf(a));
+  const [base = [], ...others] = [...copies].sort((a, b) => b.length - a.length || computeWeight(b) - computeWeight(a));
   const places = new Map(copies.flatMap((copy, place) => copy.map((said) => [said, place] as const)));
   const isBetter = (one: T, other: T) =>
     one.weight > other.weight || (one.weight === other.weight && (places.get(one) ?? 0) < (places.get(other) ?? 0));
@@ -38,7 +38,7 @@ export function mergeCopies<T extends Said>(copies: readonly (readonly T[])[]): 
   return merged;
 }
 
-const weightOf = (copy: readonly Said[]) => copy.reduce((sum, { weight }) => sum + weight, 0);
+const computeWeight = (copy: readonly Said[]) => copy.reduce((sum, { weight }) => sum + weight, 0);
 
 /** For messages of `other` that `known` has as well, their places there. Each message is the copy of one at most. */
 function samePairs<T extends Said>(known: readonly T[], other: readonly T[]): Map<T, number> {

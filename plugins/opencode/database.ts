@@ -27,7 +27,7 @@ const REQUESTS: Tables = { session: "session", rows: ["message", "part", "model_
 export const VERSION_2: Tables = { session: "session_v2", rows: ["session_message"] };
 
 /** Of one database, the tables of each version that it has, the newest first. */
-export function tablesOf(db: SqliteFile): Tables[] {
+export function toTables(db: SqliteFile): Tables[] {
   const names = new Set(db.tables());
   return [VERSION_2, names.has("model_usage") ? REQUESTS : VERSION_1].filter(
     ({ session, rows: [messages] }) => names.has(session) && names.has(messages ?? ""),
@@ -39,7 +39,7 @@ export async function listSessions(db: SqliteFile): Promise<DatabaseSession[]> {
   const found = new Map<string, DatabaseSession>();
   const foreign = importedSessions(db);
   let moved = new Map<string, Activity>();
-  for (const tables of tablesOf(db)) {
+  for (const tables of toTables(db)) {
     const all: Map<string, Activity>[] = [];
     for (const table of tables.rows) all.push(await activities(db, table));
     for (const row of sessionRows(db, tables)) {
@@ -60,7 +60,7 @@ export async function listSessions(db: SqliteFile): Promise<DatabaseSession[]> {
 export function listSession(db: SqliteFile, id: string): DatabaseSession[] {
   let found: DatabaseSession | undefined;
   let stray: Activity | undefined;
-  for (const tables of tablesOf(db)) {
+  for (const tables of toTables(db)) {
     const [row] = sessionRows(db, tables, id);
     const own = (table: RowTable) => activity(db, table, "session_id = ?", [id]).get(id);
     const rows = tables.rows.map(own);
@@ -107,7 +107,7 @@ function importedSessions(db: SqliteFile): Set<string> {
   return ids;
 }
 
-export const columnsOf = (db: SqliteFile, table: string) => new Set(db.columns(table));
+export const toColumns = (db: SqliteFile, table: string) => new Set(db.columns(table));
 
 const SESSION_COLUMNS = [
   "id",
@@ -129,7 +129,7 @@ const SESSION_COLUMNS = [
 
 /** Older databases lack columns: only those present are named. */
 export function sessionRows(db: SqliteFile, { session: table }: Tables, id?: string): Raw[] {
-  const present = columnsOf(db, table);
+  const present = toColumns(db, table);
   if (!present.has("id")) return [];
   const columns = SESSION_COLUMNS.filter((name) => present.has(name)).join(", ");
   if (id !== undefined) return db.all<Raw>(`select ${columns} from ${table} where id = ?`, [id]);
@@ -164,7 +164,7 @@ interface Activity {
  */
 function activity(db: SqliteFile, table: RowTable, where: string, params: readonly SqlValue[]): Map<string, Activity> {
   const found = new Map<string, Activity>();
-  const columns = columnsOf(db, table);
+  const columns = toColumns(db, table);
   if (!columns.has("session_id")) return found;
   const time = ["time_updated", "time_created", "completed_at"].find((name) => columns.has(name)) ?? "0";
   const rows = db.all<Raw>(

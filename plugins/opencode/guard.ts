@@ -4,7 +4,7 @@ import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import { configFolder, type Member } from "./family.ts";
 
 export const guard = (member: Member): NonNullable<Adapter["guard"]> => ({
-  settings: (env) => join(folderOf(member, env), "plugin", "sessarc.js"),
+  settings: (env) => join(toFolder(member, env), "plugin", "sessarc.js"),
   // Its relatives are listed where they are installed.
   ...(member.name !== "opencode" && { home: (env) => configFolder(member, env) }),
   recognises: ({ hook_event_name }) => hook_event_name === EVENT && member.name === "opencode",
@@ -31,7 +31,7 @@ export const SessarcGuard = async ({ directory }) => ({${waiting ? "\n  event: a
 `,
 });
 
-const folderOf = (member: Member, env: AdapterEnv) =>
+const toFolder = (member: Member, env: AdapterEnv) =>
   (member.name === "opencode" && env.env.OPENCODE_CONFIG_DIR) || configFolder(member, env);
 
 const EVENT = "tool.execute.before";

@@ -6,7 +6,7 @@ import { skills, tools } from "./capabilities.ts";
 import { FAMILY } from "./family.ts";
 import { guard } from "./guard.ts";
 import type { Held } from "./open.ts";
-import { type OpenCodeOptions, placesOf } from "./places.ts";
+import { type OpenCodeOptions, toPlaces } from "./places.ts";
 import { rescue } from "./rescue.ts";
 import { mcp } from "./servers.ts";
 import type { JsonStore } from "./storage.ts";
@@ -15,7 +15,7 @@ export type { OpenCodeOptions } from "./places.ts";
 
 export default defineAdapter((options: OpenCodeOptions | undefined) => {
   const member = FAMILY[options?.variant ?? "opencode"];
-  const places = (env: AdapterEnv) => placesOf(member, options?.dir, env);
+  const places = (env: AdapterEnv) => toPlaces(member, options?.dir, env);
   const { list } = sqliteSessions({
     list: async (db) => (await import("./database.ts")).listSessions(db),
     async *read(db, { key, path }, onBytes) {
@@ -79,7 +79,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
     // Messages of the JSON store are files of their own: what its sessions are made of is more than their path.
     async token(ref, env) {
       const { databases, storage } = places(env);
-      const root = storageOf(ref, storage);
+      const root = findStorage(ref, storage);
       if (root !== undefined) return (await (await store()).version(root, ref)) ?? "";
       const all = await Promise.all(unique([ref.path, ...databases]).map(sqliteVersion));
       return all.join("+");
@@ -87,7 +87,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
 
     async open(path, env) {
       const { databases, storage } = places(env);
-      const root = storageOf({ path }, storage);
+      const root = findStorage({ path }, storage);
       if (root !== undefined) {
         const { version, read } = await store();
         return { version: (ref) => version(root, ref), read: (ref, onBytes) => read(root, ref, onBytes) };
@@ -102,7 +102,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
 const unique = (paths: readonly string[]) => [...new Set(paths)];
 
 /** The folder of the JSON store a ref came from; undefined: it came from a database. */
-function storageOf({ path }: Pick<SessionRef, "path">, storage: readonly string[]): string | undefined {
+function findStorage({ path }: Pick<SessionRef, "path">, storage: readonly string[]): string | undefined {
   if (!path.endsWith(".json")) return undefined;
   const marker = `${sep}session${sep}`;
   const fallback = path.slice(0, Math.max(0, path.lastIndexOf(marker)));

@@ -35,7 +35,7 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
   const paid: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
 
   function pay(row: MessageRow, data: JsonRecord, model: string, at: string | undefined): void {
-    const counted = tokensOf(toRecord(data.tokens));
+    const counted = makeTokens(toRecord(data.tokens));
     const usage = toTokens(counted);
     // A fork copies rows with their old times: what is older than the session was paid for elsewhere.
     const inherited =
@@ -138,7 +138,7 @@ export function createMessageParser(session: SessionRow, outputs: Outputs): Mess
 }
 
 /** Reasoning is outside the output. */
-export function tokensOf({ input, output, reasoning, cache }: JsonRecord): LooseUsage {
+export function makeTokens({ input, output, reasoning, cache }: JsonRecord): LooseUsage {
   const { read: cacheRead, write: cacheWrite5m } = toRecord(cache);
   return { input, output, reasoning, cacheRead, cacheWrite5m };
 }

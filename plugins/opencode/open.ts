@@ -17,7 +17,7 @@ export interface Held {
 export async function openCopies(path: string, held: readonly Held[], member: Member): Promise<OpenLog> {
   const outputs = createOutputs([path, ...held.map((one) => one.path)]);
   const opened = new Map<string, SqliteFile>([[path, await openSqliteFile(path)]]);
-  async function copiesOf(key: string): Promise<SqliteFile[]> {
+  async function readCopies(key: string): Promise<SqliteFile[]> {
     const found: SqliteFile[] = [];
     for (const place of held.length > 0 ? held.filter(({ refs }) => refs.has(key)) : [{ path }]) {
       const db = opened.get(place.path) ?? (await openSqliteFile(place.path));
@@ -28,12 +28,12 @@ export async function openCopies(path: string, held: readonly Held[], member: Me
   }
   return {
     async version({ key }) {
-      const listed = (await copiesOf(key)).flatMap((db) => listSession(db, key).filter((one) => one.key === key));
+      const listed = (await readCopies(key)).flatMap((db) => listSession(db, key).filter((one) => one.key === key));
       const [first, ...others] = listed;
       return first && others.reduce(withCopy, first).version;
     },
     async *read({ key }, onBytes) {
-      return yield* readSession(await copiesOf(key), key, onBytes, member, outputs);
+      return yield* readSession(await readCopies(key), key, onBytes, member, outputs);
     },
     close() {
       for (const db of opened.values()) db.close();

@@ -18,12 +18,12 @@ const NAMED = [
 export function createOutputs(stores: readonly string[]): Outputs {
   const folders = [...new Set(stores.map((store) => join(dirname(store), FOLDER)))];
   return (shown, state) => {
-    const named = fileOf(shown, state);
+    const named = findFile(shown, state);
     return named === undefined ? { text: shown } : storedOutput(shown, named, folders);
   };
 }
 
-function fileOf(shown: string, state: JsonRecord): string | undefined {
+function findFile(shown: string, state: JsonRecord): string | undefined {
   const { truncated, outputPath } = toRecord(state.metadata);
   if (truncated === false) return undefined;
   const said = toText(outputPath) ?? toText(toList(state.outputPaths)[0]);

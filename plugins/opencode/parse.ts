@@ -160,7 +160,7 @@ export function createParser(session: SessionRow, outputs: Outputs, requests?: R
       const created = toNumber(time.created) ?? row.createdAt;
       const at = saw(created);
       const completed = saw(time.completed);
-      const model = role === "assistant" ? modelOf(toRecord(data)) : undefined;
+      const model = role === "assistant" ? findModel(toRecord(data)) : undefined;
       if (role === "assistant") {
         cwd ??= toText(toRecord(data?.path).cwd);
         if (data) pay(row, data, at, created, model ?? "unknown");
@@ -210,7 +210,7 @@ export function createParser(session: SessionRow, outputs: Outputs, requests?: R
   };
 }
 
-const modelOf = ({ modelID, model, modelSelection }: JsonRecord): string | undefined =>
+const findModel = ({ modelID, model, modelSelection }: JsonRecord): string | undefined =>
   toText(modelID) ?? toText(toRecord(model).modelID) ?? toText(toRecord(modelSelection).modelId);
 
 const isSetting = (data: JsonRecord | undefined): boolean => SETTINGS.has(String(toRecord(data?.semantics).kind));

@@ -23,7 +23,7 @@ interface Places {
 }
 
 /** Existence tests and one listing per data folder; the usual places are named even where nothing is. */
-export function placesOf(member: Member, dir: string | undefined, env: AdapterEnv): Places {
+export function toPlaces(member: Member, dir: string | undefined, env: AdapterEnv): Places {
   const databasesIn = (folder: string) =>
     readFolder(folder)
       .filter((entry) => entry.isFile() && member.databases.test(entry.name))

@@ -16,12 +16,12 @@ import {
   toTokens,
 } from "sessarc/adapter";
 import { mergeCopies, type Said } from "./copies.ts";
-import { columnsOf, sessionRows, type Tables, tablesOf, toSession, VERSION_2 } from "./database.ts";
+import { sessionRows, type Tables, toColumns, toSession, toTables, VERSION_2 } from "./database.ts";
 import type { Member } from "./family.ts";
-import { createMessageParser, type MessageRow, rest, tokensOf } from "./messages.ts";
+import { createMessageParser, type MessageRow, makeTokens, rest } from "./messages.ts";
 import type { Outputs } from "./outputs.ts";
 import { createParser, toUsage } from "./parse.ts";
-import { requestsOf } from "./requests.ts";
+import { findRequests } from "./requests.ts";
 import type { Row, SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;
@@ -82,7 +82,7 @@ function* withLast<T>(rows: Iterable<T>): Generator<[row: T, last: boolean]> {
 }
 
 function copiesIn(db: SqliteFile, id: string, { isEarly, isGross }: Pick<Member, "isEarly" | "isGross">): Copy[] {
-  const found = tablesOf(db).flatMap((tables): { tables: Tables; row: Raw | undefined }[] => {
+  const found = toTables(db).flatMap((tables): { tables: Tables; row: Raw | undefined }[] => {
     const [row] = sessionRows(db, tables, id);
     return row || hasMessages(db, tables, id) ? [{ tables, row }] : [];
   });
@@ -90,7 +90,7 @@ function copiesIn(db: SqliteFile, id: string, { isEarly, isGross }: Pick<Member,
   if (!any) return [];
   return found.map(({ tables, row = {} }) => {
     const session = toSession(row.id === undefined ? any : row, id);
-    session.worktree = worktreeOf(db, row.id === undefined ? any : row);
+    session.worktree = findWorktree(db, row.id === undefined ? any : row);
     session.isEarly = isEarly;
     session.isGross = isGross;
     if (tables !== VERSION_2) session.forkedFrom = forkOrigin(db, session, row);
@@ -104,7 +104,7 @@ function copiesIn(db: SqliteFile, id: string, { isEarly, isGross }: Pick<Member,
  */
 function wholeCopy(copies: readonly Copy[]): Copy | undefined {
   if (new Set(copies.map(({ tables }) => tables)).size > 1) return undefined;
-  const all = copies.map(marksOf);
+  const all = copies.map(toMarks);
   const at = all.findIndex((marks) =>
     all.every((others) => [...others].every(([id, mark]) => covers(marks.get(id), mark))),
   );
@@ -117,10 +117,10 @@ const covers = (one: Mark | undefined, other: Mark): boolean =>
   (one.updated > other.updated || (one.updated === other.updated && one.size === other.size));
 
 /** Each message's, by its id: what changes when it or its parts do. */
-function marksOf({ db, tables, session }: Copy): Map<string, Mark> {
+function toMarks({ db, tables, session }: Copy): Map<string, Mark> {
   const marks = new Map<string, Mark>();
   for (const table of tables.rows) {
-    const columns = columnsOf(db, table);
+    const columns = toColumns(db, table);
     const id = table === "part" ? "message_id" : "id";
     if (!columns.has("session_id") || !columns.has(id) || !columns.has("data")) continue;
     const time = (name: string) => (columns.has(name) ? `max(${name})` : "0");
@@ -141,7 +141,7 @@ function marksOf({ db, tables, session }: Copy): Map<string, Mark> {
 }
 
 const hasMessages = (db: SqliteFile, { rows: [table = "message"] }: Tables, id: string): boolean =>
-  columnsOf(db, table).has("session_id") &&
+  toColumns(db, table).has("session_id") &&
   db.all<Raw>(`select 1 from ${table} where session_id = ? limit 1`, [id]).length > 0;
 
 function* readMerged(copies: readonly Copy[], onBytes: (bytes: number) => void, outputs: Outputs): Events {
@@ -164,7 +164,7 @@ function joined(summaries: readonly SessionSummary[], columns: readonly TokenUsa
   const ledger = createLedger();
   for (const reply of summaries.flatMap(({ replies = [] }) => replies)) ledger.add(reply);
   const counted = ledger.summary();
-  const firstOf = (name: "title" | "assistantVersion" | "cwd" | "parent" | "forkedFrom") =>
+  const pickFirst = (name: "title" | "assistantVersion" | "cwd" | "parent" | "forkedFrom") =>
     summaries.map((one) => one[name]).find((value) => value !== undefined);
   const unknown: Record<string, number> = {};
   for (const [name, count] of summaries.flatMap(({ skipped }) => Object.entries(skipped?.unknown ?? {})))
@@ -176,11 +176,11 @@ function joined(summaries: readonly SessionSummary[], columns: readonly TokenUsa
     .sort((a, b) => b.input + b.output - a.input - a.output);
   return {
     ...counted,
-    title: firstOf("title"),
-    assistantVersion: firstOf("assistantVersion"),
-    cwd: firstOf("cwd"),
-    parent: firstOf("parent"),
-    forkedFrom: firstOf("forkedFrom"),
+    title: pickFirst("title"),
+    assistantVersion: pickFirst("assistantVersion"),
+    cwd: pickFirst("cwd"),
+    parent: pickFirst("parent"),
+    forkedFrom: pickFirst("forkedFrom"),
     startedAt: earliest(summaries.map(({ startedAt }) => startedAt)),
     endedAt: latest(summaries.map(({ endedAt }) => endedAt)),
     skipped: { lines: summaries.reduce((sum, { skipped }) => sum + (skipped?.lines ?? 0), 0), unknown },
@@ -225,12 +225,12 @@ const numbered = (columns: ReadonlySet<string>) => (columns.has("sequence") ? "s
 
 /** One message's parts in memory at a time. */
 function readerOf1({ db, tables, session }: Copy, outputs: Outputs): Reader {
-  const columns = columnsOf(db, "message");
+  const columns = toColumns(db, "message");
   session.isNumbered = columns.has("sequence");
-  const requests = tables.rows.includes("model_usage") ? requestsOf(db, session.id) : undefined;
+  const requests = tables.rows.includes("model_usage") ? findRequests(db, session.id) : undefined;
   const parser = createParser(session, outputs, requests);
   const order = `${numbered(columns)}${columns.has("time_created") ? "time_created, id" : "id"}`;
-  const partColumns = columnsOf(db, "part");
+  const partColumns = toColumns(db, "part");
   const partSql = `select id, data${partColumns.has("time_created") ? ", time_created" : ""} from part where message_id = ? order by ${numbered(partColumns)}id`;
 
   return {
@@ -244,12 +244,12 @@ function readerOf1({ db, tables, session }: Copy, outputs: Outputs): Reader {
         if (typeof raw.data === "string") onBytes(raw.data.length);
         return { id: rowId, createdAt: toNumber(raw.time_created), data: parseRecord(raw.data) };
       };
-      const partsOf = (message: Row): Row[] =>
+      const toParts = (message: Row): Row[] =>
         partColumns.has("message_id") ? db.all<Raw>(partSql, [message.id]).flatMap((raw) => toRow(raw) ?? []) : [];
       for (const raw of db.iterate<Raw>(`${messageSql(columns)} order by ${order}`, [session.id])) {
         const row = toRow(raw);
         if (!row) continue;
-        const parts = partsOf(row);
+        const parts = toParts(row);
         yield { ...saidIn1(row, parts), emit: (last) => parser.message(row, parts, last) };
       }
     },
@@ -264,7 +264,7 @@ function saidIn1({ id, createdAt, data }: Row, parts: readonly Row[]): Said {
     .map((part) => toText(part.text) ?? "")
     .join("\n")
     .trim();
-  const held = all.map((part) => textOf(part.text).length + textOf(toRecord(part.state).output).length);
+  const held = all.map((part) => makeText(part.text).length + makeText(toRecord(part.state).output).length);
   const isMade = texts.length > 0 && texts.every(({ synthetic }) => synthetic === true);
   const role = data?.summary === true ? "compaction" : isMade ? "note" : (toText(data?.role) ?? "");
   const at = toNumber(toRecord(data?.time).created) ?? createdAt;
@@ -278,14 +278,14 @@ function saidIn2({ id, type, createdAt, data = {} }: MessageRow): Said {
     .map((part) => toText(part.text) ?? toText(part.summary) ?? "")
     .join("\n")
     .trim();
-  const held = parts.map((part) => textOf(part.text).length + contentText(toRecord(part.state).content).length);
+  const held = parts.map((part) => makeText(part.text).length + contentText(toRecord(part.state).content).length);
   const role = /^(user|assistant|compaction)$/.test(type) ? type : "note";
   const at = toNumber(toRecord(data.time).created) ?? createdAt;
   const more = type === "assistant" ? 0 : text.length;
-  return { id, role, at, text, weight: weigh([...held, more], tokensOf(toRecord(data.tokens))) };
+  return { id, role, at, text, weight: weigh([...held, more], makeTokens(toRecord(data.tokens))) };
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const makeText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const weigh = (lengths: readonly number[], usage: LooseUsage): number =>
   [...lengths, ...Object.values(toTokens(usage))].reduce((sum, length) => sum + length, 0);
@@ -294,7 +294,7 @@ const weigh = (lengths: readonly number[], usage: LooseUsage): number =>
 function tokenColumns(row: Raw): TokenUsage | undefined {
   if (row.tokens_input === undefined) return undefined;
   return toTokens(
-    tokensOf({
+    makeTokens({
       input: row.tokens_input,
       output: row.tokens_output,
       reasoning: row.tokens_reasoning,
@@ -306,9 +306,9 @@ function tokenColumns(row: Raw): TokenUsage | undefined {
 const messageSql = (columns: ReadonlySet<string>) =>
   `select id, data${columns.has("time_created") ? ", time_created" : ""} from message where session_id = ?`;
 
-function worktreeOf(db: SqliteFile, row: Raw): string | undefined {
+function findWorktree(db: SqliteFile, row: Raw): string | undefined {
   const project = toText(row.project_id);
-  if (!project || !columnsOf(db, "project").has("worktree")) return undefined;
+  if (!project || !toColumns(db, "project").has("worktree")) return undefined;
   return toText(db.all<Raw>("select worktree from project where id = ?", [project])[0]?.worktree);
 }
 
@@ -318,7 +318,7 @@ function worktreeOf(db: SqliteFile, row: Raw): string | undefined {
  */
 function forkOrigin(db: SqliteFile, session: SessionRow, row: Raw): string | undefined {
   const project = toText(row.project_id);
-  const columns = columnsOf(db, "message");
+  const columns = toColumns(db, "message");
   if (!project || session.createdAt === undefined || !columns.has("time_created")) return undefined;
   const [copy] = db.all<Raw>("select max(time_created) as at from message where session_id = ? and time_created < ?", [
     session.id,

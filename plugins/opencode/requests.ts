@@ -23,7 +23,7 @@ const COLUMNS = [
 ];
 
 /** Undefined where the session has none: its messages count then. */
-export function requestsOf(db: SqliteFile, session: string): Requests | undefined {
+export function findRequests(db: SqliteFile, session: string): Requests | undefined {
   if (presentColumns(db, "model_usage", ["id", "session_id", "output_tokens"]).length < 3) return undefined;
   const columns = presentColumns(db, "model_usage", COLUMNS).join(", ");
   const sql = `select ${columns} from model_usage where session_id = ? order by rowid`;
@@ -37,14 +37,14 @@ export function requestsOf(db: SqliteFile, session: string): Requests | undefine
       key: toText(row.id),
       at: msToIso(row.started_at) ?? msToIso(row.completed_at),
       model: toText(row.model_id) ?? "unknown",
-      usage: usageOf(row),
+      usage: toUsage(row),
     })),
     covers: (message, completed) => linked.has(message) || completed === undefined || completed > first,
   };
 }
 
 /** Input includes cached and written tokens, and output reasoning, unless the total counts them besides. */
-function usageOf(row: JsonRecord) {
+function toUsage(row: JsonRecord) {
   const [input, output] = [toCount(row.input_tokens), toCount(row.output_tokens)];
   const [cacheRead, cacheWrite5m] = [toCount(row.cache_read_input_tokens), toCount(row.cache_creation_input_tokens)];
   const reasoning = toCount(row.reasoning_tokens);

@@ -25,15 +25,15 @@ export const rescue = (
     const db = await openSqliteFile(path);
     const has = new Set(db.tables());
     const columns = presentColumns(db, "session", COLUMNS).join(", ");
-    const sessionOf = (key: string) =>
+    const findSession = (key: string) =>
       columns === "" ? undefined : db.all<Raw>(`select ${columns} from session where id = ?`, [key])[0];
     return {
-      hidden: (key) => (toNumber(sessionOf(key)?.time_archived) ? "archived" : undefined),
+      hidden: (key) => (toNumber(findSession(key)?.time_archived) ? "archived" : undefined),
       rows(key) {
-        const row = sessionOf(key);
+        const row = findSession(key);
         // Rows of version 2 are read by another command, whose format is not known here.
         if (!row || (has.has("session_v2") && isVersion2(key))) return undefined;
-        const partsOf = (message: string) =>
+        const toParts = (message: string) =>
           db
             .all<Raw>("select id, data from part where message_id = ? order by id", [message])
             .map((part) => ({ ...parseRecord(part.data), id: part.id, sessionID: key, messageID: message }));
@@ -41,9 +41,9 @@ export const rescue = (
           .all<Raw>("select id, data from message where session_id = ? order by id", [key])
           .map(({ id, data }) => ({
             info: { ...parseRecord(data), id, sessionID: key },
-            parts: partsOf(String(id)),
+            parts: toParts(String(id)),
           }));
-        return Buffer.from(JSON.stringify({ info: infoOf(row), messages }));
+        return Buffer.from(JSON.stringify({ info: toInfo(row), messages }));
       },
       close: () => db.close(),
     };
@@ -60,7 +60,7 @@ export const rescue = (
   }),
 });
 
-function infoOf(row: Raw) {
+function toInfo(row: Raw) {
   const additions = toNumber(row.summary_additions);
   return {
     id: row.id,

@@ -42,8 +42,8 @@ export interface JsonStore {
 export function createJsonStore(): JsonStore {
   const seen = new BoundedMap<string, { stamp: string; session: SessionRow }>(KEEP);
 
-  function sessionOf(path: string, stats: Stats): SessionRow {
-    const stamp = stampOf(stats);
+  function makeSession(path: string, stats: Stats): SessionRow {
+    const stamp = toStamp(stats);
     const known = seen.get(path);
     if (known?.stamp === stamp) return known.session;
     const session = toSession(stem(path), readFields(path).fields ?? {});
@@ -56,10 +56,10 @@ export function createJsonStore(): JsonStore {
       for (const project of list(join(root, "session"), "folder")) {
         for (const name of list(join(root, "session", project), "json")) {
           const path = join(root, "session", project, name);
-          const stats = statOf(path);
+          const stats = findStat(path);
           if (!stats) continue;
-          const session = sessionOf(path, stats);
-          const state = await stateOf(root, session.id, stats);
+          const session = makeSession(path, stats);
+          const state = await readState(root, session.id, stats);
           yield {
             key: session.id,
             path,
@@ -74,8 +74,8 @@ export function createJsonStore(): JsonStore {
       }
     },
     async version(root, ref) {
-      const stats = statOf(ref.path);
-      return stats && (await stateOf(root, ref.key, stats)).version;
+      const stats = findStat(ref.path);
+      return stats && (await readState(root, ref.key, stats)).version;
     },
     async *read(root, ref, onBytes = () => {}) {
       const source = readFields(ref.path);
@@ -114,7 +114,7 @@ export function createJsonStore(): JsonStore {
  * Change token from stats alone: the session's file, every message's file and every part folder; of the newest message, which may
  * be growing, the part files too.
  */
-async function stateOf(root: string, id: string, session: Stats): Promise<{ version: string; mtime: number }> {
+async function readState(root: string, id: string, session: Stats): Promise<{ version: string; mtime: number }> {
   const folder = join(root, "message", id);
   const names = list(folder, "json");
   const paths = [folder];
@@ -128,7 +128,7 @@ async function stateOf(root: string, id: string, session: Stats): Promise<{ vers
   for (let start = 0; start < paths.length; start += BATCH) {
     await nextTurn();
     for (const path of paths.slice(start, start + BATCH)) {
-      const stats = statOf(path);
+      const stats = findStat(path);
       if (!stats) continue;
       mtime = Math.max(mtime, stats.mtimeMs);
       sum += stats.mtimeMs;
@@ -158,7 +158,7 @@ function withoutDiffs(fields: JsonRecord): JsonRecord {
 }
 
 const stem = (path: string) => basename(path, ".json");
-const stampOf = (stats: Stats) => `${stats.size}.${stats.mtimeMs}.${stats.ino}`;
+const toStamp = (stats: Stats) => `${stats.size}.${stats.mtimeMs}.${stats.ino}`;
 
 /** Names of real folders or `.json` files, sorted; OpenCode's ids ascend in time. A missing folder is empty. */
 function list(path: string, what: "folder" | "json"): string[] {
@@ -175,7 +175,7 @@ function list(path: string, what: "folder" | "json"): string[] {
   return wanted.map((entry) => entry.name).sort();
 }
 
-function statOf(path: string): Stats | undefined {
+function findStat(path: string): Stats | undefined {
   try {
     const stats = lstatSync(path);
     return stats.isSymbolicLink() ? undefined : stats;

@@ -43,7 +43,7 @@ export async function listSessions(path: string): Promise<NewRef[]> {
     const rows = hasTranscripts(db)
       ? db.all<Row>(`select ${COLUMNS} from transcript_events group by session_id order by session_id`)
       : [];
-    const links = linksOf(db);
+    const links = toLinks(db);
     const written = await lastWritten(path);
     const refs = rows.map(
       (row): NewRef => ({
@@ -52,7 +52,7 @@ export async function listSessions(path: string): Promise<NewRef[]> {
         parent: links.get(row.id)?.parent,
         size: row.size ?? undefined,
         mtime: Math.min(row.written, written),
-        version: versionOf(row),
+        version: toVersion(row),
         exclusive: false,
       }),
     );
@@ -71,7 +71,7 @@ export async function openDatabase(path: string): Promise<OpenLog> {
       const [row] = db.all<Row>(`select ${COLUMNS} from transcript_events where session_id = ? group by session_id`, [
         key,
       ]);
-      return row && versionOf(row);
+      return row && toVersion(row);
     },
     read: (ref, onBytes) => readSession(db, ref.key, onBytes),
     close: () => db.close(),
@@ -85,7 +85,7 @@ async function* readSession(
 ): AsyncGenerator<NewEvent, SessionSummary | undefined> {
   if (!hasTranscripts(db)) return undefined;
   const parser = createParser();
-  const { parent, forkedFrom } = linksOf(db).get(key) ?? {};
+  const { parent, forkedFrom } = toLinks(db).get(key) ?? {};
   let [rows, unreadable] = [0, 0];
   const columns = presentColumns(db, "transcript_events", ["seq", "event_json", "event_zstd"]).join(", ");
   const sql = `select ${columns} from transcript_events where session_id = ? order by seq`;
@@ -115,7 +115,7 @@ interface EntryRow {
 }
 
 /** Which session started another, and which it was forked from. Sessions name each other by keys there. */
-function linksOf(db: SqliteFile): Map<string, Links> {
+function toLinks(db: SqliteFile): Map<string, Links> {
   const wanted = ["session_key", "current_session_id", "spawned_by", "fork_source_session_id"];
   if (presentColumns(db, "session_nodes", wanted).length < wanted.length) return new Map();
   const rows = db.all<Record<string, unknown>>(`select ${wanted.join(", ")} from session_nodes`);
@@ -130,4 +130,4 @@ function linksOf(db: SqliteFile): Map<string, Links> {
 
 const hasTranscripts = (db: SqliteFile): boolean => db.columns("transcript_events").includes("event_json");
 
-const versionOf = ({ count, last, written, size }: Row): string => [count, last, written, size ?? 0].join("-");
+const toVersion = ({ count, last, written, size }: Row): string => [count, last, written, size ?? 0].join("-");

@@ -14,13 +14,13 @@ export interface PiOptions {
 export default defineAdapter((options: PiOptions | undefined) => {
   const variant: Variant = VARIANTS[options?.variant ?? "pi"];
   const { name, label, skills, servers, resume } = variant;
-  const rootsOf = (env: AdapterEnv) => (options?.dir ? [folderIn(options.dir, ...variant.places)] : variant.roots(env));
+  const toRoots = (env: AdapterEnv) => (options?.dir ? [folderIn(options.dir, ...variant.places)] : variant.roots(env));
   return {
     name,
     label,
     ...(variant.unproved && { unproved: true }),
     ...(variant.tried && { tried: variant.tried }),
-    roots: rootsOf,
+    roots: toRoots,
     async *scan(root) {
       if (variant.isLetta) return yield* (await import("./letta.ts")).scanSessions(root);
       const { scanSessions } = await import("./scan.ts");
@@ -48,7 +48,7 @@ export default defineAdapter((options: PiOptions | undefined) => {
     tools: variant.tools ?? TOOLS,
     ...(resume && { resume }),
     // The copies of its relatives were tried with none of them.
-    ...(variant.name === "pi" && { rescue: rescue(rootsOf) }),
+    ...(variant.name === "pi" && { rescue: rescue(toRoots) }),
     skills: {
       dirs: ({ home }) => [
         ...skills.project.map((path) => ({ path, scope: "project" as const })),

@@ -16,7 +16,7 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   const refs: NewRef[] = [];
   for await (const log of findLogs(root, (name) => name.endsWith("/") || name === MESSAGES || name === TRANSCRIPT, 2)) {
     const folder = log.folders.at(-1) ?? "";
-    if (log.name === MESSAGES) refs.push(toRef(keyOf(folder), log, [join(dirname(log.path), "conversation.json")]));
+    if (log.name === MESSAGES) refs.push(toRef(toKey(folder), log, [join(dirname(log.path), "conversation.json")]));
     else if (!isLocal(root, log.folders.at(-2) ?? "", folder))
       refs.push(toRef(folder === "default" ? `default-${log.folders.at(-2)}` : folder, log));
   }
@@ -24,7 +24,7 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
 }
 
 /** The folder is named after `conversation:<id>`, or `default:<agent>`, in base64. */
-function keyOf(folder: string): string {
+function toKey(folder: string): string {
   const [, kind, id = ""] =
     /^(conversation|default):(.+)$/s.exec(Buffer.from(folder, "base64url").toString("utf8")) ?? [];
   return kind === undefined ? folder : kind === "default" ? `default-${id}` : id;

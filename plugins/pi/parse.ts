@@ -41,7 +41,7 @@ export function createParser(path?: string): LineParser {
   const { facts, own } = log;
 
   /** How many parts of a message were shown before; of one without an id, none. */
-  const shownOf = (id: string | undefined, parts: number): number => {
+  const toShown = (id: string | undefined, parts: number): number => {
     if (id === undefined) return 0;
     const before = own.seen[id] ?? 0;
     const { [id]: _, ...others } = own.seen;
@@ -88,7 +88,7 @@ export function createParser(path?: string): LineParser {
     const own = toText(said.id);
     const fields: EventFields = { at, id: own ?? toText(row.id) };
     const parts = contentParts(said.content);
-    const shown = shownOf(own, parts.length);
+    const shown = toShown(own, parts.length);
     switch (said.role) {
       case "user":
         return parts.slice(shown).flatMap((part) => {

@@ -22,7 +22,7 @@ export async function* scanSessions(root: string, hasDatabase = false): AsyncGen
         return [];
       });
       inDatabase.push(...sessions);
-    } else refs.push({ ...toRef(keyOf(log), log), ...companionsOf(log) });
+    } else refs.push({ ...toRef(toKey(log), log), ...toCompanions(log) });
   }
   // Logs that the database took in stay where they are.
   const taken = new Set(inDatabase.map(({ key }) => key));
@@ -31,12 +31,12 @@ export async function* scanSessions(root: string, hasDatabase = false): AsyncGen
 }
 
 /** pi's names end with the id; elsewhere the first row has it, which goes before the name. */
-function keyOf(log: FoundLog): string {
+function toKey(log: FoundLog): string {
   return /_([0-9a-f-]{36})\.jsonl$/i.exec(log.name)?.[1] ?? headId(log) ?? log.name.slice(0, -".jsonl".length);
 }
 
 /** omp keeps long outputs of a session's tools in a folder of the log's name. */
-function companionsOf({ path }: FoundLog): Pick<NewRef, "companions"> {
+function toCompanions({ path }: FoundLog): Pick<NewRef, "companions"> {
   const folder = path.slice(0, -".jsonl".length);
   return existsSync(folder) ? { companions: [folder] } : {};
 }

@@ -38,14 +38,14 @@ export default defineAdapter((options: QwenOptions | undefined) => {
   const name = options?.variant ?? "qwen";
   const { label, folder, variables, tried } = VARIANTS[name];
   const isQwen = name === "qwen";
-  const baseOf = ({ home, env }: AdapterEnv) =>
+  const toBase = ({ home, env }: AdapterEnv) =>
     options?.dir ?? variables.map((variable) => env[variable]).find(Boolean) ?? join(home, folder);
   return {
     name,
     label,
     ...(tried && { tried }),
     roots: (env) =>
-      options?.dir ? [folderIn(options.dir, "projects", `${folder}/projects`)] : [join(baseOf(env), "projects")],
+      options?.dir ? [folderIn(options.dir, "projects", `${folder}/projects`)] : [join(toBase(env), "projects")],
     async *scan(root) {
       const { scanProjects } = await import("./scan.ts");
       yield* scanProjects(root);
@@ -64,12 +64,12 @@ export default defineAdapter((options: QwenOptions | undefined) => {
       skills: {
         dirs: (env) => [
           { path: join(".qwen", "skills"), scope: "project" },
-          { path: join(baseOf(env), "skills"), scope: "user" },
+          { path: join(toBase(env), "skills"), scope: "user" },
         ],
       },
       mcp: {
         files: (env) => [
-          { path: join(baseOf(env), "settings.json"), scope: "user" },
+          { path: join(toBase(env), "settings.json"), scope: "user" },
           { path: join(".qwen", "settings.json"), scope: "project" },
         ],
         syntax: "jsonc",
@@ -79,8 +79,8 @@ export default defineAdapter((options: QwenOptions | undefined) => {
         link: (url, _, headers) => ({ httpUrl: url, ...(headers && { headers }) }),
       },
       guard: {
-        home: baseOf,
-        settings: (env) => join(baseOf(env), "settings.json"),
+        home: toBase,
+        settings: (env) => join(toBase(env), "settings.json"),
         format: "jsonc",
         // Without a time limit, as its versions differ in the unit. The command has its own.
         entry: ({ command }) => ({ matcher: "*", hooks: [{ name: "sessarc", type: "command", command }] }),

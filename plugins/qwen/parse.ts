@@ -44,14 +44,14 @@ export function createParser(ref: Ref): LineParser {
   const fromUser = (row: JsonRecord, message: JsonRecord): NewEvent[] => {
     const fields = envelope(row);
     const isTyped = row.provenance === undefined || row.provenance === "real_user";
-    return partsOf(message).flatMap((part) => {
-      if (part.functionResponse !== undefined || part.type === "tool_result") return resultOf(row, part, fields);
+    return toParts(message).flatMap((part) => {
+      if (part.functionResponse !== undefined || part.type === "tool_result") return toResult(row, part, fields);
       const isNote = !isTyped || /^\s*<(task-notification|system-reminder)>/.test(toText(part.text) ?? "");
       return log.say(isNote ? "note" : "user", part.text, fields);
     });
   };
 
-  const resultOf = (row: JsonRecord, part: JsonRecord, fields: EventFields): NewEvent => {
+  const toResult = (row: JsonRecord, part: JsonRecord, fields: EventFields): NewEvent => {
     // iFlow wraps what Qwen writes as it is.
     const inner = toRecord(toRecord(toRecord(part.content).responseParts).functionResponse);
     const answer = isRecord(part.functionResponse) ? part.functionResponse : inner;
@@ -76,7 +76,7 @@ export function createParser(ref: Ref): LineParser {
     facts.model = model;
     const fields: EventFields = { ...envelope(row), model };
     count(row, message, fields);
-    return partsOf(message).flatMap((part) => {
+    return toParts(message).flatMap((part) => {
       const call = isRecord(part.functionCall) ? part.functionCall : part.type === "tool_use" ? part : undefined;
       // iFlow writes one reply as several rows that repeat calls.
       if (call) return log.isCalled(call.id) ? [] : [log.call(call.id, call.name, call.args ?? call.input, fields)];
@@ -92,7 +92,7 @@ export function createParser(ref: Ref): LineParser {
     if (isRecord(row.usageMetadata)) {
       const { promptTokenCount: prompt, candidatesTokenCount: said, thoughtsTokenCount: thought } = row.usageMetadata;
       const { cachedContentTokenCount: cached, totalTokenCount: total } = row.usageMetadata;
-      log.count({ key, at, model, usage: countsOf(prompt, cached, said, thought, total), inherited, price });
+      log.count({ key, at, model, usage: toCounts(prompt, cached, said, thought, total), inherited, price });
     } else if (isRecord(message.usage)) {
       const { input_tokens: input, output_tokens: output } = message.usage;
       const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite5m } = message.usage;
@@ -123,7 +123,7 @@ export function createParser(ref: Ref): LineParser {
     const isCompression = toText(call.prompt_id)?.startsWith("compress-") ?? false;
     if (!isCompression && (call.subagent_name === undefined || isAgent || existsSync(children))) return;
     const { input_token_count: prompt, output_token_count: said, thoughts_token_count: thought } = call;
-    const usage = countsOf(prompt, call.cached_content_token_count, said, thought, call.total_token_count);
+    const usage = toCounts(prompt, call.cached_content_token_count, said, thought, call.total_token_count);
     const at = toIso(call["event.timestamp"]);
     log.count({ key: toText(call.response_id), at, model: toText(call.model) ?? "unknown", usage });
   };
@@ -143,10 +143,10 @@ export function createParser(ref: Ref): LineParser {
 
 export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
 
-const partsOf = (message: JsonRecord): JsonRecord[] => contentParts(message.parts ?? message.content);
+const toParts = (message: JsonRecord): JsonRecord[] => contentParts(message.parts ?? message.content);
 
 /** Gemini counts thoughts beside the answer, which shows in the total; other models count them in it. */
-function countsOf(prompt: unknown, cached: unknown, said: unknown, thought: unknown, total: unknown) {
+function toCounts(prompt: unknown, cached: unknown, said: unknown, thought: unknown, total: unknown) {
   const [cacheRead, output, thoughts] = [toCount(cached), toCount(said), toCount(thought)];
   const isBeside = toCount(total) === toCount(prompt) + output + thoughts;
   return {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
-import { headOf, treeOf } from "./sandbox/repository.ts";
+import { findHead, findTree } from "./sandbox/repository.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Base } from "./session.ts";
 
@@ -62,9 +62,9 @@ export async function compareTrees(request: EndStateRequest): Promise<EndState> 
 }
 
 async function committed(sandbox: Sandbox, base: Base | null, outcome: Base | null): Promise<EndState["head"]> {
-  const head = await headOf(sandbox.path);
+  const head = await findHead(sandbox.path);
   if (!head || head.commit === base?.commit) return null;
-  const wanted = outcome ? await treeOf(sandbox.path, outcome.commit) : undefined;
+  const wanted = outcome ? await findTree(sandbox.path, outcome.commit) : undefined;
   return { commit: head.commit, branch: head.branch, sameTree: wanted === undefined ? null : wanted === head.tree };
 }
 

@@ -4,21 +4,21 @@ import { type Kernel, type Services, SessarcError } from "sessarc";
 import { compareTrees, type EndState } from "./end-state.ts";
 import { createIsolationProbe, type ReplayOptions, SANDBOX_BYTES } from "./options.ts";
 import { isDue } from "./plan/failed.ts";
-import { keyOf, type Plan, type PlannedStep, type StepState } from "./plan/types.ts";
+import { type Plan, type PlannedStep, type StepState, toKey } from "./plan/types.ts";
 import { type StepReport, stepResult } from "./report.ts";
 import type { Isolation } from "./run/isolation.ts";
 import { openBrowser } from "./run/open.ts";
 import { createBudgets } from "./sandbox/budget.ts";
 import { layOver } from "./sandbox/overlay.ts";
-import { folderOf, openSandbox, seedSandbox } from "./sandbox/sandbox.ts";
+import { openSandbox, seedSandbox, toFolder } from "./sandbox/sandbox.ts";
 import { createSweeper } from "./sandbox/sweep.ts";
 import { FILE_LIMIT } from "./sandbox/tree.ts";
 import { type Base, createSessionReader } from "./session.ts";
 import { takeBack } from "./steps/back.ts";
-import { type Preview, previewOf } from "./steps/preview.ts";
+import { type Preview, readPreview } from "./steps/preview.ts";
 import { createStepper, type SandboxState, type StepRequest, unisolatedReach } from "./steps/step.ts";
 import { createReplayStore, type SandboxRow, type StepRow } from "./store.ts";
-import { checkRerun, lastResult, promptsOf, type RerunPlan, type RerunRequest, rerun } from "./with/rerun.ts";
+import { checkRerun, lastResult, type RerunPlan, type RerunRequest, readPrompts, rerun } from "./with/rerun.ts";
 import { createRuns } from "./with/runs.ts";
 
 export interface SandboxInfo {
@@ -113,8 +113,8 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   };
   kernel.onClose(() => clearTimeout(soon));
 
-  const placeOf = (row: SandboxRow) => join(home, row.folder);
-  const readerOf = (row: SandboxRow) => async (hash: string) =>
+  const toPlace = (row: SandboxRow) => join(home, row.folder);
+  const toReader = (row: SandboxRow) => async (hash: string) =>
     row.repository === null ? undefined : git()?.object(row.repository, hash, FILE_LIMIT);
 
   /** The sandbox, with what an unfinished step left put back. Throws REPLAY_NOT_STARTED. */
@@ -122,22 +122,22 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     const session = await sessions.session(id);
     const row = await store.sandbox(id);
     if (!row) throw new SessarcError("REPLAY_NOT_STARTED", { id });
-    const sandbox = openSandbox(placeOf(row));
+    const sandbox = openSandbox(toPlace(row));
     const plan = await sessions.plan(session);
     let done = await store.steps(id);
     for (const broken of done.filter((step) => step.state === "running"))
-      await takeBack({ store, sandbox, readObject: readerOf(row) }, broken);
+      await takeBack({ store, sandbox, readObject: toReader(row) }, broken);
     done = await store.steps(id);
-    const known = new Map(plan.steps.map((step) => [keyOf(step), step.fingerprint]));
+    const known = new Map(plan.steps.map((step) => [toKey(step), step.fingerprint]));
     if (done.some((step) => known.get(step.step) !== step.fingerprint)) throw new SessarcError("REPLAY_STALE", { id });
     await store.used(id, Date.now());
-    return { row, sandbox, plan, done, quota: budgetOf(placeOf(row)) };
+    return { row, sandbox, plan, done, quota: toBudget(toPlace(row)) };
   }
 
   const bytes = options.sandboxBytes ?? SANDBOX_BYTES;
-  const budgetOf = createBudgets(bytes);
+  const toBudget = createBudgets(bytes);
 
-  const outcomeOf = async (id: string, base: Base | null) =>
+  const findOutcome = async (id: string, base: Base | null) =>
     base && (await sessions.outcome(await sessions.session(id), base));
 
   /** A fresh sandbox at the session's starting commit, in place of an earlier one of that key. */
@@ -148,7 +148,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       sessions.place(session),
       sessions.base(session),
     ]);
-    const folder = folderOf(key);
+    const folder = toFolder(key);
     const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null, bytes };
     const {
       files,
@@ -160,7 +160,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       replacing: () => store.forget(key),
     });
     const laidOver = plan.seen.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    budgetOf(join(home, folder)).begin(filled + laidOver);
+    toBudget(join(home, folder)).begin(filled + laidOver);
     const began = base ? [] : [emptyNote(place.repository, session.startedAt)];
     const now = Date.now();
     const row: SandboxRow = {
@@ -195,12 +195,12 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
         sessions.base(session),
       ]);
       const known = new Map(done.map((step) => [step.step, step]));
-      const steps = plan.steps.map((step) => toView(step, known.get(keyOf(step))));
+      const steps = plan.steps.map((step) => toView(step, known.get(toKey(step))));
       const next = row && steps.find((step) => step.state === "pending" && step.due);
       return {
         session: await kernel.inject("archive").session(id),
-        sandbox: row ? toInfo(row, placeOf(row)) : null,
-        base: row ? baseOf(row) : base,
+        sandbox: row ? toInfo(row, toPlace(row)) : null,
+        base: row ? findBase(row) : base,
         steps,
         next: next ? { seq: next.seq, source: next.source } : null,
         isolation: toIsolation(await isolation()),
@@ -210,12 +210,12 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       alone(id, async () => {
         const row = await seeded(id, id, allowUnisolated);
         const { kind } = await isolation();
-        return { ...toInfo(row, placeOf(row)), sandbox: row.folder, isolation: kind };
+        return { ...toInfo(row, toPlace(row)), sandbox: row.folder, isolation: kind };
       }),
     preview: (id, seq, source) =>
       alone(id, async () => {
         const { row, sandbox, plan } = await opened(id);
-        return previewOf(stepOf(plan, id, seq, source), {
+        return readPreview(toStep(plan, id, seq, source), {
           tree: sandbox.tree,
           root: row.root,
           isolation: await isolation(),
@@ -226,24 +226,24 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     step: (id, request) =>
       alone(id, async () => {
         const state = await opened(id);
-        return stepper.run(id, stepOf(state.plan, id, request.seq, request.source ?? null), request, state);
+        return stepper.run(id, toStep(state.plan, id, request.seq, request.source ?? null), request, state);
       }),
     back: (id, seq, source = null) =>
       alone(id, async () => {
         const { row, sandbox, plan, done } = await opened(id);
         const last = done.at(-1);
-        const step = last && plan.steps.find((one) => keyOf(one) === last.step);
+        const step = last && plan.steps.find((one) => toKey(one) === last.step);
         if (!last || !step) throw new SessarcError("REPLAY_NOTHING_DONE", { id });
-        if (seq !== undefined && keyOf({ seq, source }) !== last.step)
+        if (seq !== undefined && toKey({ seq, source }) !== last.step)
           throw new SessarcError("REPLAY_NOT_LAST", { seq, last: step.seq });
-        const restored = await takeBack({ store, sandbox, readObject: readerOf(row) }, last);
+        const restored = await takeBack({ store, sandbox, readObject: toReader(row) }, last);
         return { seq: step.seq, source: step.source, restored };
       }),
     endState: (id) =>
       alone(id, async () => {
         const { row, sandbox, plan } = await opened(id);
-        const base = baseOf(row);
-        const outcome = await outcomeOf(id, base);
+        const base = findBase(row);
+        const outcome = await findOutcome(id, base);
         const paths = plan.steps.filter((step) => step.supported).flatMap((step) => step.paths);
         return compareTrees({ sandbox, git: git(), repository: row.repository, base, outcome, paths });
       }),
@@ -256,29 +256,29 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     async rerunPlan(id) {
       const session = await sessions.session(id);
       const [prompts, base, found, row] = await Promise.all([
-        promptsOf(kernel, id),
+        readPrompts(kernel, id),
         sessions.base(session),
         isolation(),
         store.sandbox(rerunKey(id)),
       ]);
-      const result = row ? await lastResult(placeOf(row)) : null;
+      const result = row ? await lastResult(toPlace(row)) : null;
       return { prompts, base, isolation: found.kind, result, ...reruns.state(id) };
     },
     async startRerun(id, request) {
       await sessions.session(id);
       const context = { kernel, options, isolation };
-      const prompts = await promptsOf(kernel, id);
+      const prompts = await readPrompts(kernel, id);
       const found = await checkRerun(context, id, request, prompts.length);
       return reruns.start(id, async (progress) => {
         const row = await seeded(rerunKey(id), id, request.allowUnisolated === true);
-        const base = baseOf(row);
+        const base = findBase(row);
         const ground = {
           row,
-          sandbox: openSandbox(placeOf(row)),
-          budget: budgetOf(placeOf(row)),
-          readObject: readerOf(row),
+          sandbox: openSandbox(toPlace(row)),
+          budget: toBudget(toPlace(row)),
+          readObject: toReader(row),
           base,
-          outcome: await outcomeOf(id, base),
+          outcome: await findOutcome(id, base),
         };
         await rerun(context, { id, request, prompts, isolation: found }, ground, progress);
       });
@@ -289,18 +289,18 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   };
 }
 
-function stepOf(plan: Plan, id: string, seq: number, source: string | null): PlannedStep {
+function toStep(plan: Plan, id: string, seq: number, source: string | null): PlannedStep {
   const found = plan.steps.find((step) => step.seq === seq && step.source === source);
   if (!found) throw new SessarcError("REPLAY_STEP_NOT_FOUND", { id: source ?? id, seq });
   return found;
 }
 
-const baseOf = (row: SandboxRow): Base | null =>
+const findBase = (row: SandboxRow): Base | null =>
   row.base_commit === null || row.base_at === null ? null : { commit: row.base_commit, at: row.base_at };
 
 const toInfo = (row: SandboxRow, place: string): SandboxInfo => ({
   path: openSandbox(place).path,
-  base: baseOf(row),
+  base: findBase(row),
   files: row.files,
   notes: JSON.parse(row.notes) as string[],
   unisolated: row.unisolated === 1,

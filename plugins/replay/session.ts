@@ -1,7 +1,7 @@
 /** What replay reads of an archived session: its plan, its folder, the commits around it. */
 import { realpath } from "node:fs/promises";
 import { createCache, type Kernel, type Services, SessarcError } from "sessarc";
-import { insideRoot, rootOf } from "./plan/paths.ts";
+import { insideRoot, toRoot } from "./plan/paths.ts";
 import { buildPlan } from "./plan/plan.ts";
 import type { Plan } from "./plan/types.ts";
 import { branchAt } from "./sandbox/branch.ts";
@@ -49,7 +49,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
     const identity = cwd === null ? undefined : await git()?.identity(cwd, { rootCommits: false });
     if (cwd !== null && identity?.kind === "repository" && !identity.bare && identity.worktree !== null) {
       const below = insideRoot(await realpath(cwd), identity.worktree);
-      if (below !== undefined) return { root: rootOf(cwd, below), repository: cwd };
+      if (below !== undefined) return { root: toRoot(cwd, below), repository: cwd };
     }
     // The folder is gone (a removed worktree, another machine's log): the project's repository still has its history.
     const project = projectPath === null ? undefined : await git()?.identity(projectPath, { rootCommits: false });
@@ -60,7 +60,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
 
   async function make(row: Row): Promise<Plan> {
     const { root } = await place(row);
-    const all = await familyOf(row);
+    const all = await readFamily(row);
     const sources = all.map((member) => ({
       id: member.id === row.id ? null : member.id,
       adapter: archive().adapter(member.tool),
@@ -71,7 +71,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
   }
 
   /** The session, then its sub-agents and theirs. */
-  async function familyOf(row: Row): Promise<Row[]> {
+  async function readFamily(row: Row): Promise<Row[]> {
     const rows = [row];
     for (const parent of rows) {
       const children = await kernel.storage.db.all<{ id: string }>(

@@ -14,7 +14,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (flags.until !== undefined && flags.since === undefined) throw new UsageError("--until needs --since");
   const report = await ctx.get<Report>(
     "/report",
-    { ...rangeOf(ctx), prompts: flags.prompts === true ? "1" : undefined },
+    { ...toRange(ctx), prompts: flags.prompts === true ? "1" : undefined },
     ctx.signal,
   );
   const text = ctx.json ? `${JSON.stringify(report)}\n` : flags.format === "html" ? toHtml(report) : toMarkdown(report);
@@ -33,19 +33,19 @@ export async function run(ctx: CommandContext): Promise<number> {
   return report.totals.sessions > 0 ? 0 : 3;
 }
 
-function rangeOf({ flags }: CommandContext): { from?: string; to?: string } {
+function toRange({ flags }: CommandContext): { from?: string; to?: string } {
   const today = new Date();
   const back = (days: number) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - days, 12);
   const sinceMonday = (today.getDay() + 6) % 7;
-  if (flags.today === true) return { from: dayOf(today) };
-  if (flags.week === true) return { from: dayOf(back(sinceMonday)) };
-  if (flags["last-week"] === true) return { from: dayOf(back(sinceMonday + 7)), to: dayOf(back(sinceMonday + 1)) };
-  if (flags.month === true) return { from: dayOf(back(today.getDate() - 1)) };
+  if (flags.today === true) return { from: toDay(today) };
+  if (flags.week === true) return { from: toDay(back(sinceMonday)) };
+  if (flags["last-week"] === true) return { from: toDay(back(sinceMonday + 7)), to: toDay(back(sinceMonday + 1)) };
+  if (flags.month === true) return { from: toDay(back(today.getDate() - 1)) };
   const read = (name: "since" | "until") => {
     const value = flags[name];
     if (typeof value !== "string") return undefined;
     const [, days] = /^(\d{1,4})d$/.exec(value) ?? [];
-    if (days !== undefined) return dayOf(back(Number(days)));
+    if (days !== undefined) return toDay(back(Number(days)));
     if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return value;
     throw new UsageError(`--${name} takes a day as 2026-11-01 or 7d, not ${JSON.stringify(value)}`);
   };
@@ -53,7 +53,7 @@ function rangeOf({ flags }: CommandContext): { from?: string; to?: string } {
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-function dayOf(at: Date): string {
+function toDay(at: Date): string {
   const two = (n: number) => String(n).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }

@@ -40,28 +40,28 @@ const time = (iso: string) => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 };
 
-const costOf = (microdollars: number, unpriced: readonly string[]) =>
+const computeCost = (microdollars: number, unpriced: readonly string[]) =>
   microdollars === 0 && unpriced.length > 0 ? "no price" : formatMoney(microdollars);
 
-const numberOf = (count: number, what: string) => `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
+const toNumber = (count: number, what: string) => `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 
-const titleOf = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
+const toTitle = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
 
-function sectionsOf(report: Report): Section[] {
+function toSections(report: Report): Section[] {
   const { totals, previous, projects, windows, failing, wastes, wasted, unfinished } = report;
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const cost = `${formatMoney(totals.microdollars)} estimated${totals.unpriced.length > 0 ? `, without ${totals.unpriced.join(", ")}` : ""}`;
   const all: Section[] = [
     {
       title: "Projects",
-      text: `${numberOf(totals.sessions, "session")}, ${numberOf(totals.messages, "message")}, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
+      text: `${toNumber(totals.sessions, "session")}, ${toNumber(totals.messages, "message")}, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
       head: ["project", "sessions", "active", "tokens", "cost", "days before", "in git"],
       rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, unpriced, previousMicrodollars, git }) => [
         name,
         formatCount(sessions),
         formatDuration(activeMs),
         formatShort(tokens),
-        costOf(microdollars, unpriced),
+        computeCost(microdollars, unpriced),
         formatMoney(previousMicrodollars),
         git === null
           ? "no repository"
@@ -87,7 +87,7 @@ function sectionsOf(report: Report): Section[] {
         time(start),
         time(end),
         formatShort(tokens),
-        costOf(microdollars, unpriced),
+        computeCost(microdollars, unpriced),
         usedPercent === null ? "" : `${Math.round(usedPercent)} %`,
       ]),
     },
@@ -139,13 +139,13 @@ function sectionsOf(report: Report): Section[] {
 const inline = (text: string) => oneLine(text).replace(/[\\`*_[\]<>#|~&!]/g, "\\$&");
 
 export function toMarkdown(report: Report): string {
-  const parts = sectionsOf(report).map(({ title, text, head, rows }) => {
+  const parts = toSections(report).map(({ title, text, head, rows }) => {
     const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
     const rule = line(head.map((_, i) => (i === 0 ? "---" : "---:")));
     const table = [line(head), rule, ...rows.map((row) => line(row.map(inline)))].join("\n");
     return `## ${inline(title)}\n\n${text ? `${inline(text)}\n\n` : ""}${table}\n`;
   });
-  return `# ${titleOf(report)}\n\n${parts.length > 0 ? parts.join("\n") : "Nothing happened in these days.\n"}`;
+  return `# ${toTitle(report)}\n\n${parts.length > 0 ? parts.join("\n") : "Nothing happened in these days.\n"}`;
 }
 
 const html = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
@@ -156,12 +156,12 @@ th,td{padding:4px 12px 4px 0;border-bottom:1px solid color-mix(in srgb,currentCo
 th:first-child,td:first-child{text-align:start;overflow-wrap:anywhere}th{font-weight:500;opacity:.75}div{overflow-x:auto}`;
 
 export function toHtml(report: Report): string {
-  const parts = sectionsOf(report).map(({ title, text, head, rows }) => {
+  const parts = toSections(report).map(({ title, text, head, rows }) => {
     const cells = (tag: string, row: readonly string[]) => row.map((cell) => `<${tag}>${html(cell)}</${tag}>`).join("");
     const body = rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n");
     return `<h2>${html(title)}</h2>\n${text ? `<p>${html(text)}</p>\n` : ""}<div tabindex="0"><table>\n<thead><tr>${cells("th", head)}</tr></thead>\n<tbody>\n${body}\n</tbody></table></div>`;
   });
-  const title = html(titleOf(report));
+  const title = html(toTitle(report));
   const rest = parts.length > 0 ? parts.join("\n") : "<p>Nothing happened in these days.</p>";
   return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style></head>\n<body><h1>${title}</h1>\n${rest}\n</body></html>\n`;
 }

@@ -33,7 +33,7 @@ export const routes = [
       git: v.optional(v.picklist(["0", "1"]), "1"),
     }),
     handler: async ({ kernel, query }): Promise<Report | Response> => {
-      const to = query.to ?? dayOf(new Date());
+      const to = query.to ?? toDay(new Date());
       const from = query.from ?? daysBefore(to, 6);
       if (from > to)
         throw new SessarcError(
@@ -107,11 +107,11 @@ function isDay(text: string): boolean {
 }
 
 const two = (n: number) => String(n).padStart(2, "0");
-const dayOf = (at: Date) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const toDay = (at: Date) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 function daysBefore(day: string, days: number): string {
   const at = new Date(`${day}T12:00`);
   at.setDate(at.getDate() - days);
-  return dayOf(at);
+  return toDay(at);
 }
 
 declare module "sessarc" {

@@ -104,7 +104,7 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
   ]);
   const known = new Map(all.map((project) => [project.id, project]));
   const listed = usage.rows.flatMap(({ key }) => known.get(key) ?? []);
-  const states = git ? await gitOf(kernel, listed, span) : new Map<string, ReportGit>();
+  const states = git ? await readGit(kernel, listed, span) : new Map<string, ReportGit>();
   const costBefore = new Map(previous.usage.rows.map(({ key, cost }) => [key, cost.microdollars]));
   const projects = await Promise.all(
     usage.rows.map(
@@ -114,12 +114,12 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
         sessions: row.sessions,
         messages: row.messages ?? 0,
         activeMs: row.activeMs ?? 0,
-        tokens: sumOf(row.tokens),
+        tokens: addUp(row.tokens),
         microdollars: row.cost.microdollars,
         unpriced: row.cost.unpriced,
         previousMicrodollars: costBefore.get(row.key) ?? 0,
         git: states.get(row.key) ?? null,
-        titles: prompts ? await titlesOf(kernel, row.key, span) : null,
+        titles: prompts ? await readTitles(kernel, row.key, span) : null,
       }),
     ),
   );
@@ -127,8 +127,8 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
     from,
     to,
     madeAt: new Date(now).toISOString(),
-    totals: totalsOf(usage.totals),
-    previous: totalsOf(previous.usage.totals),
+    totals: toTotals(usage.totals),
+    previous: toTotals(previous.usage.totals),
     projects,
     windows: blocks.rows
       .filter(({ start }) => Date.parse(start) < span.until)
@@ -136,7 +136,7 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
         tool,
         start,
         end,
-        tokens: sumOf(tokens),
+        tokens: addUp(tokens),
         microdollars: cost.microdollars,
         unpriced: cost.unpriced,
         usedPercent: reported?.usedPercent ?? null,
@@ -166,16 +166,16 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
 
 type UsageTotals = Awaited<ReturnType<Services["insights"]["byProject"]>>["usage"]["totals"];
 
-const totalsOf = ({ sessions, messages, activeMs, tokens, cost }: UsageTotals): ReportTotals => ({
+const toTotals = ({ sessions, messages, activeMs, tokens, cost }: UsageTotals): ReportTotals => ({
   sessions,
   messages: messages ?? 0,
   activeMs: activeMs ?? 0,
-  tokens: sumOf(tokens),
+  tokens: addUp(tokens),
   microdollars: cost.microdollars,
   unpriced: cost.unpriced,
 });
 
-const sumOf = (tokens: object): number =>
+const addUp = (tokens: object): number =>
   Object.values(tokens).reduce((sum: number, count: unknown) => sum + (typeof count === "number" ? count : 0), 0);
 
 /** As many days right before. */
@@ -187,7 +187,7 @@ function daysBefore(from: string, to: string): { from: string; to: string } {
 
 type Project = Awaited<ReturnType<Services["archive"]["projects"]>>[number];
 
-async function gitOf(
+async function readGit(
   kernel: Kernel,
   projects: readonly Project[],
   { since, until }: TimeSpan,
@@ -211,7 +211,7 @@ async function gitOf(
   return found;
 }
 
-async function titlesOf(kernel: Kernel, project: string, span: TimeSpan): Promise<string[]> {
+async function readTitles(kernel: Kernel, project: string, span: TimeSpan): Promise<string[]> {
   const sessions = await kernel.inject("archive").list({ project, ...span, topLevel: true, limit: TITLES });
   return sessions.map(titleOf);
 }

@@ -31,7 +31,7 @@ export interface RetentionRule {
 /** Started by a person, not by another session. */
 const TOP_LEVEL = "coalesce(parent_id, '') = ''";
 
-export async function overviewOf(kernel: Kernel, keeper: Keeper, states: States): Promise<RescueOverview> {
+export async function readOverview(kernel: Kernel, keeper: Keeper, states: States): Promise<RescueOverview> {
   const { db } = kernel.storage;
   const count = async (sql: string, params: Parameters<typeof db.get>[1] = []) =>
     (await db.get<{ n: number }>(`select count(*) as n from session where ${TOP_LEVEL} and ${sql}`, params))?.n ?? 0;
@@ -52,12 +52,12 @@ export async function overviewOf(kernel: Kernel, keeper: Keeper, states: States)
     notArchived: late.reduce((sum, one) => sum + one.notArchived, 0),
     notArchivedTools: late.map(({ tool }) => tool),
     stored: await keeper.room(),
-    retention: await retentionOf(kernel),
+    retention: await readRetention(kernel),
   };
 }
 
 /** Assistants that are here and delete their logs. */
-export async function retentionOf(kernel: Kernel): Promise<RetentionRule[]> {
+export async function readRetention(kernel: Kernel): Promise<RetentionRule[]> {
   const here = new Set(
     (await kernel.storage.db.all<{ tool: string }>("select distinct tool from session")).map(({ tool }) => tool),
   );

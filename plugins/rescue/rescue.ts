@@ -1,7 +1,7 @@
 /** The service `rescue`. */
 import { type Kernel, SessarcError, type SqlValue } from "sessarc";
 import type { Keeper, StoredLogs } from "./keep/keeper.ts";
-import { overviewOf, type RescueOverview, retentionOf } from "./overview.ts";
+import { type RescueOverview, readOverview, readRetention } from "./overview.ts";
 import { createRestorer, type Restorer } from "./restore/rescue.ts";
 import { changeRetention, type RetentionChange } from "./state/retention.ts";
 import type { SessionState, States } from "./state/states.ts";
@@ -30,7 +30,7 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
       return { ...(await states.condition(state)), revision: keeper.revision };
     },
     of: (ids) => states.of(ids),
-    overview: () => overviewOf(kernel, keeper, states),
+    overview: () => readOverview(kernel, keeper, states),
     stored: () => keeper.room(),
     store: (ids) => keeper.run(ids),
     async storedOf(ids) {
@@ -43,7 +43,7 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
     dropLogs: () => keeper.sweep(true),
     async retain(tool, days, write) {
       const adapter = kernel.registry.adapters.get(tool);
-      const rules = await retentionOf(kernel);
+      const rules = await readRetention(kernel);
       if (!adapter) {
         const known = rules.map((rule) => rule.tool).join(", ");
         throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });

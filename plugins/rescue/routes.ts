@@ -128,8 +128,8 @@ const handoff = defineRoute({
   }),
   handler: async ({ kernel, params, query }) => {
     if (query.to !== undefined) await kernel.inject("archive").checkTool(query.to);
-    const { briefOf, DEFAULT_TOKENS } = await import("./handoff/brief.ts");
-    return briefOf(kernel, params.id, query.tokens ?? DEFAULT_TOKENS, query.to);
+    const { readBrief, DEFAULT_TOKENS } = await import("./handoff/brief.ts");
+    return readBrief(kernel, params.id, query.tokens ?? DEFAULT_TOKENS, query.to);
   },
 });
 

@@ -2,8 +2,8 @@
 import type { Kernel } from "sessarc";
 import type { Preference } from "./change/merge.ts";
 import { compareSkills, type Shown, type SkillComparison, takeFolder } from "./ops/compare.ts";
-import { type Drift, driftOf } from "./ops/drift.ts";
-import { noticeEdit, restoreSnapshot, snapshotsOf } from "./ops/history.ts";
+import { type Drift, readDrift } from "./ops/drift.ts";
+import { noticeEdit, readSnapshots, restoreSnapshot } from "./ops/history.ts";
 import {
   type FoundSkill,
   type GitImport,
@@ -15,8 +15,8 @@ import {
   previewFolder,
 } from "./ops/import.ts";
 import { deleteSkill, type LinkRequest, linkSkill, type UnlinkRequest, unlinkSkill } from "./ops/linking.ts";
-import { detailOf, listSkills, oneSkill, scanAll, toolsHere, useOf } from "./ops/list.ts";
-import { overviewOf, type SkillsOverview } from "./ops/overview.ts";
+import { listSkills, oneSkill, readDetail, readUse, scanAll, toolsHere } from "./ops/list.ts";
+import { readOverview, type SkillsOverview } from "./ops/overview.ts";
 import { createShelf } from "./ops/shelf.ts";
 import { applyUpdate, lookUpstream, planUpdate, type UpdatePlan, type UpstreamCheck } from "./ops/update.ts";
 import { putSkill } from "./store/catalog.ts";
@@ -88,7 +88,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     list: () => aloneReading(() => listSkills(shelf)),
     scan: () => aloneReading(() => scanAll(shelf)),
     tools: () => toolsHere(shelf),
-    get: (id) => aloneReading(() => detailOf(shelf, id)),
+    get: (id) => aloneReading(() => readDetail(shelf, id)),
     importPath: (path) => alone(() => importPath(shelf, path)),
     importSelf: () => alone(() => importSelf(shelf)),
     importFolder: (path, contentHash) => alone(() => importFolder(shelf, path, contentHash)),
@@ -111,14 +111,14 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     unlink: (id, request) => alone(() => unlinkSkill(shelf, id, request)),
     compare: (from, to) => aloneReading(() => compareSkills(shelf, from, to)),
     take: (id, shown) => alone(() => takeFolder(shelf, id, shown)),
-    snapshots: (id) => aloneReading(() => snapshotsOf(shelf, id)),
+    snapshots: (id) => aloneReading(() => readSnapshots(shelf, id)),
     restore: (id, snapshot) => alone(() => restoreSnapshot(shelf, id, snapshot)),
     checkUpstream: (id) => lookUpstream(shelf, id),
     update: (id, { commit, conflicts }) =>
       commit === undefined ? planUpdate(shelf, id) : alone(() => applyUpdate(shelf, id, commit, conflicts)),
-    drift: (id) => aloneReading(() => driftOf(shelf, id)),
-    use: (id) => useOf(shelf, id),
-    overview: (since) => aloneReading(() => overviewOf(shelf, since)),
+    drift: (id) => aloneReading(() => readDrift(shelf, id)),
+    use: (id) => readUse(shelf, id),
+    overview: (since) => aloneReading(() => readOverview(shelf, since)),
     watch() {
       watching ??= watch().catch((error) => {
         watching = undefined;

@@ -3,7 +3,7 @@ import { type CommandContext, createStyle, printable, send, UsageError } from "s
 import type { Figures } from "./figures.ts";
 import { type OtherNames, readInput, readNames } from "./input.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
-import { DEFAULT_TEMPLATE, FIELDS, lineOf, unknownFields } from "./line.ts";
+import { DEFAULT_TEMPLATE, FIELDS, toLine, unknownFields } from "./line.ts";
 import { NO_INPUT, readAll } from "./quick.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -45,7 +45,7 @@ async function print(
   const figures = await send<Figures>(ctx, "POST", "/statusline", { tool: input.tool, session, limits });
   const style = createStyle(ctx.env.env.NO_COLOR === undefined);
   // Coloured though it is piped; each value in the line is `printable`.
-  ctx.outRaw(`${lineOf(input, figures, { template, style, now: Date.now() })}\n`);
+  ctx.outRaw(`${toLine(input, figures, { template, style, now: Date.now() })}\n`);
   return 0;
 }
 

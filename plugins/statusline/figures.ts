@@ -37,7 +37,7 @@ export interface RunningWindow {
 export const STATE_KEY = "statusline:state.json";
 
 /** `2026-11-20` on the clock of this machine. */
-export function dayOf(now: number): string {
+export function toDay(now: number): string {
   const at = new Date(now);
   const two = (n: number) => String(n).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

@@ -4,7 +4,7 @@ import { definePlugin, defineRoute, type Kernel, type RoutesOf } from "sessarc";
 import { type Command, printable } from "sessarc/terminal";
 import * as v from "valibot";
 import type { StatuslineContract } from "./contract.ts";
-import { dayOf, type Figures, STATE_KEY } from "./figures.ts";
+import { type Figures, STATE_KEY, toDay } from "./figures.ts";
 import {
   createInstaller,
   type Installer,
@@ -12,7 +12,7 @@ import {
   type StatuslineRemoved,
   type StatuslineStatus,
 } from "./install.ts";
-import { placesOf } from "./places.ts";
+import { toPlaces } from "./places.ts";
 
 export type { StatuslineContract, StatuslineField, StatuslinePlace } from "./contract.ts";
 export type { Figures, RunningWindow } from "./figures.ts";
@@ -47,7 +47,7 @@ export const routes = [
     }),
     handler: async ({ kernel, body: { tool: named, session: key, limits } }): Promise<Figures> => {
       const at = Date.now();
-      const { tool, session } = await aboutOf(kernel, named, key);
+      const { tool, session } = await describe(kernel, named, key);
       if (tool === null) return kernel.inject("statusline").figures();
       const readings = limits.map(({ resetsAt, ...one }) => ({ ...one, tool, at, resetsAt: Date.parse(resetsAt) }));
       await kernel.inject("insights").storeReadings(readings);
@@ -145,8 +145,8 @@ export default definePlugin({
 });
 
 /** What a line is about, where the command may not name the assistant: the session's own, else the first that can show the line. */
-async function aboutOf(kernel: Kernel, tool: string | undefined, key: string | undefined) {
-  const tools = tool === undefined ? placesOf(kernel).map(({ name }) => name) : [tool];
+async function describe(kernel: Kernel, tool: string | undefined, key: string | undefined) {
+  const tools = tool === undefined ? toPlaces(kernel).map(({ name }) => name) : [tool];
   const ids = key === undefined ? [] : tools.map((one) => `${one}:${key}`);
   const [session] = tool === undefined && ids.length > 0 ? await kernel.inject("archive").list({ ids }) : [];
   return { tool: session?.tool ?? tools[0] ?? null, session: session?.id ?? ids[0] };
@@ -155,17 +155,17 @@ async function aboutOf(kernel: Kernel, tool: string | undefined, key: string | u
 async function readFigures(kernel: Kernel, session: string | undefined, tool?: string): Promise<Figures> {
   const insights = kernel.inject("insights");
   const now = Date.now();
-  const day = dayOf(now);
+  const day = toDay(now);
   const [today, { rows }, found, budgets, limits] = await Promise.all([
     insights.totals({ from: day, to: day }),
     // A window that is running began today or yesterday.
-    insights.blocks({ minutes: WINDOW, from: dayOf(now - 86_400_000), now }),
+    insights.blocks({ minutes: WINDOW, from: toDay(now - 86_400_000), now }),
     session === undefined ? [] : kernel.inject("archive").list({ ids: [session] }),
     kernel.inject("budgets").list(),
     kernel.find("limits")?.list() ?? [],
   ]);
   return {
-    tool: tool ?? placesOf(kernel)[0]?.name ?? null,
+    tool: tool ?? toPlaces(kernel)[0]?.name ?? null,
     at: new Date(now).toISOString(),
     day,
     today: { tokens: today.tokens, microdollars: today.cost.microdollars },

@@ -40,19 +40,19 @@ export function readInput(text: string, tool?: string, names: OtherNames = {}): 
     return undefined;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const root = fieldsOf(value);
+  const root = toFields(value);
   const found = (field: StatuslineField): unknown[] =>
     (names[field] === undefined ? USUAL[field] : [names[field]]).map((path) => at(root, path));
   const dollars = first(found("dollars"), (one) => within(one, MOST_DOLLARS));
   return {
     tool,
-    session: first(found("session"), textOf),
-    name: first(found("name"), textOf),
-    model: first(found("model"), textOf),
-    folder: first(found("folder"), textOf),
+    session: first(found("session"), findText),
+    name: first(found("name"), findText),
+    model: first(found("model"), findText),
+    folder: first(found("folder"), findText),
     context: first(found("context"), (one) => within(one, MOST_PERCENT)),
     microdollars: dollars === undefined ? undefined : Math.round(dollars * 1e6),
-    limits: limitsOf(fieldsOf(root.rate_limits)),
+    limits: toLimits(toFields(root.rate_limits)),
   };
 }
 
@@ -83,7 +83,7 @@ const isField = (name: string): name is StatuslineField => Object.hasOwn(USUAL, 
 function at(root: Fields, path: string): unknown {
   let value: unknown = root;
   for (const key of path.split(".")) {
-    const fields = fieldsOf(value);
+    const fields = toFields(value);
     value = Object.hasOwn(fields, key) ? fields[key] : undefined;
   }
   return value;
@@ -108,19 +108,19 @@ const MOST_DOLLARS = 1_000_000;
 /** 2100-01-01: a later time is not one in seconds. */
 const LAST_SECOND = 4_102_444_800;
 
-function limitsOf(limits: Fields): Limit[] {
+function toLimits(limits: Fields): Limit[] {
   return WINDOWS.flatMap(([name, minutes]) => {
-    const { used_percentage, resets_at } = fieldsOf(limits[name]);
+    const { used_percentage, resets_at } = toFields(limits[name]);
     const [used, resets] = [within(used_percentage, MOST_PERCENT), within(resets_at, LAST_SECOND)];
     if (used === undefined || !resets) return [];
     return [{ minutes, usedPercent: used, resetsAt: new Date(resets * 1000).toISOString() }];
   });
 }
 
-const fieldsOf = (value: unknown): Fields =>
+const toFields = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 /** 200 characters at most; none of them is cut in half. */
-const textOf = (value: unknown) =>
+const findText = (value: unknown) =>
   typeof value === "string" && value !== "" ? [...value.slice(0, 400)].slice(0, 200).join("") : undefined;
 const within = (value: unknown, most: number) =>
   typeof value === "number" && value >= 0 && value <= most ? value : undefined;

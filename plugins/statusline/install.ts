@@ -15,7 +15,7 @@ import {
 } from "sessarc/files";
 import * as v from "valibot";
 import { commandLine } from "./command-line.ts";
-import { type NamedPlace, placeOf, placesOf } from "./places.ts";
+import { type NamedPlace, toPlace, toPlaces } from "./places.ts";
 
 export interface StatuslineStatus {
   tool: string;
@@ -83,7 +83,7 @@ export function createInstaller(kernel: Kernel): Installer {
       if (!entry) return undefined;
       const { syntax, path, entry: ours, previous } = entry.note;
       if (!isDeepStrictEqual(await entryIn(file, syntax, path), ours)) return undefined;
-      const { text, bom } = textOf(file, syntax);
+      const { text, bom } = toText(file, syntax);
       const edit: SettingsEdit =
         previous === null ? { kind: "remove", path } : setAt(path.slice(0, -1), path.at(-1) ?? "", previous.value);
       return outsideBytes(await usable(file.path, () => editSettings(text, syntax, [edit])), bom);
@@ -94,8 +94,8 @@ export function createInstaller(kernel: Kernel): Installer {
     name: string | undefined,
     { replace, template }: InstallOptions,
   ): Promise<StatuslineInstalled> {
-    const place = placeOf(kernel, name);
-    const { syntax, path } = formOf(place);
+    const place = toPlace(kernel, name);
+    const { syntax, path } = toForm(place);
     const at = place.settings(env);
     const command = commandLine(place.name, storage.path(), env.platform, { template, fields: place.fields });
     const entry = place.entry?.(command) ?? { type: "command", command, padding: 0 };
@@ -114,20 +114,20 @@ export function createInstaller(kernel: Kernel): Installer {
       };
     });
     const placement = await placements.write(plan, null);
-    return { ...(await statusOf(place)), command, backupPath: placements.backupPath(placement) };
+    return { ...(await readStatus(place)), command, backupPath: placements.backupPath(placement) };
   }
 
   async function uninstall(name: string | undefined): Promise<StatuslineRemoved> {
     // One whose adapter is gone can still be taken out.
     const known = name === undefined ? undefined : await placements.find(name);
-    const place = known ? undefined : placeOf(kernel, name);
+    const place = known ? undefined : toPlace(kernel, name);
     const settingsPath = known?.files[0]?.path ?? place?.settings(env) ?? "";
     return { ...(await placements.undo(known?.name ?? place?.name ?? "", settingsPath)), settingsPath };
   }
 
-  async function statusOf(place: NamedPlace): Promise<StatuslineStatus> {
+  async function readStatus(place: NamedPlace): Promise<StatuslineStatus> {
     const { name, label } = place;
-    const { syntax, path } = formOf(place);
+    const { syntax, path } = toForm(place);
     const settingsPath = place.settings(env);
     const base = { tool: name, label, settingsPath, installed: false, taken: false, problem: null };
     try {
@@ -144,12 +144,12 @@ export function createInstaller(kernel: Kernel): Installer {
   return {
     install: (tool, options) => placements.alone(() => install(tool, options)),
     uninstall: (tool) => placements.alone(() => uninstall(tool)),
-    status: () => Promise.all(placesOf(kernel).map(statusOf)),
+    status: () => Promise.all(toPlaces(kernel).map(readStatus)),
     isInstalled: async () => (await placements.all()).size > 0,
   };
 }
 
-const formOf = ({ syntax = "jsonc", path = ["statusLine"] }: NamedPlace) => ({ syntax, path: [...path] });
+const toForm = ({ syntax = "jsonc", path = ["statusLine"] }: NamedPlace) => ({ syntax, path: [...path] });
 
 /** Objects on the way to the entry are made where they are missing. */
 function putAt(settings: unknown, path: readonly string[], entry: Json): SettingsEdit {
@@ -163,12 +163,12 @@ const setAt = (path: readonly string[], key: string, value: Json): SettingsEdit 
 
 const startOf = (text: string, syntax: Syntax) => (text.trim() === "" && syntax !== "toml" ? "{}\n" : text);
 
-function textOf(file: OutsideFile, syntax: Syntax) {
+function toText(file: OutsideFile, syntax: Syntax) {
   const { text, bom } = outsideText(file);
   return { text: startOf(text, syntax), bom };
 }
 
 /** The status line in the settings; undefined where there is none. */
 async function entryIn(file: OutsideFile, syntax: Syntax, path: readonly string[]): Promise<Json | undefined> {
-  return usable(file.path, async () => toJson(settingAt(await parseSettings(textOf(file, syntax).text, syntax), path)));
+  return usable(file.path, async () => toJson(settingAt(await parseSettings(toText(file, syntax).text, syntax), path)));
 }

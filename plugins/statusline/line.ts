@@ -1,7 +1,7 @@
 /** The line: parts of a template, each left out when one of its figures is missing. */
 
 import { formatDuration, formatMoney, formatShort, oneLine, printable, type Style } from "sessarc/terminal";
-import { dayOf, type Figures, type NearLimit } from "./figures.ts";
+import { type Figures, type NearLimit, toDay } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 
 export const DEFAULT_TEMPLATE =
@@ -38,9 +38,9 @@ interface Look {
   now: number;
 }
 
-export function lineOf(given: StatusInput, figures: Figures | undefined, { template, style, now }: Look): string {
+export function toLine(given: StatusInput, figures: Figures | undefined, { template, style, now }: Look): string {
   const input = { ...given, tool: given.tool ?? figures?.tool ?? undefined };
-  const values = valuesOf(input, figures, style, now);
+  const values = findValues(input, figures, style, now);
   const parts = template.split("|").flatMap((part) => {
     let missing = false;
     const text = part.replace(/\{([a-z]+)\}/g, (whole, name: string) => {
@@ -53,14 +53,14 @@ export function lineOf(given: StatusInput, figures: Figures | undefined, { templ
   });
   // A limit that comes near is shown whatever the template names.
   if (!template.includes("{limits}")) {
-    const near = nearOf(input, figures, now).map((limit) => `limit ${limitText(limit, limit, style, now)}`);
+    const near = pickNear(input, figures, now).map((limit) => `limit ${limitText(limit, limit, style, now)}`);
     parts.push(...near);
   }
   if (figures && now - Date.parse(figures.at) > OLD_MS) parts.push(style.dim(`as of ${clock(figures.at)}`));
   return parts.join(style.dim(BETWEEN));
 }
 
-function valuesOf(
+function findValues(
   input: StatusInput,
   figures: Figures | undefined,
   style: Style,
@@ -68,10 +68,10 @@ function valuesOf(
 ): Record<Field, string | undefined> {
   const plain = (text: string | undefined) => (text === undefined ? undefined : oneLine(printable(text)));
   const share = (percent: number) => shareText(percent, style);
-  const today = figures?.day === dayOf(now) ? figures.today : undefined;
+  const today = figures?.day === toDay(now) ? figures.today : undefined;
   const window = figures?.windows.find(({ tool, end }) => tool === input.tool && Date.parse(end) > now);
   const session = input.microdollars ?? figures?.session?.microdollars;
-  const near = nearOf(input, figures, now);
+  const near = pickNear(input, figures, now);
   const given = input.limits.filter(({ resetsAt }) => Date.parse(resetsAt) > now);
   const limits = [
     ...given.map((limit) =>
@@ -111,7 +111,7 @@ function shareText(percent: number, style: Style): string {
 type Limit = Pick<NearLimit, "minutes" | "usedPercent" | "resetsAt">;
 
 /** Limits of the assistant that come near, as far as they are still so. */
-const nearOf = ({ tool }: StatusInput, figures: Figures | undefined, now: number): NearLimit[] =>
+const pickNear = ({ tool }: StatusInput, figures: Figures | undefined, now: number): NearLimit[] =>
   (figures?.limits ?? []).filter((one) => one.tool === tool && Date.parse(one.resetsAt) > now);
 
 const QUARTER_MS = 900_000;
@@ -132,7 +132,7 @@ function limitText(limit: Limit, near: NearLimit | undefined, style: Style, now:
 /** The time, of another day with its date. */
 const outText = (time: number, now: number): string => {
   const iso = new Date(time).toISOString();
-  return dayOf(time) === dayOf(now) ? clock(iso) : `${dayOf(time).slice(5)} ${clock(iso)}`;
+  return toDay(time) === toDay(now) ? clock(iso) : `${toDay(time).slice(5)} ${clock(iso)}`;
 };
 
 function clock(iso: string): string {

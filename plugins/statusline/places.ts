@@ -9,14 +9,14 @@ export interface NamedPlace extends StatuslinePlace {
   label: string;
 }
 
-export const placesOf = ({ registry }: Kernel): NamedPlace[] =>
+export const toPlaces = ({ registry }: Kernel): NamedPlace[] =>
   [...registry.adapters.values()].flatMap(({ name, label, statusline }) =>
     statusline && !("none" in statusline) ? [{ label, ...statusline, name }] : [],
   );
 
 /** Throws STATUSLINE_TOOL_UNKNOWN with the reason where an adapter knows it. */
-export function placeOf(kernel: Kernel, name: string | undefined): NamedPlace {
-  const places = placesOf(kernel);
+export function toPlace(kernel: Kernel, name: string | undefined): NamedPlace {
+  const places = toPlaces(kernel);
   const place = name === undefined ? places[0] : places.find((one) => one.name === name);
   if (place) return place;
   const declared = name === undefined ? undefined : kernel.registry.adapters.get(name)?.statusline;

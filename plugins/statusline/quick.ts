@@ -2,7 +2,7 @@
 import { createStyle, type QuickIo } from "sessarc/terminal";
 import { findFigures } from "./ask.ts";
 import { type OtherNames, readInput, readNames } from "./input.ts";
-import { DEFAULT_TEMPLATE, lineOf, unknownFields } from "./line.ts";
+import { DEFAULT_TEMPLATE, toLine, unknownFields } from "./line.ts";
 
 const MOST_BYTES = 1 << 20;
 export const NO_INPUT = "stdin is not the JSON that an assistant gives its status line";
@@ -20,7 +20,7 @@ export async function run(io: QuickIo): Promise<number | undefined> {
     return 1;
   }
   const figures = await findFigures(io.path, input);
-  io.out(lineOf(input, figures, { template, style: createStyle(io.colour), now: Date.now() }));
+  io.out(toLine(input, figures, { template, style: createStyle(io.colour), now: Date.now() }));
   return 0;
 }
 

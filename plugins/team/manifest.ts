@@ -3,5 +3,5 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "sessarc";
 
 /** SHA-256 of the manifest, in hex. */
-export const digestOf = (manifest: unknown): string =>
+export const toDigest = (manifest: unknown): string =>
   createHash("sha256").update(canonicalJson(manifest)).digest("hex");

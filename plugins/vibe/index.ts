@@ -21,14 +21,14 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
 };
 
 export default defineAdapter((options: VibeOptions | undefined) => {
-  const baseOf = ({ home, env }: AdapterEnv) => options?.dir ?? (env.VIBE_HOME || join(home, ".vibe"));
+  const toBase = ({ home, env }: AdapterEnv) => options?.dir ?? (env.VIBE_HOME || join(home, ".vibe"));
   return {
     name: "vibe",
     label: "Mistral Vibe",
     roots: (env) =>
       options?.dir
         ? [folderIn(options.dir, "logs/session", ".vibe/logs/session")]
-        : [join(baseOf(env), "logs", "session")],
+        : [join(toBase(env), "logs", "session")],
     async *scan(root) {
       const { scanSessions } = await import("./log.ts");
       yield* scanSessions(root);
@@ -43,10 +43,10 @@ export default defineAdapter((options: VibeOptions | undefined) => {
     },
     tools: TOOLS,
     resume: ({ key }) => ["vibe", "--resume", key],
-    skills: { dirs: (env) => [{ path: join(baseOf(env), "skills"), scope: "user" }] },
+    skills: { dirs: (env) => [{ path: join(toBase(env), "skills"), scope: "user" }] },
     guard: {
-      home: baseOf,
-      settings: (env) => join(baseOf(env), "hooks.toml"),
+      home: toBase,
+      settings: (env) => join(toBase(env), "hooks.toml"),
       format: "toml",
       list: ["hooks"],
       // A hook with `strict` blocks when it fails.

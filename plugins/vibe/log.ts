@@ -18,10 +18,10 @@ import {
 type NewRef = Omit<SessionRef, "tool">;
 type Ref = Pick<SessionRef, "path">;
 
-const metaOf = (path: string): string => join(dirname(path), "meta.json");
+const toMeta = (path: string): string => join(dirname(path), "meta.json");
 
 /** The id is in the facts, the folder's name has a part of it. */
-const idOf = rememberByFile((path) => toText(readRecord(path)?.session_id));
+const findId = rememberByFile((path) => toText(readRecord(path)?.session_id));
 
 export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
   const facts = new Map<string, FoundLog>();
@@ -32,8 +32,8 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
     else logs.push(log);
   }
   const refs = logs.map((log) => {
-    const meta = facts.get(metaOf(log.path));
-    return toRef((meta && idOf(meta)) ?? log.folders.at(-1) ?? "session", log, meta ? [meta.path] : []);
+    const meta = facts.get(toMeta(log.path));
+    return toRef((meta && findId(meta)) ?? log.folders.at(-1) ?? "session", log, meta ? [meta.path] : []);
   });
   yield* withUniqueKeys(root, refs);
 }
@@ -41,7 +41,7 @@ export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
 export function createParser(ref: Ref): LineParser {
   const log = createSessionLog({});
   const { facts } = log;
-  const first = readRecord(metaOf(ref.path)) ?? {};
+  const first = readRecord(toMeta(ref.path)) ?? {};
   const model = toText(toRecord(first.config).active_model);
 
   const message = (row: JsonRecord): NewEvent[] => {
@@ -69,7 +69,7 @@ export function createParser(ref: Ref): LineParser {
   return {
     row: (row) => (isRecord(row) ? message(row) : undefined),
     finish() {
-      const meta = readRecord(metaOf(ref.path)) ?? first;
+      const meta = readRecord(toMeta(ref.path)) ?? first;
       facts.title = toText(meta.title);
       facts.cwd = toText(toRecord(meta.environment).working_directory);
       facts.gitBranch = toText(meta.git_branch);

@@ -40,7 +40,7 @@ export function listThreads(db: SqliteFile): DatabaseSession[] {
       {
         key,
         title: toText(row.summary),
-        cwd: folderOf(row),
+        cwd: findFolder(row),
         parent: toText(row.parent_id),
         mtime: updated === undefined ? undefined : Date.parse(updated),
         version: [row.updated_at, row.size, row.summary].map(String).join("-"),
@@ -58,7 +58,7 @@ export async function* readThread(
   const [stored] = db.all<JsonRecord>("select data_type, data from threads where id = ?", [key]);
   if (!row || !stored) return undefined;
   const draft = createDraft();
-  const text = await textOf(stored);
+  const text = await findText(stored);
   onBytes(text?.length ?? 0);
   const thread = parseRecord(text);
   if (!thread) draft.bad();
@@ -79,12 +79,12 @@ export async function* readThread(
   if (Object.values(usage).some((count) => count > 0)) draft.count({ key, at, model: model ?? "unknown", usage });
   return draft.summary({
     title: toText(row.summary) ?? toText(thread?.title),
-    cwd: folderOf(row),
+    cwd: findFolder(row),
     parent: toText(row.parent_id),
   });
 }
 
-async function textOf({ data_type, data }: JsonRecord): Promise<string | undefined> {
+async function findText({ data_type, data }: JsonRecord): Promise<string | undefined> {
   if (!(data instanceof Uint8Array)) return toText(data);
   return data_type === "zstd" ? unzstd(data) : Buffer.from(data).toString("utf8");
 }
@@ -141,7 +141,7 @@ function addOldMessage(draft: SessionDraft, message: JsonRecord, model: string |
 }
 
 /** The first of the folders as they were added; the column holds them sorted. */
-function folderOf(row: JsonRecord): string | undefined {
+function findFolder(row: JsonRecord): string | undefined {
   const paths = (toText(row.folder_paths) ?? "").split("\n").filter(Boolean);
   const [first = "0"] = (toText(row.folder_paths_order) ?? "").split(",");
   return paths[Number(first)] ?? paths[0];

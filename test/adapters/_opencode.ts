@@ -18,7 +18,7 @@ export function useOpenCode(): void {
 
 export const create = (dir?: string) => opencode(dir === undefined ? undefined : { dir }).adapter;
 export const db = () => join(data, "opencode.db");
-export const kindsOf = (events: readonly SessionEvent[]) => {
+export const toKinds = (events: readonly SessionEvent[]) => {
   const kinds: Record<string, number> = {};
   for (const event of events) kinds[event.kind] = (kinds[event.kind] ?? 0) + 1;
   return kinds;

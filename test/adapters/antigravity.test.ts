@@ -66,7 +66,7 @@ const ROWS = [
   { step_index: 3, source: "SYSTEM", type: "SYSTEM_MESSAGE", created_at: "2026-09-01T10:00:03Z", content: "Be brief." },
 ];
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-const logOf = (folder: string, id: string) =>
+const toLog = (folder: string, id: string) =>
   join(folder, "brain", id, ".system_generated", "logs", "transcript.jsonl");
 
 const fixtures = await fixtureFolder("antigravity", async (dir) => {
@@ -75,7 +75,7 @@ const fixtures = await fixtureFolder("antigravity", async (dir) => {
   await writeTables(join(cli, "conversation_summaries.db"), {
     conversation_summaries: [{ conversation_id: "one", title: "Lamps" }],
   });
-  await writeDocument(logOf(join(dir, ".gemini", "antigravity"), "two"), lines(ROWS));
+  await writeDocument(toLog(join(dir, ".gemini", "antigravity"), "two"), lines(ROWS));
 });
 
 describe("adapters: antigravity", () =>
@@ -118,7 +118,7 @@ describe("Antigravity", () => {
 
   it("takes the events from the transcript where the database has no steps, and the folder from the list of prompts", async () => {
     await writeTables(db(), { gen_metadata: GENERATIONS });
-    await writeDocument(logOf(cli(), "one"), lines(ROWS));
+    await writeDocument(toLog(cli(), "one"), lines(ROWS));
     await writeDocument(join(cli(), "history.jsonl"), lines([{ conversationId: "one", workspace: "/w/app" }]));
     const [one] = await readAll(antigravity().adapter);
     expect(shape(one?.events ?? [])).toEqual([
@@ -134,7 +134,7 @@ describe("Antigravity", () => {
 
   it("follows a conversation and goes on where it was", async () => {
     const { adapter } = antigravity();
-    await writeDocument(logOf(cli(), "two"), lines(ROWS.slice(0, 2)));
+    await writeDocument(toLog(cli(), "two"), lines(ROWS.slice(0, 2)));
     const [ref] = await scan(adapter);
     if (!ref) throw new Error("not found");
     const one = await drainTail(adapter.tail(ref, undefined, env));

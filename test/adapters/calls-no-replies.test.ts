@@ -31,7 +31,7 @@ describe("pi", () => {
   });
   const reply = (n: number, usage: object) =>
     row(n, "message", { message: { role: "assistant", model: "m", content: "Yes.", usage } });
-  const usageOf = async (variant: "pi" | "omp", rows: object[]) => {
+  const findUsage = async (variant: "pi" | "omp", rows: object[]) => {
     await write(variant === "pi" ? ".pi/agent/sessions/--w--/s1.jsonl" : ".omp/agent/sessions/--w--/s1.jsonl", rows);
     const [one] = await readAll(pi({ variant, dir: home }).adapter);
     return one?.summary;
@@ -39,7 +39,7 @@ describe("pi", () => {
   const model = row(1, "model_change", { modelId: "m", provider: "p" });
 
   it("counts the calls of compactions and branch summaries under the model of that time", async () => {
-    const summary = await usageOf("pi", [
+    const summary = await findUsage("pi", [
       header,
       model,
       row(2, "compaction", { summary: "Short.", usage: { input: 10, output: 5, cacheRead: 7, cacheWrite: 3 } }),
@@ -51,7 +51,7 @@ describe("pi", () => {
   });
 
   it("splits what was written to the cache by how long it is kept", async () => {
-    const summary = await usageOf("pi", [
+    const summary = await findUsage("pi", [
       header,
       model,
       reply(2, { input: 1, output: 1, cacheWrite: 50, cacheWrite1h: 15 }),
@@ -65,13 +65,13 @@ describe("pi", () => {
     const warm = row(2, "usage", { kind: "cache_warm", model: "w", usage: { cacheRead: 500, cost: { total: 0.5 } } });
     const tool = { role: "toolResult", toolCallId: "t", toolName: "oracle", content: "Yes.", usage: { input: 9 } };
     const rows = [header, model, warm, warm, row(3, "usage", { kind: "?", usage: { output: 2 } })];
-    const summary = await usageOf("omp", [...rows, row(4, "message", { message: tool })]);
+    const summary = await findUsage("omp", [...rows, row(4, "message", { message: tool })]);
     expect(summary).toMatchObject({ usage: { w: tokens(0, 0, 500), m: tokens(9, 2) }, skipped: { unknown: {} } });
     expect(summary?.replies).toHaveLength(3);
   });
 
   it("leaves the calls that a fork copied to the session that paid for them", async () => {
-    const summary = await usageOf("pi", [
+    const summary = await findUsage("pi", [
       { ...header, parentSession: "/x/2026_s0.jsonl", timestamp: "2026-11-20T09:00:03.000Z" },
       model,
       row(2, "compaction", { summary: "Short.", usage: { input: 10 } }),

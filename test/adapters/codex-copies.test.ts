@@ -61,10 +61,10 @@ function turn({ id, at, text, total, started, model = "gpt-5.4" }: Turn, written
 const meta = (id: string, at: string, more: object = {}) =>
   row(at, "session_meta", { id, timestamp: at, cwd: "/w/app", source: "cli", ...more });
 const spawned = { subagent: { thread_spawn: { parent_thread_id: PARENT, depth: 1 } } };
-const pathOf = (id: string, at: string) =>
+const toPath = (id: string, at: string) =>
   join(home, ".codex/sessions/2026/11/20", `rollout-${at.slice(0, 19).replaceAll(":", "-")}-${id}.jsonl`);
 async function write(id: string, at: string, rows: readonly object[]): Promise<string> {
-  const path = pathOf(id, at);
+  const path = toPath(id, at);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
   return path;
@@ -155,7 +155,7 @@ describe("copies in rollouts of Codex", () => {
     it("finds the parent among the archived rollouts, and reads the same when it follows the log", async () => {
       const { rows, path } = await family(IDS["version 4"], head, named);
       await mkdir(join(home, ".codex/archived_sessions"), { recursive: true });
-      const parent = pathOf(PARENT, EARLY);
+      const parent = toPath(PARENT, EARLY);
       const text = await readFile(parent);
       await rm(parent);
       await writeFile(parent.replace("sessions/2026/11/20", "archived_sessions"), text);
@@ -178,13 +178,13 @@ describe("copies in rollouts of Codex", () => {
 
   it("goes by when turns began where the parent is gone", async () => {
     await family(IDS["version 4"], HEADS["a fork"][0], true, true);
-    await rm(pathOf(PARENT, EARLY));
+    await rm(toPath(PARENT, EARLY));
     expect(await child()).toEqual(expected);
   });
 
   it("goes by another copy of the parent where that is gone", async () => {
     const { rows } = await family(IDS["version 7, the own one of another form"], HEADS["a fork"][0], true);
-    await rm(pathOf(PARENT, EARLY));
+    await rm(toPath(PARENT, EARLY));
     const sibling = rows.slice(1, -5);
     await write(SIBLING, LATE, [
       meta(SIBLING, LATE, HEADS["a fork"][0]),
@@ -320,7 +320,7 @@ describe("calls of tool servers and the tier in rollouts of Codex", () => {
       undefined,
       undefined,
     ]);
-    const [ref] = [{ tool: "codex", key: PARENT, path: pathOf(PARENT, EARLY) }];
+    const [ref] = [{ tool: "codex", key: PARENT, path: toPath(PARENT, EARLY) }];
     expect((await adapter().usage?.(ref, env))?.replies).toEqual(read?.summary.replies);
   });
 });

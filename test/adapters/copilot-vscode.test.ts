@@ -2,7 +2,7 @@ import { appendFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { matchCalls } from "../../plugins/copilot/vscode/calls.ts";
 import { createObjectLog } from "../../plugins/copilot/vscode/oplog.ts";
-import { folderOf } from "../../plugins/copilot/vscode/places.ts";
+import { findFolder } from "../../plugins/copilot/vscode/places.ts";
 import { contentText } from "../../plugins/copilot/vscode/text.ts";
 import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { CHATS, chat, create, find, kinds, own, put, read, scan, texts, tokens } from "./_copilot.ts";
@@ -154,15 +154,15 @@ describe("Copilot Chat in VS Code", () => {
   });
 
   it("turns workspace URIs into folders", () => {
-    expect(folderOf("file:///home/dev/my%20app/")).toBe("/home/dev/my app");
-    expect(folderOf("file:///c%3A/Users/dev/app")).toBe("C:\\Users\\dev\\app");
-    expect(folderOf("file:///d:/x")).toBe("D:\\x");
-    expect(folderOf("file://server/share/x")).toBe("\\\\server\\share\\x");
-    expect(folderOf("vscode-remote://wsl%2Bubuntu/home/dev/app")).toBe("/home/dev/app");
-    expect(folderOf("file:///a/100%/b")).toBe("/a/100%/b");
-    expect(folderOf("file:///home/dev/all/x.code-workspace", true)).toBe("/home/dev/all");
-    expect(folderOf("file:///home/dev/.config/Code/Workspaces/1700/workspace.json", true)).toBeUndefined();
-    expect(folderOf("vscode-vfs://github/octo/app")).toBeUndefined();
+    expect(findFolder("file:///home/dev/my%20app/")).toBe("/home/dev/my app");
+    expect(findFolder("file:///c%3A/Users/dev/app")).toBe("C:\\Users\\dev\\app");
+    expect(findFolder("file:///d:/x")).toBe("D:\\x");
+    expect(findFolder("file://server/share/x")).toBe("\\\\server\\share\\x");
+    expect(findFolder("vscode-remote://wsl%2Bubuntu/home/dev/app")).toBe("/home/dev/app");
+    expect(findFolder("file:///a/100%/b")).toBe("/a/100%/b");
+    expect(findFolder("file:///home/dev/all/x.code-workspace", true)).toBe("/home/dev/all");
+    expect(findFolder("file:///home/dev/.config/Code/Workspaces/1700/workspace.json", true)).toBeUndefined();
+    expect(findFolder("vscode-vfs://github/octo/app")).toBeUndefined();
   });
 
   it("joins the parts of a result", () => {

@@ -93,16 +93,16 @@ interface SmallRow {
   usage?: Record<string, object>;
 }
 
-const toolOf = (path: string) => path.split("/")[0] ?? "";
+const toTool = (path: string) => path.split("/")[0] ?? "";
 
-function rowsOf<R>(file: string, tools: object): [path: string, row: R][] {
+function toRows<R>(file: string, tools: object): [path: string, row: R][] {
   if (!present) return [];
   const rows: Record<string, R> = JSON.parse(readFileSync(join(folder, file), "utf8"));
-  return Object.entries(rows).filter(([path]) => toolOf(path) in tools);
+  return Object.entries(rows).filter(([path]) => toTool(path) in tools);
 }
 
 async function read(path: string) {
-  const open = TOOLS[toolOf(path)];
+  const open = TOOLS[toTool(path)];
   if (!open) throw new Error(`no adapter for ${path}`);
   const { plugin, ref } = open(join(folder, path));
   const env = { home: homedir(), platform: process.platform, env: {} };
@@ -111,7 +111,7 @@ async function read(path: string) {
 
 describe.skipIf(!present)("logs of real tools (needs the fixtures folder: SESSARC_FIXTURES)", () => {
   for (const file of ["EXPECTED.json", "EXPECTED-selfmade.json"]) {
-    it.each(rowsOf<Row>(file, TOOLS))(`${file}: %s`, async (path, expected) => {
+    it.each(toRows<Row>(file, TOOLS))(`${file}: %s`, async (path, expected) => {
       const row = { ...expected, ...RIGHTED[path] };
       const { events, summary } = await read(path);
       const kinds: Record<string, number> = {};
@@ -139,9 +139,9 @@ describe.skipIf(!present)("logs of real tools (needs the fixtures folder: SESSAR
     });
   }
 
-  it.each(rowsOf<SmallRow>("EXPECTED-selfmade.json", HOMES))("EXPECTED-selfmade.json: %s", async (path, expected) => {
+  it.each(toRows<SmallRow>("EXPECTED-selfmade.json", HOMES))("EXPECTED-selfmade.json: %s", async (path, expected) => {
     const row = { ...expected, ...RIGHTED_SMALL[path] };
-    const { plugin, home } = HOMES[toolOf(path)] ?? {};
+    const { plugin, home } = HOMES[toTool(path)] ?? {};
     const dir = home?.exec(path)?.[0];
     const adapter = dir === undefined ? undefined : plugin?.(join(folder, dir)).adapter;
     if (!adapter) throw new Error(`no home in ${path}`);
@@ -179,8 +179,8 @@ describe.skipIf(!present)("logs of real tools (needs the fixtures folder: SESSAR
   it("leaves no row out", () => {
     const all = (file: string) => Object.keys(JSON.parse(readFileSync(join(folder, file), "utf8")));
     const left = [
-      ...all("EXPECTED.json").filter((path) => !(toolOf(path) in TOOLS) && !ELSEWHERE.some((one) => one.test(path))),
-      ...all("EXPECTED-selfmade.json").filter((path) => !(toolOf(path) in TOOLS) && !(toolOf(path) in HOMES)),
+      ...all("EXPECTED.json").filter((path) => !(toTool(path) in TOOLS) && !ELSEWHERE.some((one) => one.test(path))),
+      ...all("EXPECTED-selfmade.json").filter((path) => !(toTool(path) in TOOLS) && !(toTool(path) in HOMES)),
     ];
     expect(left).toEqual([]);
     // Its own test runs the first.

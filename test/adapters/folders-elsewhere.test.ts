@@ -25,7 +25,7 @@ describe("Hermes", () => {
     input_tokens: 1,
     ...more,
   });
-  const placesOf = async (sessions: ReturnType<typeof session>[]) => {
+  const readPlaces = async (sessions: ReturnType<typeof session>[]) => {
     const messages = sessions.map(({ id }, at) => ({
       id: at,
       session_id: id,
@@ -42,7 +42,7 @@ describe("Hermes", () => {
 
   it("takes the folder and branch of the session's row, else the repository's, else those of the session above", async () => {
     expect(
-      await placesOf([
+      await readPlaces([
         session("own", { cwd: "/w/app", git_branch: "main", git_repo_root: "/w" }),
         session("repository", { git_repo_root: "/w/lib", git_branch: "dev" }),
         session("child", { parent_session_id: "own" }),
@@ -66,9 +66,9 @@ describe("Hermes", () => {
 
   it("reads a session again when its folder became known", async () => {
     const [before] = [session("s", {})];
-    await placesOf([before]);
+    await readPlaces([before]);
     const [first] = await readAll(hermes().adapter);
-    await placesOf([session("s", { cwd: "/w" })]);
+    await readPlaces([session("s", { cwd: "/w" })]);
     const [next] = await readAll(hermes().adapter);
     expect(next?.ref.version).not.toBe(first?.ref.version);
     expect(next?.ref.cwd).toBe("/w");
@@ -124,7 +124,7 @@ describe("Kimi", () => {
 });
 
 describe("Cursor without a workspace", () => {
-  const folderOf = async (rows: Record<string, object | string>, composer: object = {}, bubble: object = {}) => {
+  const findFolder = async (rows: Record<string, object | string>, composer: object = {}, bubble: object = {}) => {
     const bubbles = { "bubbleId:c1:b1": { bubbleId: "b1", type: 1, text: "Go", createdAt: T * 1000, ...bubble } };
     const own = { composerId: "c1", createdAt: T * 1000, fullConversationHeadersOnly: [{ bubbleId: "b1", type: 1 }] };
     const all = { "composerData:c1": { ...own, ...composer }, ...bubbles, ...rows };
@@ -139,17 +139,17 @@ describe("Cursor without a workspace", () => {
 
   it("takes the folder of a request's context", async () => {
     const layout = JSON.stringify({ rootPath: "/w/app", content: {} });
-    expect(await folderOf({ "messageRequestContext:c1:b1": { projectLayouts: [layout] } })).toBe("/w/app");
+    expect(await findFolder({ "messageRequestContext:c1:b1": { projectLayouts: [layout] } })).toBe("/w/app");
     const tree = { listDirV2Result: { directoryTreeRoot: { absPath: "/w/lib" } } };
-    expect(await folderOf({ "messageRequestContext:c1:b1": { projectLayouts: ["{", tree] } })).toBe("/w/lib");
-    expect(await folderOf({ "messageRequestContext:c2:b1": { projectLayouts: [layout] } })).toBeUndefined();
+    expect(await findFolder({ "messageRequestContext:c1:b1": { projectLayouts: ["{", tree] } })).toBe("/w/lib");
+    expect(await findFolder({ "messageRequestContext:c2:b1": { projectLayouts: [layout] } })).toBeUndefined();
   });
 
   it("takes the folder that the conversation or a bubble names", async () => {
-    expect(await folderOf({}, { trackedGitRepos: [{ repoPath: "/w/repository" }] })).toBe("/w/repository");
-    expect(await folderOf({}, {}, { workspaceUris: ["file:///w/my%20app"] })).toBe("/w/my app");
-    expect(await folderOf({}, {}, { workspaceProjectDir: "/w/dir" })).toBe("/w/dir");
-    expect(await folderOf({}, {}, { workspaceUris: ["vscode-remote://ssh/w"] })).toBeUndefined();
+    expect(await findFolder({}, { trackedGitRepos: [{ repoPath: "/w/repository" }] })).toBe("/w/repository");
+    expect(await findFolder({}, {}, { workspaceUris: ["file:///w/my%20app"] })).toBe("/w/my app");
+    expect(await findFolder({}, {}, { workspaceProjectDir: "/w/dir" })).toBe("/w/dir");
+    expect(await findFolder({}, {}, { workspaceUris: ["vscode-remote://ssh/w"] })).toBeUndefined();
   });
 
   it("takes the folder of the conversation that started it", async () => {
@@ -157,8 +157,8 @@ describe("Cursor without a workspace", () => {
     const layout = JSON.stringify({ rootPath: "/w/app" });
     const parent = { composerId: "p1", createdAt: T * 1000, fullConversationHeadersOnly: [] };
     const context = { "messageRequestContext:p1:b1": { projectLayouts: [layout] } };
-    expect(await folderOf({ "composerData:p1": parent, ...context }, child)).toBe("/w/app");
+    expect(await findFolder({ "composerData:p1": parent, ...context }, child)).toBe("/w/app");
     const workspaceIdentifier = { id: "x", uri: { fsPath: "/w/lib" } };
-    expect(await folderOf({ "composerData:p1": { ...parent, workspaceIdentifier } }, child)).toBe("/w/lib");
+    expect(await findFolder({ "composerData:p1": { ...parent, workspaceIdentifier } }, child)).toBe("/w/lib");
   });
 });

@@ -4,7 +4,7 @@ import type { SessionRef } from "sessarc";
 import { describe, expect, it } from "vitest";
 import { type Extra, PLAIN, writeDatabase, writeStorage } from "../fixtures/opencode/build.ts";
 import { drain, drainTail, env, readAll, scan } from "./_home.ts";
-import { create, data, db, kindsOf, twice, USAGE, useOpenCode } from "./_opencode.ts";
+import { create, data, db, toKinds, twice, USAGE, useOpenCode } from "./_opencode.ts";
 
 useOpenCode();
 
@@ -38,7 +38,7 @@ describe("OpenCode: damage", () => {
     const odd = all.find(({ ref }) => ref.key === "ses_odd");
     expect(odd?.summary.skipped?.lines).toBe(7);
     expect(odd?.summary.skipped?.unknown).toEqual({ part: 1, "message:__proto__": 1 });
-    expect(kindsOf(odd?.events ?? [])).toEqual({ tool_use: 1, tool_result: 1, note: 1 });
+    expect(toKinds(odd?.events ?? [])).toEqual({ tool_use: 1, tool_result: 1, note: 1 });
     expect(odd?.summary.usage).toEqual({});
   });
 
@@ -53,7 +53,7 @@ describe("OpenCode: damage", () => {
     expect(all.map(({ ref }) => ref.key)).toEqual(["ses_empty", "ses_plain"]);
     expect(all[0]?.events).toEqual([]);
     expect(all[1]?.summary.skipped?.lines).toBe(2);
-    expect(kindsOf(all[1]?.events ?? [])).toMatchObject({ user: 1, assistant: 2 });
+    expect(toKinds(all[1]?.events ?? [])).toMatchObject({ user: 1, assistant: 2 });
   });
 
   it("selects by column presence", async () => {

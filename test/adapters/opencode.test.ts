@@ -21,7 +21,7 @@ import {
   writeWithWal,
 } from "../fixtures/opencode/build.ts";
 import { drain, env, home, readAll, scan } from "./_home.ts";
-import { create, data, db, kindsOf, twice, USAGE, useOpenCode } from "./_opencode.ts";
+import { create, data, db, toKinds, twice, USAGE, useOpenCode } from "./_opencode.ts";
 
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 
@@ -66,7 +66,7 @@ describe("OpenCode: both stores", () => {
         exclusive: false,
       });
       expect(one?.events.map((event) => event.seq)).toEqual(one?.events.map((_, i) => i));
-      expect(kindsOf(one?.events ?? [])).toEqual({
+      expect(toKinds(one?.events ?? [])).toEqual({
         user: 1,
         note: 2,
         thinking: 1,
@@ -334,7 +334,7 @@ describe.skipIf(!existsSync(join(shared, "EXPECTED.json")))(
           }
         }
         expect(total).toEqual(row.usage);
-        const kinds = kindsOf(one?.events ?? []);
+        const kinds = toKinds(one?.events ?? []);
         expect((kinds.user ?? 0) + (kinds.assistant ?? 0) + (kinds.note ?? 0)).toBe(row.parts.text);
         expect([kinds.thinking, kinds.tool_use, kinds.tool_result]).toEqual(
           [row.parts.reasoning, row.parts.tool, row.parts.tool].map((n) => n ?? undefined),

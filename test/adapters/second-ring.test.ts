@@ -44,17 +44,17 @@ const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegEx
 /** Texts that the table of figures takes for notes: what a person typed while Grok worked. */
 const TYPED: Record<string, number> = { "grok-chat/agentsview": 1 };
 
-const toolOf = (path: string) => Object.keys(TOOLS).find((name) => path.startsWith(`${name}/`));
+const findTool = (path: string) => Object.keys(TOOLS).find((name) => path.startsWith(`${name}/`));
 
-function rowsOf(ring: keyof typeof rings): [path: string, rows: Expected[]][] {
+function toRows(ring: keyof typeof rings): [path: string, rows: Expected[]][] {
   if (!present) return [];
   const all: Record<string, { sessions: Expected[] }> = JSON.parse(
     readFileSync(join(folder, ring, rings[ring]), "utf8"),
   );
-  return Object.entries(all).flatMap(([path, { sessions }]) => (toolOf(path) ? [[path, sessions]] : []));
+  return Object.entries(all).flatMap(([path, { sessions }]) => (findTool(path) ? [[path, sessions]] : []));
 }
 
-function factsOf(events: readonly SessionEvent[], summary: SessionSummary) {
+function toFacts(events: readonly SessionEvent[], summary: SessionSummary) {
   const kinds: Record<string, number> = { assistant: 0, thinking: 0, tool_result: 0, tool_use: 0, user: 0 };
   for (const { kind } of events) if (kind !== "note") kinds[kind] = (kinds[kind] ?? 0) + 1;
   const usage: SessionUsage = {};
@@ -66,8 +66,8 @@ function factsOf(events: readonly SessionEvent[], summary: SessionSummary) {
 
 describe.skipIf(!present)("second ring (needs the fixtures folder: SESSARC_FIXTURES)", () => {
   for (const ring of ["second-ring", "third-ring"] as const) {
-    it.each(rowsOf(ring))(`${ring}: %s`, async (path, rows) => {
-      const tool = TOOLS[toolOf(path) ?? ""];
+    it.each(toRows(ring))(`${ring}: %s`, async (path, rows) => {
+      const tool = TOOLS[findTool(path) ?? ""];
       const dir = tool?.dir.exec(path)?.[0];
       if (!tool || dir === undefined) throw new Error(`no adapter for ${path}`);
       const { adapter } = tool.plugin(join(folder, ring, dir));
@@ -80,7 +80,7 @@ describe.skipIf(!present)("second ring (needs the fixtures folder: SESSARC_FIXTU
         if (!ref) throw new Error(`no session ${key}, only ${found.map((one) => one.key).join(", ")}`);
         const { events, summary } = await drain(adapter.read(ref, env));
         const kinds = { ...row.kinds, user: (row.kinds.user ?? 0) + (TYPED[dir] ?? 0) };
-        expect(factsOf(events, summary)).toEqual({ kinds, usage: row.usage, replies: row.replies });
+        expect(toFacts(events, summary)).toEqual({ kinds, usage: row.usage, replies: row.replies });
         expect(summary.inheritedUsage ?? {}).toEqual(row.inheritedUsage ?? {});
         expect(summary.title ?? null).toBe(row.title);
         if (row.cwd !== "(folder of the file)") expect(summary.cwd ?? null).toBe(row.cwd);

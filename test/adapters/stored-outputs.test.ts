@@ -17,7 +17,7 @@ const OTHER = "5e550000-0000-4000-8000-000000000002";
 const at = "2026-11-20T09:00:00.000Z";
 const whole = `head of it\n${"a line\n".repeat(9_000)}needle at the end`;
 
-const adapterOf = (plugin: Plugin): Adapter => {
+const toAdapter = (plugin: Plugin): Adapter => {
   const { adapter } = plugin as { adapter?: Adapter };
   if (!adapter) throw new Error("no adapter");
   return adapter;
@@ -55,7 +55,7 @@ const claudeCall = (shown: string, sessionId = ID): object[] => {
 
 describe("outputs in files of their own", () => {
   useHome("outputs");
-  const claudeResults = async () => (await readAll(adapterOf(claudeCode()))).map(({ events }) => results(events));
+  const claudeResults = async () => (await readAll(toAdapter(claudeCode()))).map(({ events }) => results(events));
   const project = () => join(home, ".claude/projects/-w-app");
 
   it("are the result's text: Claude Code, in both of its notices, from paths of any system", async () => {
@@ -134,13 +134,13 @@ describe("outputs in files of their own", () => {
       [shown(old), `${whole}!`],
     ] as const) {
       await log(text);
-      const [read] = await readAll(adapterOf(gemini()));
+      const [read] = await readAll(toAdapter(gemini()));
       expect(results(read?.events ?? [])).toEqual([expected]);
       expect(read?.ref.companions).toContain(dirname(file));
     }
     await rm(tmp, { recursive: true });
     await log(shown(file));
-    const [read] = await readAll(adapterOf(gemini()));
+    const [read] = await readAll(toAdapter(gemini()));
     expect(results(read?.events ?? [])).toEqual([
       expect.stringContaining("stored the whole output in call1.txt, which is gone"),
     ]);
@@ -158,7 +158,7 @@ describe("outputs in files of their own", () => {
         { ...head, uuid: "u1", type: "tool_result", message: { role: "user", parts: [{ functionResponse }] } },
       ),
     );
-    const [read] = await readAll(adapterOf(qwen()));
+    const [read] = await readAll(toAdapter(qwen()));
     expect(results(read?.events ?? [])).toEqual([whole]);
   });
 });

@@ -15,7 +15,7 @@ const session = { id: "ses_a", project_id: "p", parent_id: null, directory: "/w"
 
 /** A message: who, when in seconds, what; the tokens of a reply are its second. */
 type Said = readonly [role: "user" | "assistant", second: number, text: string, id?: string];
-const idOf = ([role, second, , id]: Said) => id ?? `msg_${String(second).padStart(3, "0")}_${role}`;
+const toId = ([role, second, , id]: Said) => id ?? `msg_${String(second).padStart(3, "0")}_${role}`;
 const paid = (second: number) => ({ input: second, output: 1, reasoning: 0, cache: { read: 0, write: 0 } });
 
 function version1(said: readonly Said[], updated = T): Record<string, Rows> {
@@ -23,7 +23,7 @@ function version1(said: readonly Said[], updated = T): Record<string, Rows> {
   return {
     session: [{ ...session, time_created: T, time_updated: updated }],
     message: said.map((one) => ({
-      id: idOf(one),
+      id: toId(one),
       session_id: "ses_a",
       ...at(one[1]),
       data: JSON.stringify({
@@ -33,8 +33,8 @@ function version1(said: readonly Said[], updated = T): Record<string, Rows> {
       }),
     })),
     part: said.map((one) => ({
-      id: `prt_${idOf(one)}`,
-      message_id: idOf(one),
+      id: `prt_${toId(one)}`,
+      message_id: toId(one),
       session_id: "ses_a",
       ...at(one[1]),
       data: JSON.stringify({ type: "text", text: one[2] }),
@@ -50,7 +50,7 @@ function version2(said: readonly Said[], more: { updated?: number; row?: boolean
       const [role, second, text] = one;
       const time = { created: T + second * 1000, completed: T + second * 1000 + 1 };
       return {
-        id: idOf(one),
+        id: toId(one),
         session_id: "ses_a",
         type: role,
         seq,

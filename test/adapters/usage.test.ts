@@ -1,5 +1,5 @@
 import { type SessionUsage, toIso } from "sessarc";
-import { addUsage, createLedger, emptyUsage, mergeUsage, slotOf, widen } from "sessarc/adapter";
+import { addUsage, createLedger, emptyUsage, mergeUsage, toSlot, widen } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import type { LedgerEntry } from "../../core/session/usage.ts";
 
@@ -34,10 +34,10 @@ describe("usage", () => {
   });
 
   it("knows the quarter-hour", () => {
-    expect(slotOf("2026-11-20T20:29:59.999Z")).toBe("2026-11-20T20:15");
-    expect(slotOf("2026-11-20T20:00:00Z")).toBe("2026-11-20T20:00");
-    expect(slotOf("2026-11-20T22:31:00+02:00")).toBe("2026-11-20T20:30");
-    expect(slotOf("never")).toBe("");
+    expect(toSlot("2026-11-20T20:29:59.999Z")).toBe("2026-11-20T20:15");
+    expect(toSlot("2026-11-20T20:00:00Z")).toBe("2026-11-20T20:00");
+    expect(toSlot("2026-11-20T22:31:00+02:00")).toBe("2026-11-20T20:30");
+    expect(toSlot("never")).toBe("");
   });
 });
 

@@ -4,7 +4,7 @@ import { Changes } from "../../plugins/archive/catalogue/changes.ts";
 import type { Derived } from "../../plugins/archive/search/count-cache.ts";
 import { SearchIndex } from "../../plugins/archive/search/search.ts";
 import type { ShelfOptions } from "../../plugins/archive/search/shelf.ts";
-import { counterOf } from "../../plugins/archive/search/total.ts";
+import { findCounter } from "../../plugins/archive/search/total.ts";
 
 /** As after a start. `chunks`: full ones of a job. Throws what would only be reported. */
 export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions & { counts?: Derived }): SearchIndex {
@@ -16,7 +16,7 @@ export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions 
   };
   const { readers } = kernel.inject("archive/open");
   const { db, transcripts } = kernel.storage;
-  const counter = counterOf({ ...kernel, pool });
+  const counter = findCounter({ ...kernel, pool });
   if (!counter) throw new Error("no workers");
   return new SearchIndex(db, transcripts, readers, new Changes(), { ...counter, chunks }, () => {}, {
     ...files,

@@ -21,13 +21,13 @@ interface Frame {
   total?: number;
 }
 
-const logOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const toLog = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const row = (n: number, text: string) =>
   `${JSON.stringify({ type: "user", uuid: `u${n}`, timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w/app", message: { role: "user", content: text } })}\n`;
 
 function writeLogs(home: string, count: number, text = "find the needle"): void {
   for (let n = 1; n <= count; n++) {
-    const path = join(home, `.claude/projects/-w-app/${logOf(n)}.jsonl`);
+    const path = join(home, `.claude/projects/-w-app/${toLog(n)}.jsonl`);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, row(n, text));
   }
@@ -39,10 +39,10 @@ async function start(): Promise<TestKernel> {
 
 const events = { "content-type": "application/json", accept: "text/event-stream" };
 const importAll = (t: TestKernel) =>
-  t.fetch("/api/import", { method: "POST", body: '{"all":true}', headers: events }).then(framesOf);
+  t.fetch("/api/import", { method: "POST", body: '{"all":true}', headers: events }).then(readFrames);
 
 /** Frames as they come. */
-function framesOf(response: Response): AsyncGenerator<Frame> {
+function readFrames(response: Response): AsyncGenerator<Frame> {
   const { body } = response;
   if (!body) throw new Error("no stream");
   return (async function* () {
@@ -87,7 +87,7 @@ describe("POST /import/cancel", () => {
 
   it("gives up a log that is being read, and nothing of it is left", async () => {
     const t = await start();
-    const path = join(t.home, `.claude/projects/-w-app/${logOf(1)}.jsonl`);
+    const path = join(t.home, `.claude/projects/-w-app/${toLog(1)}.jsonl`);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(
       path,
@@ -95,7 +95,7 @@ describe("POST /import/cancel", () => {
     );
     const frames = await importAll(t);
     const reading = await until(frames, (frame) => frame.type === "reading");
-    expect(reading.ids).toEqual([`claude-code:${logOf(1)}`]);
+    expect(reading.ids).toEqual([`claude-code:${toLog(1)}`]);
     await t.send("POST", "/api/import/cancel", {});
     expect(await until(frames, (frame) => frame.type === "done")).toMatchObject({
       imported: 0,
@@ -134,7 +134,7 @@ describe("GET /import/status as events", () => {
     const first = await importAll(t);
     await until(first, (frame) => frame.type === "session");
     await first.return(undefined); // the page is closed
-    const status = () => t.fetch("/api/import/status", { headers: events }).then(framesOf);
+    const status = () => t.fetch("/api/import/status", { headers: events }).then(readFrames);
     const left = await status();
     await left.next();
     await left.return(undefined);

@@ -26,13 +26,13 @@ const reply = (n: number, output: number, model = "claude-sonnet-4-5") => ({
     usage: { input_tokens: 10, output_tokens: output },
   },
 });
-const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const idOf = (n: number) => `claude-code:${keyOf(n)}`;
+const toKey = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const toId = (n: number) => `claude-code:${toKey(n)}`;
 
 let clock = Date.now() / 1000 - 86_400;
 /** In place: the file keeps its birth. */
 function write(home: string, n: number, rows: readonly object[]): void {
-  const path = join(home, ".claude/projects/-w-app", `${keyOf(n)}.jsonl`);
+  const path = join(home, ".claude/projects/-w-app", `${toKey(n)}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   utimesSync(path, ++clock, clock);
@@ -51,7 +51,7 @@ async function figures(t: TestKernel) {
   };
 }
 
-const importOnly = (t: TestKernel, n: number) => t.send("POST", "/api/import", { sessions: [idOf(n)] });
+const importOnly = (t: TestKernel, n: number) => t.send("POST", "/api/import", { sessions: [toId(n)] });
 
 it("a reply that was taken in half-written and forked then counts once, as large as it became", async () => {
   const home = await makeTempDir();

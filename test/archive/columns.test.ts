@@ -7,7 +7,7 @@ import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
 import { Shelf } from "../../plugins/archive/search/shelf.ts";
-import { gramsOf, mayHold } from "../../plugins/archive/search/signature.ts";
+import { mayHold, toGrams } from "../../plugins/archive/search/signature.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { signed } from "./signed.ts";
 
@@ -20,12 +20,12 @@ let columns: string;
 const uuid = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const log = (n: number) => join(home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
 /** Their order is not that of their ids. */
-const timeOf = (n: number) => new Date(Date.UTC(2026, 9, 1 + ((n * 5) % 14)));
+const toTime = (n: number) => new Date(Date.UTC(2026, 9, 1 + ((n * 5) % 14)));
 const line = (n: number, text: string) =>
   `${JSON.stringify({
     type: "user",
     uuid: `${n} ${text}`,
-    timestamp: timeOf(n).toISOString(),
+    timestamp: toTime(n).toISOString(),
     cwd: "/w/app",
     message: { role: "user", content: text },
   })}\n`;
@@ -76,7 +76,7 @@ it("hold each chunk of every width, and rule out what is not there", async () =>
   await writeFile(path, await turnAround(sessions));
   const file = new ColumnFile(path);
   for (const word of ["word104729", "word7919", "nowhere", ...texts.map((text) => text.split(" ").at(-1) ?? "")]) {
-    const grams = gramsOf([word]);
+    const grams = toGrams([word]);
     const bits = file.having(grams.fives);
     for (const { key, signatures } of sessions) {
       const place = file.sessions.find((one) => one.key === key);
@@ -203,11 +203,11 @@ it("a session too large for a file is checked once, and no reason to ask for all
 it("are made of sessions that are neighbours in time", async () => {
   await search("nowhere");
   await tidy();
-  const byTime = Array.from({ length: SESSIONS }, (_, n) => n).sort((a, b) => +timeOf(a) - +timeOf(b));
+  const byTime = Array.from({ length: SESSIONS }, (_, n) => n).sort((a, b) => +toTime(a) - +toTime(b));
   const made = (await files()).map((path) => new ColumnFile(path));
-  const fileOf = (n: number) =>
-    made.findIndex((file) => file.having(gramsOf([`pineapple${n}x`]).fives).some((byte) => byte !== 0));
-  const order = byTime.map(fileOf);
+  const toFile = (n: number) =>
+    made.findIndex((file) => file.having(toGrams([`pineapple${n}x`]).fives).some((byte) => byte !== 0));
+  const order = byTime.map(toFile);
   for (const file of made) file.close();
   expect(made.length).toBeGreaterThan(1);
   expect(order.filter((file, i) => file !== order[i - 1])).toHaveLength(made.length);

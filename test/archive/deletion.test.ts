@@ -22,9 +22,9 @@ function write(path: string, text: string, row: object = {}, at = new Date()): v
 }
 /** More than go at once where many go. */
 const COUNT = 130;
-const logOf = (at: string, n: number) => join(at, `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}.jsonl`);
+const toLog = (at: string, n: number) => join(at, `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}.jsonl`);
 function writeMany(t: TestKernel): void {
-  for (let n = 0; n < COUNT; n++) write(logOf(folder(t), n), `hello ${n}`);
+  for (let n = 0; n < COUNT; n++) write(toLog(folder(t), n), `hello ${n}`);
 }
 const importAll = (t: TestKernel) => t.send("POST", "/api/import", { all: true });
 const listed = async (t: TestKernel) => (await t.json<{ sessions: Session[] }>("/api/sessions")).sessions;
@@ -194,7 +194,7 @@ it("many logs that moved, or are gone, are noted some at a time", async () => {
   rmSync(after, { recursive: true });
   const { importer } = t.kernel.inject("archive/open");
   await importer.runPaths(
-    Array.from({ length: COUNT }, (_, n) => logOf(after, n)),
+    Array.from({ length: COUNT }, (_, n) => toLog(after, n)),
     (found) => found,
   );
   expect(await db.get("select count(*) as n from session where missing = 1")).toEqual({ n: COUNT });

@@ -13,18 +13,18 @@ import { openBooked } from "./booked.ts";
 import {
   create,
   family,
-  historyOf,
-  idOf,
   type Log,
-  messagesOf,
-  pathOf,
   type Step,
   type Truth,
-  tokensOf,
+  toHistory,
+  toId,
+  toMessages,
+  toPath,
+  toTokens,
   write,
 } from "./families.ts";
 
-const outputOf = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
+const toOutput = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
 
 /** All that is counted of each session. */
 async function counted(t: TestKernel) {
@@ -52,7 +52,7 @@ async function counted(t: TestKernel) {
 async function tokens(t: TestKernel): Promise<Truth> {
   const report = (by: string) => t.json<UsageReport>(`/api/usage?tz=UTC&by=${by}`);
   const sums = ({ rows }: UsageReport, name: (row: UsageReport["rows"][number]) => string = (row) => row.key) =>
-    Object.fromEntries(rows.map((row) => [name(row), outputOf(row.usage)]).filter(([, sum]) => sum !== 0));
+    Object.fromEntries(rows.map((row) => [name(row), toOutput(row.usage)]).filter(([, sum]) => sum !== 0));
   const models = await report("model");
   const { sessions } = await t.json<{ sessions: { id: string; usage: SessionUsage }[] }>("/api/sessions");
   const projects = await t.json<{ id: string; path: string }[]>("/api/projects?git=0");
@@ -61,7 +61,7 @@ async function tokens(t: TestKernel): Promise<Truth> {
     models: sums(models),
     days: sums(await report("day")),
     projects: sums(await report("project"), (row) => paths.get(row.key) ?? row.key),
-    logs: Object.fromEntries(sessions.map(({ id, usage }) => [id, outputOf(usage)]).filter(([, sum]) => sum !== 0)),
+    logs: Object.fromEntries(sessions.map(({ id, usage }) => [id, toOutput(usage)]).filter(([, sum]) => sum !== 0)),
     requests: models.evidence.requests,
   };
 }
@@ -102,7 +102,7 @@ class History {
         if (this.removed.has(step.log)) return;
         const log = logs[step.log] as Log;
         const { importer } = t.kernel.inject("archive/open");
-        await importer.runPaths([pathOf(home, log)], (found) => found.filter(({ id }) => id === idOf(log)));
+        await importer.runPaths([toPath(home, log)], (found) => found.filter(({ id }) => id === toId(log)));
         return this.#took([step.log]);
       }
       case "remove":
@@ -131,7 +131,7 @@ class History {
     for (const [one, asked] of this.deleted) if (asked === n) back.add(one);
     for (const one of back) this.deleted.delete(one);
     await this.t.json("/api/scan");
-    const { status, body } = await this.t.send("POST", "/api/import", { sessions: [idOf(this.logs[n] as Log)] });
+    const { status, body } = await this.t.send("POST", "/api/import", { sessions: [toId(this.logs[n] as Log)] });
     expect([status, body]).toMatchObject([200, { failed: [] }]);
     this.#took(back);
   }
@@ -142,7 +142,7 @@ class History {
     if (this.removed.has(n) || this.deleted.has(n) || this.lengths[n] !== log.rows.length) return;
     await this.#import(n);
     this.removed.add(n);
-    renameSync(pathOf(this.home, log), `${pathOf(this.home, log)}.gone`);
+    renameSync(toPath(this.home, log), `${toPath(this.home, log)}.gone`);
   }
 
   async #delete(n: number): Promise<void> {
@@ -150,11 +150,11 @@ class History {
     if (this.deleted.has(n) || family.some((one) => this.removed.has(one))) return;
     // Of a log without a row as well.
     const stored = await this.t.kernel.storage.db.all<{ id: string }>("select id from session");
-    const { status } = await this.t.send("DELETE", `/api/sessions/${idOf(this.logs[n] as Log)}`);
+    const { status } = await this.t.send("DELETE", `/api/sessions/${toId(this.logs[n] as Log)}`);
     if (status === 404) return;
     expect(status).toBe(200);
     for (const one of family)
-      if (!this.deleted.has(one) && stored.some(({ id }) => id === idOf(this.logs[one] as Log)))
+      if (!this.deleted.has(one) && stored.some(({ id }) => id === toId(this.logs[one] as Log)))
         this.deleted.set(one, n);
   }
 
@@ -164,7 +164,7 @@ class History {
 
   putBack(): void {
     for (const n of this.removed) {
-      const path = pathOf(this.home, this.logs[n] as Log);
+      const path = toPath(this.home, this.logs[n] as Log);
       renameSync(`${path}.gone`, path);
     }
   }
@@ -175,14 +175,14 @@ class History {
       "select id, copied, message_count from session",
     );
     for (const { id, copied, message_count } of rows) {
-      const n = this.logs.findIndex((log) => idOf(log) === id);
+      const n = this.logs.findIndex((log) => toId(log) === id);
       expect([id, message_count + Math.max(0, copied)]).toEqual([id, this.taken[n]]);
     }
-    if (this.deleted.size === 0) expect(await tokens(this.t)).toEqual(tokensOf(this.logs, this.taken));
+    if (this.deleted.size === 0) expect(await tokens(this.t)).toEqual(toTokens(this.logs, this.taken));
   }
 }
 
-const history = family.chain((logs) => fc.record({ logs: fc.constant(logs), steps: historyOf(logs) }));
+const history = family.chain((logs) => fc.record({ logs: fc.constant(logs), steps: toHistory(logs) }));
 
 it("any family of forks and sub-agents, whatever happens to logs and archive on the way, counts what the logs say", async () => {
   await fc.assert(
@@ -203,23 +203,23 @@ it("any family of forks and sub-agents, whatever happens to logs and archive on 
       const whole = logs.map((log) => log.rows.length);
       const fresh = await openBooked(home, "whole");
       await fresh.send("POST", "/api/import", { all: true });
-      expect(await tokens(fresh)).toEqual(tokensOf(logs, whole));
+      expect(await tokens(fresh)).toEqual(toTokens(logs, whole));
       const rows = await fresh.kernel.storage.db.all<{ id: string; n: number; e: number; c: number }>(
         "select id, message_count as n, error_count as e, copied as c from session",
       );
-      expect(Object.fromEntries(rows.map(({ id, n, e, c }) => [id, [n, e, c]]))).toEqual(messagesOf(logs));
+      expect(Object.fromEntries(rows.map(({ id, n, e, c }) => [id, [n, e, c]]))).toEqual(toMessages(logs));
       const all = await counted(fresh);
       const stateless = await fresh.kernel.inject("insights").stateless({ by: "day", tz: "UTC" });
       // A day with messages alone has a row without tokens.
       const spent = stateless.rows
-        .map((row) => [row.key, outputOf(row.usage)] as const)
+        .map((row) => [row.key, toOutput(row.usage)] as const)
         .filter(([, tokens]) => tokens > 0);
-      expect(Object.fromEntries(spent)).toEqual(tokensOf(logs, whole).days);
+      expect(Object.fromEntries(spent)).toEqual(toTokens(logs, whole).days);
       await fresh.close();
       expect(found).toEqual(all);
       const backwards = await openBooked(home, "backwards");
       await backwards.json("/api/scan");
-      for (const log of [...logs].reverse()) await backwards.send("POST", "/api/import", { sessions: [idOf(log)] });
+      for (const log of [...logs].reverse()) await backwards.send("POST", "/api/import", { sessions: [toId(log)] });
       expect(await counted(backwards)).toEqual(all);
       await backwards.close();
       rmSync(home, { recursive: true, force: true });

@@ -93,7 +93,7 @@ function startOf(rows: readonly Said[], keeps: number, named: boolean): Said[] {
 }
 
 /** Any order in which the logs may grow, and what is done between. */
-export const historyOf = (logs: readonly Log[]): fc.Arbitrary<Step[]> =>
+export const toHistory = (logs: readonly Log[]): fc.Arbitrary<Step[]> =>
   fc
     .tuple(
       fc.shuffledSubarray(
@@ -123,9 +123,9 @@ function DONE(what: number, log: number): Step[] {
   return [];
 }
 
-export const idOf = (log: Log) => `claude-code:${log.key}`;
+export const toId = (log: Log) => `claude-code:${log.key}`;
 
-export function pathOf(home: string, { key, project }: Log): string {
+export function toPath(home: string, { key, project }: Log): string {
   const [session = "", agent] = key.split(":");
   const folder = join(home, `.claude/projects/-w-${project}`);
   return agent ? join(folder, session, "subagents", `${agent}.jsonl`) : join(folder, `${session}.jsonl`);
@@ -135,7 +135,7 @@ export function pathOf(home: string, { key, project }: Log): string {
 export function create(home: string, logs: readonly Log[]): void {
   let last = 0;
   for (const log of logs) {
-    const path = pathOf(home, log);
+    const path = toPath(home, log);
     mkdirSync(dirname(path), { recursive: true });
     for (let n = 0; ; n++) {
       writeFileSync(`${path}.${n}`, "");
@@ -152,7 +152,7 @@ let clock = Date.now() / 1000 - 86_400;
 /** In place: the file keeps its birth. */
 export function write(home: string, logs: readonly Log[], n: number, length: number): void {
   const log = logs[n] as Log;
-  const path = pathOf(home, log);
+  const path = toPath(home, log);
   const rows = log.rows.slice(0, length).map((said, i) => JSON.stringify(toRow(logs, n, said, i)));
   writeFileSync(path, rows.map((row) => `${row}\n`).join(""));
   utimesSync(path, ++clock, clock);
@@ -203,7 +203,7 @@ export interface Truth {
 }
 
 /** What counts of logs of these lengths, nothing but whose rows is asked: of each reply the largest copy, of equal ones the oldest. */
-export function tokensOf(logs: readonly Log[], lengths: readonly number[]): Truth {
+export function toTokens(logs: readonly Log[], lengths: readonly number[]): Truth {
   const copies = new Map<number, { output: number; log: number }>();
   for (const [n, log] of logs.entries())
     for (const { turn, row } of log.rows.slice(0, lengths[n])) {
@@ -226,10 +226,10 @@ export function tokensOf(logs: readonly Log[], lengths: readonly number[]): Trut
 }
 
 /** Messages that count in each log, all of them being there: those it does not repeat. And errors. */
-export const messagesOf = (logs: readonly Log[]) =>
+export const toMessages = (logs: readonly Log[]) =>
   Object.fromEntries(
     logs.map((log) => {
       const own = log.rows.slice(log.copied);
-      return [idOf(log), [own.length, own.filter(({ row }) => row === 3).length, log.copied]];
+      return [toId(log), [own.length, own.filter(({ row }) => row === 3).length, log.copied]];
     }),
   );

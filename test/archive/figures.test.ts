@@ -19,7 +19,7 @@ const NAMES = ["Bash", "__proto__", "constructor", 'a "quoted" name', "ünïcode
 const MODELS = ["claude-haiku-4-5", "toString", "model\u001ffast>200000"];
 const START = Date.parse("2026-11-20T00:00:00Z") / 900_000;
 
-const tokensOf = (dice: Dice) => ({
+const toTokens = (dice: Dice) => ({
   input: dice.below(3) * 100,
   output: 1 + dice.below(9),
   cacheWrite5m: dice.below(2),
@@ -45,7 +45,7 @@ function anyFigures(dice: Dice, id: string): SessionFigures {
     if (facts.slots[name]) continue;
     const u: SessionUsage = {};
     for (const model of MODELS.filter(() => dice.below(3) === 0)) {
-      const tokens = tokensOf(dice);
+      const tokens = toTokens(dice);
       addUsage(u, model, tokens);
       addUsage(usage, model, tokens);
     }
@@ -54,11 +54,11 @@ function anyFigures(dice: Dice, id: string): SessionFigures {
     messages += slot.m;
     errors += slot.e;
   }
-  if (dice.below(2)) addUsage(usage, dice.pick(MODELS), tokensOf(dice));
+  if (dice.below(2)) addUsage(usage, dice.pick(MODELS), toTokens(dice));
   if (dice.below(2)) facts.skills = some(() => [1 + dice.below(4), dice.below(2), dice.below(2) ? null : 5]);
   if (Object.keys(facts.skills ?? {}).length === 0) delete facts.skills;
   if (dice.below(2)) facts.context = { model: MODELS[0] ?? "", tokens: 10, most: [[MODELS[0] ?? "", 90]] };
-  if (dice.below(2)) facts.loose = { "": { m: tokensOf(dice) } };
+  if (dice.below(2)) facts.loose = { "": { m: toTokens(dice) } };
   if (dice.below(2)) facts.open = some(() => "Bash");
   const sortAt = (START + dice.below(10)) * 900_000 + dice.below(900_000);
   return { id, usage, evidence: null, facts, messages, errors, sortAt };

@@ -86,7 +86,7 @@ it("filters find what each row says, in every order, whatever changes between tw
       filter.kind === (one.parent !== null ? "subagent" : one.forked !== null ? "fork" : "main")) &&
     (filter.models === undefined || filter.models.includes(one.model)) &&
     (!filter.errors || one.errors > 0);
-  const costOf = ({ model, tokens }: Made) =>
+  const computeCost = ({ model, tokens }: Made) =>
     model === "rare" ? (tokens > 0 ? -1 : 0) : tokens * (model === "model-0" ? 1 : 3);
   const values: Record<SessionSort, (one: Made) => number> = {
     recent: (one) => -one.ended,
@@ -95,7 +95,7 @@ it("filters find what each row says, in every order, whatever changes between tw
     active: (one) => -one.active,
     errors: (one) => -one.errors,
     size: (one) => -one.bytes,
-    cost: (one) => -costOf(one),
+    cost: (one) => -computeCost(one),
   };
   const ways: (() => SessionFilter)[] = [
     () => ({ project: `p${below(4)}` }),

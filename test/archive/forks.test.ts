@@ -13,7 +13,7 @@ const start = (home?: string) =>
   createTestKernel({ ...(home && { home }), plugins: [archive(), insights(), claude()] });
 const PARENT = "aaaaaaaa-0000-4000-8000-000000000001";
 const FORK = "ffffffff-0000-4000-8000-000000000002";
-const pathOf = (t: TestKernel, id: string) => join(t.home, ".claude/projects/-w-app", `${id}.jsonl`);
+const toPath = (t: TestKernel, id: string) => join(t.home, ".claude/projects/-w-app", `${id}.jsonl`);
 
 let clock = Date.now() / 1000 - 86_400;
 function write(path: string, rows: readonly object[]): void {
@@ -43,9 +43,9 @@ it.each([
   "counts the copied part at the parent, and links the two by the replies they share: %s",
   async (_, order) => {
     const t = await start();
-    write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
+    write(toPath(t, PARENT), [...turn(1), ...turn(2)]);
     await new Promise((resolve) => setImmediate(resolve));
-    write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
+    write(toPath(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
     await t.json("/api/scan");
     for (const id of order) {
       if (id === null) await t.send("POST", "/api/import", { all: true });
@@ -71,7 +71,7 @@ it.each([
     const usage = await t.json<{ totals: { messages: number } }>("/api/usage?by=tool");
     expect(usage.totals.messages).toBe(9);
     // It goes on.
-    write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3), ...turn(4)]);
+    write(toPath(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3), ...turn(4)]);
     await t.send("POST", "/api/import", { all: true });
     expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 6, errorCount: 2, copiedMessages: 6 });
   },
@@ -79,8 +79,8 @@ it.each([
 
 it("finds an error that a fork copied in both texts, as all else it copied", async () => {
   const t = await start();
-  write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
-  write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3).slice(0, 2)]);
+  write(toPath(t, PARENT), [...turn(1), ...turn(2)]);
+  write(toPath(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3).slice(0, 2)]);
   await t.send("POST", "/api/import", { all: true });
   expect((await sessions(t))[FORK]).toMatchObject({ errorCount: 0, copiedMessages: 6 });
   for (const q of ["no kind:tool_result", "no is:error"])
@@ -89,12 +89,12 @@ it("finds an error that a fork copied in both texts, as all else it copied", asy
 
 it("counts once what a sub-agent repeats: of its parent, and of the sub-agent it was copied from along with its session", async () => {
   const t = await start();
-  const agentOf = (id: string) => join(t.home, ".claude/projects/-w-app", id, "subagents", "agent-1.jsonl");
-  write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
-  write(agentOf(PARENT), [...turn(1, "-task"), ...turn(5)]);
+  const toAgent = (id: string) => join(t.home, ".claude/projects/-w-app", id, "subagents", "agent-1.jsonl");
+  write(toPath(t, PARENT), [...turn(1), ...turn(2)]);
+  write(toAgent(PARENT), [...turn(1, "-task"), ...turn(5)]);
   await new Promise((resolve) => setImmediate(resolve));
-  write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy")]);
-  write(agentOf(FORK), [...turn(1, "-task"), ...turn(5, "-copy"), ...turn(6)]);
+  write(toPath(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy")]);
+  write(toAgent(FORK), [...turn(1, "-task"), ...turn(5, "-copy"), ...turn(6)]);
   await t.send("POST", "/api/import", { all: true });
   const all = await sessions(t);
   expect(all[`${PARENT}:agent-1`]).toMatchObject({ messageCount: 3, copiedMessages: 3, forkedFrom: null });
@@ -111,12 +111,12 @@ it("counts once what a sub-agent repeats: of its parent, and of the sub-agent it
 
 it("compares a fork again with an origin that was deleted and comes back with more", async () => {
   const t = await start();
-  write(pathOf(t, PARENT), turn(1));
+  write(toPath(t, PARENT), turn(1));
   await new Promise((resolve) => setImmediate(resolve));
-  write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy")]);
+  write(toPath(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy")]);
   await t.send("POST", "/api/import", { all: true });
   await t.send("DELETE", `/api/sessions/claude-code:${PARENT}`);
-  write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
+  write(toPath(t, PARENT), [...turn(1), ...turn(2)]);
   await t.json("/api/scan");
   await importOnly(t, PARENT);
   expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 0, copiedMessages: 6 });
@@ -125,9 +125,9 @@ it("compares a fork again with an origin that was deleted and comes back with mo
 it("settles at the next run what one left open that was stopped as it had stored all, though no log changed since", async () => {
   const home = await makeTempDir();
   const first = await start(home);
-  write(pathOf(first, PARENT), [...turn(1), ...turn(2)]);
+  write(toPath(first, PARENT), [...turn(1), ...turn(2)]);
   await new Promise((resolve) => setImmediate(resolve));
-  write(pathOf(first, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
+  write(toPath(first, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
   let closed: Promise<void> | undefined;
   first.kernel.hooks.hook("session:replaced", () => {
     closed ??= first.close();
@@ -147,9 +147,9 @@ it("settles at the next run what one left open that was stopped as it had stored
 it("a kill between two writes of a run counts no reply twice", async () => {
   const home = await makeTempDir();
   const first = await start(home);
-  write(pathOf(first, PARENT), [...turn(1), ...turn(2)]);
+  write(toPath(first, PARENT), [...turn(1), ...turn(2)]);
   await new Promise((resolve) => setImmediate(resolve));
-  write(pathOf(first, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
+  write(toPath(first, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
   // What a kill right after the first write leaves: the fork is stored, and the parent is about to take its replies back.
   const killed = join(home, "killed");
   first.kernel.hooks.hook("session:replaced", () => {

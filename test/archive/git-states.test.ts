@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-const framesOf = (text: string): Frame[] =>
+const toFrames = (text: string): Frame[] =>
   text
     .split("\n\n")
     .filter((block) => block.startsWith("data: "))
@@ -38,7 +38,7 @@ describe("GET /projects/git", () => {
     const response = await t.fetch("/api/projects/git");
     expect(response.headers.get("content-type")).toMatch("text/event-stream");
     const text = await response.text();
-    const frames = framesOf(text);
+    const frames = toFrames(text);
     expect(frames).toHaveLength(whole.length);
     expect(Object.fromEntries(frames.map((one) => [one.id, one.git]))).toEqual(
       Object.fromEntries(whole.map((one) => [one.id, one.git])),
@@ -49,7 +49,7 @@ describe("GET /projects/git", () => {
   it("reads the work tree each time, and of one project only when asked", async () => {
     const one = (await t.json<Listed[]>("/api/projects")).find((project) => project.git !== null);
     if (!one?.path) throw new Error("The sample data has no repository");
-    const ask = async () => framesOf(await (await t.fetch(`/api/projects/git?project=${one.id}`)).text());
+    const ask = async () => toFrames(await (await t.fetch(`/api/projects/git?project=${one.id}`)).text());
     expect(await ask()).toEqual([{ id: one.id, git: one.git }]);
     mkdirSync(join(one.path, "new"), { recursive: true });
     writeFileSync(join(one.path, "new/file.txt"), "new\n");

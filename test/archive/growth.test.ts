@@ -3,7 +3,7 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SqlValue } from "sessarc";
 import { expect, it } from "vitest";
-import { partsOf } from "../../plugins/archive/catalogue/types.ts";
+import { toParts } from "../../plugins/archive/catalogue/types.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { createTestKernel } from "../kernel.ts";
 
@@ -142,7 +142,7 @@ it("P8: keeps no more memory for the signature of a small part than it is large:
   await writeFile(path, reply(0, 0));
   await t.send("POST", "/api/import", { all: true });
   const { id, parts } = await t.kernel.inject("archive/open").row(`claude-code:${uuid(0)}`);
-  for (const part of partsOf({ parts })) {
+  for (const part of toParts({ parts })) {
     const { sidecars } = await t.kernel.storage.transcripts.index(id, part);
     expect(sidecars.length).toBeGreaterThan(0);
     expect(sidecars.buffer.byteLength).toBe(sidecars.length);

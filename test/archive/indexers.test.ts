@@ -52,7 +52,7 @@ const start = (...plugins: Plugin[]) =>
   createTestKernel({ home, plugins: [...defaultPlugins(), ...plugins], config: { sync: false } });
 const importAll = async (t: TestKernel) =>
   expect(await t.send("POST", "/api/import", { all: true })).toMatchObject({ body: { failed: [] } });
-const rowsOf = (t: TestKernel, name: string) =>
+const readRows = (t: TestKernel, name: string) =>
   t.kernel.storage.db.all<{ session: string; events: number; seqs: string; version: number }>(
     `select * from ${name}_row order by session`,
   );
@@ -63,7 +63,7 @@ it("sees each event once, also those of a log that grew", async () => {
   await write(1, "/w/a", "/w/b");
   await write(2, "/w/a");
   await importAll(t);
-  expect(await rowsOf(t, "count")).toMatchObject([
+  expect(await readRows(t, "count")).toMatchObject([
     { session: id(1), events: 2, seqs: "0,1" },
     { session: id(2), events: 1, seqs: "0" },
   ]);
@@ -71,10 +71,10 @@ it("sees each event once, also those of a log that grew", async () => {
     await appendFile(log(1), read(more));
     await importAll(t);
   }
-  expect((await rowsOf(t, "count"))[0]).toMatchObject({ events: 4, seqs: "0,1,2,3" });
+  expect((await readRows(t, "count"))[0]).toMatchObject({ events: 4, seqs: "0,1,2,3" });
   await write(1, "/w/e");
   await importAll(t);
-  expect((await rowsOf(t, "count"))[0]).toMatchObject({ events: 1, seqs: "0" });
+  expect((await readRows(t, "count"))[0]).toMatchObject({ events: 1, seqs: "0" });
 });
 
 it("its rows go with the session", async () => {
@@ -83,7 +83,7 @@ it("its rows go with the session", async () => {
   await write(2, "/w/a");
   await importAll(t);
   await t.send("DELETE", `/api/sessions/${encodeURIComponent(id(1))}`);
-  expect((await rowsOf(t, "count")).map(({ session }) => session)).toEqual([id(2)]);
+  expect((await readRows(t, "count")).map(({ session }) => session)).toEqual([id(2)]);
   expect(await t.kernel.storage.db.all("select session from indexed where indexer = 'count'")).toEqual([
     { session: id(2) },
   ]);
@@ -97,8 +97,8 @@ it.each([
   const t = await start(await counting("count", broken), await counting("other"));
   await write(1, "/w/a", "/w/b");
   await importAll(t);
-  expect(await rowsOf(t, "count")).toEqual([]);
-  expect(await rowsOf(t, "other")).toMatchObject([{ events: 2 }]);
+  expect(await readRows(t, "count")).toEqual([]);
+  expect(await readRows(t, "other")).toMatchObject([{ events: 2 }]);
   expect(await t.json(`/api/sessions/${encodeURIComponent(id(1))}`)).toMatchObject({ session: { messageCount: 2 } });
   expect(await problems(t)).toEqual([
     expect.objectContaining({ plugin: "count", code: "INDEXER_FAILED", message: expect.stringContaining(reason) }),
@@ -126,13 +126,13 @@ it("another version, or a plugin that comes later, indexes what is stored, also 
   await rm(log(1));
   await t.close();
   t = await start(await counting("count", { version: 2 }), await counting("late"));
-  expect(await rowsOf(t, "count")).toMatchObject([{ version: 1 }]);
+  expect(await readRows(t, "count")).toMatchObject([{ version: 1 }]);
   await t.kernel.inject("archive/open").importer.prepare();
-  expect(await rowsOf(t, "count")).toMatchObject([{ version: 2, events: 2, seqs: "0,1" }]);
-  expect(await rowsOf(t, "late")).toMatchObject([{ events: 2 }]);
+  expect(await readRows(t, "count")).toMatchObject([{ version: 2, events: 2, seqs: "0,1" }]);
+  expect(await readRows(t, "late")).toMatchObject([{ events: 2 }]);
   await write(1, "/w/a");
   await importAll(t);
-  expect(await rowsOf(t, "count")).toMatchObject([{ version: 2, events: 1, seqs: "0" }]);
+  expect(await readRows(t, "count")).toMatchObject([{ version: 2, events: 1, seqs: "0" }]);
 });
 
 it("one that comes later reads a session together with another's next version", async () => {
@@ -142,13 +142,13 @@ it("one that comes later reads a session together with another's next version", 
   await t.close();
   t = await start(await counting("count", { version: 2 }), await counting("late"));
   await t.kernel.inject("archive/open").importer.prepare();
-  expect(await rowsOf(t, "count")).toMatchObject([{ version: 2 }]);
-  expect(await rowsOf(t, "late")).toMatchObject([{ seqs: "0" }]);
+  expect(await readRows(t, "count")).toMatchObject([{ version: 2 }]);
+  expect(await readRows(t, "late")).toMatchObject([{ seqs: "0" }]);
   for (const more of ["/w/b", "/w/c"]) {
     await appendFile(log(1), read(more));
     await importAll(t);
   }
-  expect(await rowsOf(t, "late")).toMatchObject([{ seqs: "0,1,2" }]);
+  expect(await readRows(t, "late")).toMatchObject([{ seqs: "0,1,2" }]);
 });
 
 it("rows of a session that is deleted while the plugin is not there go when it is back", async () => {
@@ -160,9 +160,9 @@ it("rows of a session that is deleted while the plugin is not there go when it i
   await t.send("DELETE", `/api/sessions/${encodeURIComponent(id(1))}`);
   await t.close();
   t = await start(await counting("count"));
-  expect(await rowsOf(t, "count")).toMatchObject([{ session: id(1) }, { session: id(2) }]);
+  expect(await readRows(t, "count")).toMatchObject([{ session: id(1) }, { session: id(2) }]);
   await t.kernel.inject("archive/open").importer.prepare();
-  expect(await rowsOf(t, "count")).toMatchObject([{ session: id(2) }]);
+  expect(await readRows(t, "count")).toMatchObject([{ session: id(2) }]);
   expect(await t.kernel.storage.db.all("select session from indexed where indexer = 'count'")).toEqual([
     { session: id(2) },
   ]);

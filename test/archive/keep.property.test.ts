@@ -84,21 +84,21 @@ it("whatever shrinks, vanishes, is replaced by a stub or comes back, nothing arc
       const t = await start();
       const logs = SOURCES.map(({ head, turn }) => [...head, ...turn(1), ...turn(2)]);
       const words = SOURCES.map(() => new Set<number>([1, 2]));
-      const pathOf = (n: number) => join(t.home, SOURCES[n]?.path ?? "");
-      const save = (n: number) => write(pathOf(n), logs[n] ?? []);
+      const toPath = (n: number) => join(t.home, SOURCES[n]?.path ?? "");
+      const save = (n: number) => write(toPath(n), logs[n] ?? []);
       SOURCES.forEach((_, n) => {
         save(n);
       });
       await sync(t);
-      let totals = await totalsOf(t);
+      let totals = await readTotals(t);
       for (const step of list) {
         const { id, head, turn } = SOURCES[step.source] as Source;
         const rows = step.turns.flatMap(turn);
-        const hidden = `${pathOf(step.source)}.away`;
+        const hidden = `${toPath(step.source)}.away`;
         if (step.do === "vanish") {
-          if (existsSync(pathOf(step.source))) renameSync(pathOf(step.source), hidden);
+          if (existsSync(toPath(step.source))) renameSync(toPath(step.source), hidden);
         } else if (step.do === "return") {
-          if (existsSync(hidden)) renameSync(hidden, pathOf(step.source));
+          if (existsSync(hidden)) renameSync(hidden, toPath(step.source));
         } else {
           const log = logs[step.source] ?? [];
           if (step.do === "append") log.push(...(log.length > 0 ? [] : head), ...rows);
@@ -108,19 +108,19 @@ it("whatever shrinks, vanishes, is replaced by a stub or comes back, nothing arc
             for (const n of step.turns) words[step.source]?.add(n);
         }
         await sync(t);
-        const now = await totalsOf(t);
+        const now = await readTotals(t);
         for (const [name, value] of Object.entries(totals))
           expect(`${name} ${now[name]}`).toBe(`${name} ${Math.max(value, now[name] ?? 0)}`);
         totals = now;
         const said = words[step.source] ?? new Set();
-        expect([...(await wordsOf(t, id))].filter((word) => said.has(word)).sort()).toEqual([...said].sort());
+        expect([...(await readWords(t, id))].filter((word) => said.has(word)).sort()).toEqual([...said].sort());
         for (const n of said) {
           const found = await t.json<{ results: { session: { id: string } }[] }>(`/api/search?q=word${n}`);
           expect(found.results.map((one) => one.session.id)).toContain(id);
         }
         // Each message once, in however many texts it stands.
         const turnsOf = (await t.json<Detail>(`/api/sessions/${id}`)).session;
-        expect(turnsOf.usage[Object.keys(turnsOf.usage)[0] ?? ""]?.output).toBe(outputOf(step.source, said));
+        expect(turnsOf.usage[Object.keys(turnsOf.usage)[0] ?? ""]?.output).toBe(toOutput(step.source, said));
       }
       await t.close();
     }),
@@ -128,14 +128,14 @@ it("whatever shrinks, vanishes, is replaced by a stub or comes back, nothing arc
   );
 });
 
-const outputOf = (n: number, said: ReadonlySet<number>) =>
+const toOutput = (n: number, said: ReadonlySet<number>) =>
   [...said].reduce((sum, turn) => sum + (SOURCES[n]?.id === geminiId ? 21 : turn), 0);
 
-const sumOf = (usage: SessionUsage) =>
+const addUp = (usage: SessionUsage) =>
   Object.values(usage).reduce((sum, tokens) => sum + Object.values(tokens).reduce((a, b) => a + b, 0), 0);
 
 /** All figures of the archive that may only grow. */
-async function totalsOf(t: TestKernel): Promise<Record<string, number>> {
+async function readTotals(t: TestKernel): Promise<Record<string, number>> {
   const totals: Record<string, number> = {};
   const { sessions } = await t.json<{ sessions: Session[] }>("/api/sessions");
   for (const { id, messageCount, errorCount, activeMs, usage, evidence } of sessions) {
@@ -143,7 +143,7 @@ async function totalsOf(t: TestKernel): Promise<Record<string, number>> {
       [`messages ${id}`]: messageCount,
       [`errors ${id}`]: errorCount,
       [`active ${id}`]: activeMs,
-      [`tokens ${id}`]: sumOf(usage),
+      [`tokens ${id}`]: addUp(usage),
       [`requests ${id}`]: evidence?.requests ?? 0,
     });
     const facts = await t.kernel.inject("archive").facts(id);
@@ -154,7 +154,7 @@ async function totalsOf(t: TestKernel): Promise<Record<string, number>> {
   return totals;
 }
 
-async function wordsOf(t: TestKernel, id: string): Promise<Set<number>> {
+async function readWords(t: TestKernel, id: string): Promise<Set<number>> {
   const { earlier } = await t.json<Detail>(`/api/sessions/${id}`);
   const words = new Set<number>();
   for (const version of [undefined, ...earlier.map((text) => text.version)]) {

@@ -48,7 +48,7 @@ function count(db: Database): { on: boolean; reads: string[]; statements: string
 }
 
 /** What the database was asked for one more turn of a session of so many. */
-async function costOf(turns: number) {
+async function computeCost(turns: number) {
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
   const log = join(t.home, ".claude/projects/-w-app", `${ID}.jsonl`);
   await writeTree(t.home, {
@@ -70,7 +70,7 @@ async function costOf(turns: number) {
 }
 
 it("an appended reply is stored with few reads and statements, however long the session is", async () => {
-  const [short, long] = [await costOf(3), await costOf(300)];
+  const [short, long] = [await computeCost(3), await computeCost(300)];
   expect(long).toEqual(short);
   expect(short.reads.length).toBeLessThanOrEqual(11);
   expect(short.statements.length).toBeLessThanOrEqual(20);

@@ -19,8 +19,8 @@ export const LOGS: readonly { tool: "claude-code" | "codex"; folder: Folder }[] 
   { tool: "claude-code", folder: null },
   { tool: "codex", folder: null },
 ];
-const keyOf = (n: number) => `${String(n).padStart(8, "0")}-0000-4000-8000-000000000000`;
-export const idOf = (n: number) => `${LOGS[n]?.tool}:${keyOf(n)}`;
+const toKey = (n: number) => `${String(n).padStart(8, "0")}-0000-4000-8000-000000000000`;
+export const toId = (n: number) => `${LOGS[n]?.tool}:${toKey(n)}`;
 
 export interface Log {
   folder: Folder;
@@ -121,8 +121,8 @@ export class Real {
   }
 
   write(n: number, folder: Folder, rows: readonly string[], replace: boolean): void {
-    const claudeLog = join(this.home, ".claude/projects/-x", `${keyOf(n)}.jsonl`);
-    const codexLog = join(this.home, ".codex/sessions/2026/11/01", `rollout-2026-11-01T10-00-00-${keyOf(n)}.jsonl`);
+    const claudeLog = join(this.home, ".claude/projects/-x", `${toKey(n)}.jsonl`);
+    const codexLog = join(this.home, ".codex/sessions/2026/11/01", `rollout-2026-11-01T10-00-00-${toKey(n)}.jsonl`);
     const isCodex = LOGS[n]?.tool === "codex";
     const path = isCodex ? codexLog : claudeLog;
     const cwd = folder === null ? {} : { cwd: join(this.home, "work", folder) };
@@ -132,7 +132,7 @@ export class Real {
         ? { timestamp, type: "response_item", payload: message(text) }
         : { type: "user", uuid: text, timestamp, ...cwd, message: { role: "user", content: text } },
     );
-    const head = isCodex && replace ? [{ timestamp, type: "session_meta", payload: { id: keyOf(n), timestamp } }] : [];
+    const head = isCodex && replace ? [{ timestamp, type: "session_meta", payload: { id: toKey(n), timestamp } }] : [];
     const text = [...head, ...lines].map((row) => `${JSON.stringify(row)}\n`).join("");
     mkdirSync(dirname(path), { recursive: true });
     if (replace) writeFileSync(path, text);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
-import { FOLDERS, idOf, LOGS, type Log, Model, Real } from "./model-world.ts";
+import { FOLDERS, LOGS, type Log, Model, Real, toId } from "./model-world.ts";
 
 type Command = fc.AsyncCommand<Model, Real>;
 
@@ -38,7 +38,7 @@ async function compare(model: Model, real: Real): Promise<void> {
     projectId,
   }));
   const expected = [...model.archived].map(([n, one]) => ({
-    id: idOf(n),
+    id: toId(n),
     name: one.name,
     messageCount: one.rows.size,
     projectId: model.placeOf(one),
@@ -58,8 +58,8 @@ async function compare(model: Model, real: Real): Promise<void> {
     from: [...(project.associatedFrom ?? [])].sort(),
   }));
   expect(got.sort(byId)).toEqual(wanted.sort(byId));
-  for (const n of model.archived.keys()) await expectStatus(real.call("GET", `/sessions/${idOf(n)}`), 200);
-  for (const n of model.deleted) await expectStatus(real.call("GET", `/sessions/${idOf(n)}`), 404);
+  for (const n of model.archived.keys()) await expectStatus(real.call("GET", `/sessions/${toId(n)}`), 200);
+  for (const n of model.deleted) await expectStatus(real.call("GET", `/sessions/${toId(n)}`), 404);
 }
 
 interface Listed {
@@ -84,7 +84,7 @@ const beside = {
     async run(model: Model, real: Real) {
       const one = model.archived.get(n);
       if (one) one.name = name;
-      await expectStatus(real.call("PATCH", `/sessions/${idOf(n)}`, { name }), one ? 200 : 404);
+      await expectStatus(real.call("PATCH", `/sessions/${toId(n)}`, { name }), one ? 200 : 404);
     },
     check: (model: Model) => model.archived.has(n),
   }),
@@ -133,7 +133,7 @@ const beside = {
     async run(model: Model, real: Real) {
       const known = model.archived.has(n);
       if (known) model.remove(n);
-      await expectStatus(real.call("DELETE", `/sessions/${idOf(n)}`), known ? 200 : 404);
+      await expectStatus(real.call("DELETE", `/sessions/${toId(n)}`), known ? 200 : 404);
     },
     check: (model: Model) => model.archived.has(n),
   }),
@@ -183,7 +183,7 @@ const commands = [
   log.map((n) =>
     command(`import ${n}`, async (model, real) => {
       model.import((other) => other === n, true);
-      await expectStatus(real.call("POST", "/import", { sessions: [idOf(n)] }), 200);
+      await expectStatus(real.call("POST", "/import", { sessions: [toId(n)] }), 200);
     }),
   ),
   project.map((p) =>
@@ -204,7 +204,7 @@ const commands = [
     command(`sync ${n}`, async (model, real) => {
       const known = model.archived.has(n);
       if (known) model.import((other) => other === n, true);
-      await expectStatus(real.call("POST", `/sessions/${idOf(n)}/sync`), known ? 200 : 404);
+      await expectStatus(real.call("POST", `/sessions/${toId(n)}/sync`), known ? 200 : 404);
     }),
   ),
   project.map((p) =>
@@ -257,7 +257,7 @@ const commands = [
         const one = model.archived.get(n);
         const absent = model.deleted.has(n) ? "deleted" : "new";
         const state = !one ? absent : one.edition === log.edition ? "imported" : "changed";
-        return { id: idOf(n), state, key: model.groupOf(n) };
+        return { id: toId(n), state, key: model.groupOf(n) };
       });
       expect(got.sort(byId)).toEqual(expected.sort(byId));
     }),

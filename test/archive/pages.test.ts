@@ -62,7 +62,7 @@ it("`cursor` continues after a page of messages as `after` does, and an invalid 
 
 describe("lists of sessions", () => {
   const key = (n: number) => `bbbbbbbb-0000-4000-8000-0000000000${String(n).padStart(2, "0")}`;
-  const idOf = (n: number) => `claude-code:${key(n)}`;
+  const toId = (n: number) => `claude-code:${key(n)}`;
   const titles = ["Größe ändern", "ПРИВЕТ мир", "100% sure_thing", "plain", "Σίσυφος"];
   let t: TestKernel;
 
@@ -83,7 +83,7 @@ describe("lists of sessions", () => {
     results?: { session: { id: string } }[];
     nextCursor: string | null;
   }
-  const idsOf = ({ sessions, results }: Page) =>
+  const toIds = ({ sessions, results }: Page) =>
     sessions?.map((one) => one.id) ?? results?.map((one) => one.session.id) ?? [];
 
   interface Listed {
@@ -122,7 +122,7 @@ describe("lists of sessions", () => {
       const page: Page = await priced.json(
         `/api/sessions?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
       );
-      seen.push(...idsOf(page));
+      seen.push(...toIds(page));
       cursor = page.nextCursor;
     }
     return seen;
@@ -152,13 +152,13 @@ describe("lists of sessions", () => {
       let arriving = 20;
       for (let cursor: string | null = ""; cursor !== null; ) {
         const page: Page = await t.json(`${path}limit=5${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-        seen.push(...idsOf(page));
+        seen.push(...toIds(page));
         cursor = page.nextCursor;
         write(arriving, arriving + 100);
         await t.send("POST", "/api/import", { all: true });
         arriving++;
       }
-      const before = Array.from({ length: 12 }, (_, n) => idOf(n));
+      const before = Array.from({ length: 12 }, (_, n) => toId(n));
       expect(new Set(seen).size).toBe(seen.length);
       expect(seen).toEqual(expect.arrayContaining(before));
     },
@@ -187,18 +187,18 @@ describe("lists of sessions", () => {
           `/api/sessions?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
         );
         expect([query, page.total]).toEqual([query, 9]);
-        seen.push(...idsOf(page));
+        seen.push(...toIds(page));
         cursor = page.nextCursor;
       }
       return seen;
     };
-    const undated = [0, 3, 6].map(idOf);
+    const undated = [0, 3, 6].map(toId);
     for (const limit of [1, 2, 4, 6, 9, 50]) {
       const recent = await walked(`limit=${limit}`);
-      expect(recent.slice(0, 6)).toEqual([8, 7, 5, 4, 2, 1].map(idOf));
+      expect(recent.slice(0, 6)).toEqual([8, 7, 5, 4, 2, 1].map(toId));
       expect(recent.slice(6).sort()).toEqual(undated);
       const oldest = await walked(`sort=oldest&limit=${limit}`);
-      expect(oldest.slice(0, 6)).toEqual([1, 2, 4, 5, 7, 8].map(idOf));
+      expect(oldest.slice(0, 6)).toEqual([1, 2, 4, 5, 7, 8].map(toId));
       expect(oldest.slice(6).sort()).toEqual(undated);
     }
     for (const wrong of ["recent:x1:a", "recent:u:a", "messages:u1:a"])
@@ -224,7 +224,7 @@ describe("lists of sessions", () => {
       } while (cursor);
       expect(new Set(seen).size).toBe(seen.length);
       if (q === "common") expect(seen).toHaveLength(all.total.sessions);
-      if (q === "plain") expect(seen).toEqual([idOf(3)]);
+      if (q === "plain") expect(seen).toEqual([toId(3)]);
       if (q === "nowhere at all") expect(seen).toEqual([]);
     }
   });
@@ -252,10 +252,10 @@ describe("lists of sessions", () => {
     const [first = ""] = await walk("sort=cost&limit=100");
     writePriced(6, { model: "dear", output: 9_000_000 });
     await priced.send("POST", "/api/import", { all: true });
-    expect(first).not.toBe(idOf(6));
-    expect((await walk("sort=cost&limit=100"))[0]).toBe(idOf(6));
-    await priced.send("DELETE", `/api/sessions/${idOf(6)}`);
-    expect(await walk("sort=cost&limit=3")).not.toContain(idOf(6));
+    expect(first).not.toBe(toId(6));
+    expect((await walk("sort=cost&limit=100"))[0]).toBe(toId(6));
+    await priced.send("DELETE", `/api/sessions/${toId(6)}`);
+    expect(await walk("sort=cost&limit=3")).not.toContain(toId(6));
   });
 
   it("a cursor that is invalid, or of another order, is refused", async () => {
@@ -273,13 +273,13 @@ describe("lists of sessions", () => {
   });
 
   it("`q` folds the case of every script, and takes % and _ as they are", async () => {
-    const found = async (q: string) => idsOf(await t.json<Page>(`/api/sessions?q=${encodeURIComponent(q)}`));
-    expect(await found("GRÖSSE Ä")).toEqual([idOf(0)]);
-    expect(await found("привет МИР")).toEqual([idOf(1)]);
-    expect(await found("ΣΊΣΥΦΟΣ")).toEqual([idOf(4)]);
-    expect(await found("0% SURE_")).toEqual([idOf(2)]);
+    const found = async (q: string) => toIds(await t.json<Page>(`/api/sessions?q=${encodeURIComponent(q)}`));
+    expect(await found("GRÖSSE Ä")).toEqual([toId(0)]);
+    expect(await found("привет МИР")).toEqual([toId(1)]);
+    expect(await found("ΣΊΣΥΦΟΣ")).toEqual([toId(4)]);
+    expect(await found("0% SURE_")).toEqual([toId(2)]);
     expect(await found("%ä")).toEqual([]);
-    expect(await found(key(3).toUpperCase())).toEqual([idOf(3)]);
+    expect(await found(key(3).toUpperCase())).toEqual([toId(3)]);
   });
 
   it("`kind`, `model` and `errors` narrow a list", async () => {
@@ -296,7 +296,7 @@ describe("lists of sessions", () => {
   });
 
   it("parameters narrow what the query says", async () => {
-    const found = async (query: string) => idsOf(await t.json<Page>(`/api/search?limit=100&${query}`)).length;
+    const found = async (query: string) => toIds(await t.json<Page>(`/api/search?limit=100&${query}`)).length;
     const all = await found("q=common");
     expect(all).toBeGreaterThan(11);
     expect(await found("q=common+tool:claude&tool=code")).toBe(all);

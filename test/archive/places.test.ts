@@ -13,8 +13,8 @@ interface Listed {
   projectId: string;
   messageCount: number;
 }
-const keyOf = (n: number) => `5e550000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const rowsOf = (n: number, cwd: string, key = keyOf(n), text = `question ${n}`) => {
+const toKey = (n: number) => `5e550000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const findRows = (n: number, cwd: string, key = toKey(n), text = `question ${n}`) => {
   const base = { sessionId: key, cwd, timestamp: `2026-11-20T09:00:0${n % 10}.000Z`, isSidechain: false };
   const message = { id: `m${n}`, role: "assistant", model: "m", usage: { input_tokens: 1, output_tokens: 1 } };
   return [
@@ -37,13 +37,13 @@ async function write(home: string, path: string, rows: readonly object[]): Promi
 async function inFolders(home: string, folders: readonly string[]): Promise<Map<string, string>> {
   const t = await createTestKernel({ home, plugins: defaultPlugins() });
   for (const [n, cwd] of folders.entries()) {
-    await write(home, `p${n}/${keyOf(n)}.jsonl`, rowsOf(n, cwd));
+    await write(home, `p${n}/${toKey(n)}.jsonl`, findRows(n, cwd));
     await (n === 0 ? t.send("POST", "/api/import", { all: true }) : t.send("POST", "/api/sync?wait=1"));
   }
-  const list = await sessionsOf(t);
-  return new Map(folders.map((cwd, n) => [cwd, list.find(({ id }) => id.endsWith(keyOf(n)))?.projectId ?? ""]));
+  const list = await readSessions(t);
+  return new Map(folders.map((cwd, n) => [cwd, list.find(({ id }) => id.endsWith(toKey(n)))?.projectId ?? ""]));
 }
-const sessionsOf = async (t: TestKernel, query = "") =>
+const readSessions = async (t: TestKernel, query = "") =>
   (await t.json<{ sessions: Listed[] }>(`/api/sessions?limit=100${query}`)).sessions;
 const git = (cwd: string, ...args: string[]) =>
   execFileSync("git", ["-C", cwd, "-c", "user.name=t", "-c", "user.email=t@e.x", ...args], { stdio: "pipe" });
@@ -114,12 +114,12 @@ describe("work trees that are gone", () => {
     git(app, "commit", "-q", "--allow-empty", "-m", "one");
     git(app, "worktree", "add", "-q", tree);
     const t = await createTestKernel({ home, plugins: defaultPlugins() });
-    await write(home, `p1/${keyOf(1)}.jsonl`, rowsOf(1, tree));
+    await write(home, `p1/${toKey(1)}.jsonl`, findRows(1, tree));
     await t.send("POST", "/api/import", { all: true });
     git(app, "worktree", "remove", tree);
-    await write(home, `p2/${keyOf(2)}.jsonl`, rowsOf(2, tree));
+    await write(home, `p2/${toKey(2)}.jsonl`, findRows(2, tree));
     await t.send("POST", "/api/sync?wait=1");
-    const list = await sessionsOf(t);
+    const list = await readSessions(t);
     expect(list).toHaveLength(2);
     expect(new Set(list.map(({ projectId }) => projectId)).size).toBe(1);
   });
@@ -203,12 +203,12 @@ describe("folders of Windows", () => {
 describe("sessions without a parent or without a message of their own", () => {
   it("are listed: sub-agents whose parent is not archived, until it is", async () => {
     const home = await makeTempDir();
-    const parent = keyOf(9);
-    await write(home, `-w-app/${parent}/subagents/agent-a1.jsonl`, rowsOf(1, "/w/app", parent, "the task of one"));
-    await write(home, `-w-app/${parent}/subagents/agent-a2.jsonl`, rowsOf(2, "/w/app", parent, "the task of two"));
+    const parent = toKey(9);
+    await write(home, `-w-app/${parent}/subagents/agent-a1.jsonl`, findRows(1, "/w/app", parent, "the task of one"));
+    await write(home, `-w-app/${parent}/subagents/agent-a2.jsonl`, findRows(2, "/w/app", parent, "the task of two"));
     const t = await createTestKernel({ home, plugins: defaultPlugins() });
     await t.send("POST", "/api/import", { all: true });
-    const top = () => sessionsOf(t, "&subagents=0");
+    const top = () => readSessions(t, "&subagents=0");
     const counts = async () =>
       (await t.json<{ sessionCount: number; subagentCount: number }[]>("/api/projects?git=0"))[0];
     expect((await top()).map(({ id }) => id).sort()).toEqual([
@@ -216,7 +216,7 @@ describe("sessions without a parent or without a message of their own", () => {
       `claude-code:${parent}:agent-a2`,
     ]);
     expect(await counts()).toMatchObject({ sessionCount: 2, subagentCount: 0 });
-    await write(home, `-w-app/${parent}.jsonl`, rowsOf(3, "/w/app", parent));
+    await write(home, `-w-app/${parent}.jsonl`, findRows(3, "/w/app", parent));
     await t.send("POST", "/api/sync?wait=1");
     expect((await top()).map(({ id }) => id)).toEqual([`claude-code:${parent}`]);
     expect(await counts()).toMatchObject({ sessionCount: 1, subagentCount: 2 });
@@ -224,23 +224,23 @@ describe("sessions without a parent or without a message of their own", () => {
 
   it("are not listed: copies without a message of their own, and a search shows one hit", async () => {
     const home = await makeTempDir();
-    const rows = rowsOf(1, "/w/app", keyOf(1), "a needle");
-    await write(home, `-w-app/${keyOf(1)}.jsonl`, rows);
+    const rows = findRows(1, "/w/app", toKey(1), "a needle");
+    await write(home, `-w-app/${toKey(1)}.jsonl`, rows);
     const copy = rows.map((row) => ({
       ...row,
-      sessionId: keyOf(2),
-      forkedFrom: { sessionId: keyOf(1) },
+      sessionId: toKey(2),
+      forkedFrom: { sessionId: toKey(1) },
       sessionKind: "background",
     }));
-    await write(home, `-w-app/${keyOf(2)}.jsonl`, copy);
+    await write(home, `-w-app/${toKey(2)}.jsonl`, copy);
     const t = await createTestKernel({ home, plugins: defaultPlugins() });
     await t.send("POST", "/api/import", { all: true });
-    expect((await sessionsOf(t, "&subagents=0")).map(({ id }) => id)).toEqual([`claude-code:${keyOf(1)}`]);
+    expect((await readSessions(t, "&subagents=0")).map(({ id }) => id)).toEqual([`claude-code:${toKey(1)}`]);
     const { results } = await t.json<{ results: { session: Listed }[] }>("/api/search?q=needle");
-    expect(results.map(({ session }) => session.id)).toEqual([`claude-code:${keyOf(1)}`]);
-    await write(home, `-w-app/${keyOf(2)}.jsonl`, [...copy, ...rowsOf(4, "/w/app", keyOf(2), "went on")]);
+    expect(results.map(({ session }) => session.id)).toEqual([`claude-code:${toKey(1)}`]);
+    await write(home, `-w-app/${toKey(2)}.jsonl`, [...copy, ...findRows(4, "/w/app", toKey(2), "went on")]);
     await t.send("POST", "/api/sync?wait=1");
-    expect(await sessionsOf(t, "&subagents=0")).toHaveLength(2);
+    expect(await readSessions(t, "&subagents=0")).toHaveLength(2);
     await rm(join(home, ".claude"), { recursive: true });
   });
 });

@@ -22,14 +22,14 @@ import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { LONG } from "../rounds.ts";
 
 const start = () => createTestKernel({ plugins: [archive(), claude()] });
-const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const idOf = (n: number) => `claude-code:${keyOf(n)}`;
+const toKey = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const toId = (n: number) => `claude-code:${toKey(n)}`;
 const row = (n: number, text: string) =>
   `${JSON.stringify({ type: "user", uuid: `u${n}`, timestamp: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString(), message: { role: "user", content: text } })}\n`;
 
 let clock = Date.now() / 1000 - 86_400 * 30;
 function write(t: TestKernel, n: number, text: string): void {
-  const path = join(t.home, ".claude/projects/-w-app", `${keyOf(n)}.jsonl`);
+  const path = join(t.home, ".claude/projects/-w-app", `${toKey(n)}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   utimesSync(path, ++clock, clock);
@@ -66,13 +66,13 @@ it("a slow reader of a long session gets all of it while the session is replaced
   const rows = Array.from({ length: 3_000 }, (_, n) => row(n, `text ${n} ${"words ".repeat(40)}`));
   write(t, 1, rows.join(""));
   await importAll(t);
-  const response = await t.fetch(`/api/sessions/${idOf(1)}/messages`);
+  const response = await t.fetch(`/api/sessions/${toId(1)}/messages`);
   const reader = response.body?.getReader();
   if (!reader) throw new Error("no body");
   const chunks = [(await reader.read()).value ?? new Uint8Array()];
   write(t, 1, rows.slice(0, 10).join(""));
   await importAll(t);
-  await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+  await t.send("DELETE", `/api/sessions/${toId(1)}`);
   for (let step = await reader.read(); !step.done; step = await reader.read()) chunks.push(step.value);
   const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: object[] };
   expect(messages).toHaveLength(3_000);
@@ -87,17 +87,17 @@ it("responses that no client reads hold a block each, and nothing once their rea
   const { stats } = t.kernel.storage.transcripts;
   const whole = async () => {
     const before = stats.inflated;
-    await (await t.fetch(`/api/sessions/${idOf(1)}/messages`)).text();
+    await (await t.fetch(`/api/sessions/${toId(1)}/messages`)).text();
     return stats.inflated - before;
   };
   const chunks = await whole();
   expect(chunks).toBeGreaterThan(60);
   const before = stats.inflated;
-  const unread = await Promise.all(Array.from({ length: 20 }, () => t.fetch(`/api/sessions/${idOf(1)}/messages`)));
+  const unread = await Promise.all(Array.from({ length: 20 }, () => t.fetch(`/api/sessions/${toId(1)}/messages`)));
   // One that is read to its end gives the others all the time they would need.
   await whole();
   expect((stats.inflated - before - chunks) / unread.length).toBeLessThanOrEqual(8);
-  await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+  await t.send("DELETE", `/api/sessions/${toId(1)}`);
   expect(await t.kernel.storage.transcripts.keys()).not.toEqual([]);
   await Promise.all(unread.map(({ body }) => body?.cancel()));
   await expect.poll(() => t.kernel.storage.transcripts.keys()).toEqual([]);
@@ -144,12 +144,12 @@ it.each([
   await importAll(t);
   harm(path);
   const found = await t.json<Found>("/api/search?q=needle");
-  expect(found.results.map((one) => one.session.id)).toEqual([idOf(2)]);
+  expect(found.results.map((one) => one.session.id)).toEqual([toId(2)]);
   expect(found.damaged).toBe(1);
   await t.kernel.inject("importer").idle();
   const isRepaired = end === "it is repaired from its log";
   const then = await t.json<Found>("/api/search?q=needle");
-  expect(then.results.map((one) => one.session.id).sort()).toEqual(isRepaired ? [idOf(1), idOf(2)] : [idOf(2)]);
+  expect(then.results.map((one) => one.session.id).sort()).toEqual(isRepaired ? [toId(1), toId(2)] : [toId(2)]);
   expect(then.damaged).toBe(isRepaired ? 0 : 1);
 });
 
@@ -177,7 +177,7 @@ it("a damaged transcript without a log is reported by status and doctor", async 
   expect(report.checks).toContainEqual(expect.objectContaining({ name: "transcripts", status: "fail" }));
   await t.kernel.inject("importer").idle();
   expect(await t.json("/api/status")).toMatchObject({ storage: { damaged: 1 } });
-  expect((await t.fetch(`/api/sessions/${idOf(1)}`)).status).toBe(200);
+  expect((await t.fetch(`/api/sessions/${toId(1)}`)).status).toBe(200);
   // Nothing was found in what could be read: that is no "at least 0".
   expect(await t.json("/api/search?q=needle")).toMatchObject({ total: { sessions: 0, relation: "eq" }, damaged: 1 });
   expect(await t.json("/api/search/total?q=needle")).toMatchObject({ sessions: 0, relation: "eq", damaged: 1 });
@@ -191,14 +191,14 @@ it("after delete and import again nothing kept answers the old text", async () =
   write(t, 1, row(1, "old needle"));
   await importAll(t);
   expect((await t.json<Found>("/api/search?q=needle")).results).toHaveLength(1);
-  const before = await t.kernel.inject("archive/open").row(idOf(1));
-  await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+  const before = await t.kernel.inject("archive/open").row(toId(1));
+  await t.send("DELETE", `/api/sessions/${toId(1)}`);
   write(t, 1, row(1, "new thread"));
   await t.json("/api/scan");
-  await t.send("POST", "/api/import", { sessions: [idOf(1)] });
+  await t.send("POST", "/api/import", { sessions: [toId(1)] });
   expect((await t.json<Found>("/api/search?q=needle")).results).toHaveLength(0);
   expect((await t.json<Found>("/api/search?q=thread")).results).toHaveLength(1);
-  expect((await t.kernel.inject("archive/open").row(idOf(1))).generation).toBeGreaterThan(before.generation);
+  expect((await t.kernel.inject("archive/open").row(toId(1))).generation).toBeGreaterThan(before.generation);
 });
 
 it("of two searches at once none is stale", async () => {
@@ -206,7 +206,7 @@ it("of two searches at once none is stale", async () => {
   write(t, 1, row(1, "first needle"));
   await importAll(t);
   await t.json("/api/search?q=needle");
-  appendFileSync(join(t.home, ".claude/projects/-w-app", `${keyOf(1)}.jsonl`), row(2, "second needle"));
+  appendFileSync(join(t.home, ".claude/projects/-w-app", `${toKey(1)}.jsonl`), row(2, "second needle"));
   write(t, 2, row(3, "third needle"));
   await importAll(t);
   const answers = await Promise.all([1, 2, 3].map(() => t.json<Found>("/api/search?q=needle")));
@@ -230,11 +230,11 @@ describe("a transcript with a flipped bit, before anybody read it", () => {
     return path;
   }
   const whole = async (t: TestKernel) =>
-    (await t.fetch(`/api/sessions/${idOf(1)}/messages`)).text().then((text) => text.includes("needle one"));
+    (await t.fetch(`/api/sessions/${toId(1)}/messages`)).text().then((text) => text.includes("needle one"));
 
   it.each([
-    ["session sync", (t: TestKernel) => t.send("POST", `/api/sessions/${idOf(1)}/sync`)],
-    ["import by name", (t: TestKernel) => t.send("POST", "/api/import", { sessions: [idOf(1)] })],
+    ["session sync", (t: TestKernel) => t.send("POST", `/api/sessions/${toId(1)}/sync`)],
+    ["import by name", (t: TestKernel) => t.send("POST", "/api/import", { sessions: [toId(1)] })],
     ["the doctor with --fix", (t: TestKernel) => checkTranscripts(t.kernel, true)],
   ] as const)("%s repairs it", async (_, repair) => {
     const t = await start();

@@ -17,20 +17,20 @@ async function imported(t: TestKernel, key: string, cwd: string): Promise<string
   await t.send("POST", "/api/import", { all: true });
   return path;
 }
-const resumeOf = async (t: TestKernel, key: string) =>
+const readResume = async (t: TestKernel, key: string) =>
   (await t.json<{ resume: { command: string } | null }>(`/api/sessions/${encodeURIComponent(`claude-code:${key}`)}`))
     .resume;
 
-const pluginOf = (adapter: Adapter): AdapterPlugin => ({ name: "adapter:claude-code", adapter });
+const toPlugin = (adapter: Adapter): AdapterPlugin => ({ name: "adapter:claude-code", adapter });
 
 describe.skipIf(process.platform === "win32")("resuming a session", () => {
   it("goes to its folder and resumes it there; without its log there is nothing to resume", async () => {
     const t = await createTestKernel({ plugins: [archive(), claude()] });
     const path = await imported(t, KEY, "/w/it's here");
-    expect(await resumeOf(t, KEY)).toMatchObject({ command: `cd '/w/it'\\''s here' && claude --resume ${KEY}` });
+    expect(await readResume(t, KEY)).toMatchObject({ command: `cd '/w/it'\\''s here' && claude --resume ${KEY}` });
     await rm(path);
     await t.send("POST", "/api/import", { all: true });
-    expect(await resumeOf(t, KEY)).toBeNull();
+    expect(await readResume(t, KEY)).toBeNull();
   });
 
   it.each(["a;rm -rf x", "$(id)", "-rf", "a b"])("a log named %j gives no command", async (key) => {
@@ -41,15 +41,15 @@ describe.skipIf(process.platform === "win32")("resuming a session", () => {
         for await (const ref of adapter.scan(root, env)) yield { ...ref, key };
       },
     };
-    const t = await createTestKernel({ plugins: [archive(), pluginOf(renamed)] });
+    const t = await createTestKernel({ plugins: [archive(), toPlugin(renamed)] });
     await imported(t, KEY, "/w/app");
     expect((await t.json<{ sessions: object[] }>("/api/sessions")).sessions).toHaveLength(1);
-    expect(await resumeOf(t, key)).toBeNull();
+    expect(await readResume(t, key)).toBeNull();
   });
 
   it("a folder with a line end is not gone to", async () => {
     const t = await createTestKernel({ plugins: [archive(), claude()] });
     await imported(t, KEY, "/w/app\nrm -rf x");
-    expect(await resumeOf(t, KEY)).toMatchObject({ command: `claude --resume ${KEY}` });
+    expect(await readResume(t, KEY)).toMatchObject({ command: `claude --resume ${KEY}` });
   });
 });

@@ -8,11 +8,11 @@ import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
-const idOf = (n: number) => `claude-code:${String(n).padStart(8, "0")}-0000-4000-8000-000000000000`;
+const toId = (n: number) => `claude-code:${String(n).padStart(8, "0")}-0000-4000-8000-000000000000`;
 
 /** A log last written `daysAgo`. */
 async function log(home: string, n: number, daysAgo: number, text = "hello"): Promise<string> {
-  const path = join(home, ".claude/projects/-x", `${idOf(n).slice(12)}.jsonl`);
+  const path = join(home, ".claude/projects/-x", `${toId(n).slice(12)}.jsonl`);
   const at = new Date(Date.now() - daysAgo * 86_400_000);
   const row = { type: "user", uuid: `u${n}`, timestamp: at.toISOString(), message: { role: "user", content: text } };
   await mkdir(dirname(path), { recursive: true });
@@ -21,16 +21,16 @@ async function log(home: string, n: number, daysAgo: number, text = "hello"): Pr
   return path;
 }
 
-async function statusOf(t: TestKernel) {
+async function readStatus(t: TestKernel) {
   return (await t.json<{ retention: unknown[] }>("/api/status")).retention;
 }
-async function doctorOf({ kernel }: TestKernel) {
+async function readDoctor({ kernel }: TestKernel) {
   const report = { checks: [], fix: false };
   await kernel.hooks.callHook("doctor:check", report);
   return report.checks.filter((check: { name: string }) => check.name.endsWith("retention"));
 }
 
-const pluginOf = (adapter: Adapter): AdapterPlugin => ({ name: "adapter:claude-code", adapter });
+const toPlugin = (adapter: Adapter): AdapterPlugin => ({ name: "adapter:claude-code", adapter });
 
 describe("retention", () => {
   it("counts logs due within a week, those archived as they are, and those that are not", async () => {
@@ -39,13 +39,13 @@ describe("retention", () => {
     await log(t.home, 2, 29);
     await log(t.home, 3, 22);
     await log(t.home, 4, 26);
-    expect(await statusOf(t)).toEqual([]);
+    expect(await readStatus(t)).toEqual([]);
     await t.json("/api/scan");
     const rule = { tool: "claude-code", days: 30, source: "default" };
-    expect(await statusOf(t)).toEqual([{ ...rule, dueWithin7Days: 3, archived: 0, notArchived: 3 }]);
-    await t.send("POST", "/api/import", { sessions: [idOf(1), idOf(2), idOf(3)] });
-    expect(await statusOf(t)).toEqual([{ ...rule, dueWithin7Days: 3, archived: 2, notArchived: 1 }]);
-    expect(await doctorOf(t)).toMatchObject([
+    expect(await readStatus(t)).toEqual([{ ...rule, dueWithin7Days: 3, archived: 0, notArchived: 3 }]);
+    await t.send("POST", "/api/import", { sessions: [toId(1), toId(2), toId(3)] });
+    expect(await readStatus(t)).toEqual([{ ...rule, dueWithin7Days: 3, archived: 2, notArchived: 1 }]);
+    expect(await readDoctor(t)).toMatchObject([
       {
         name: "claude-code retention",
         status: "warn",
@@ -53,13 +53,13 @@ describe("retention", () => {
       },
     ]);
     // What was deleted from the archive on purpose is not missed, and what changed since is not archived.
-    await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+    await t.send("DELETE", `/api/sessions/${toId(1)}`);
     await log(t.home, 2, 28, "another text");
     await t.json("/api/scan");
-    expect(await statusOf(t)).toEqual([{ ...rule, dueWithin7Days: 2, archived: 0, notArchived: 2 }]);
+    expect(await readStatus(t)).toEqual([{ ...rule, dueWithin7Days: 2, archived: 0, notArchived: 2 }]);
     await t.send("POST", "/api/sync?wait=1");
-    expect(await statusOf(t)).toEqual([{ ...rule, dueWithin7Days: 2, archived: 2, notArchived: 0 }]);
-    expect(await doctorOf(t)).toMatchObject([{ status: "ok", detail: expect.stringContaining("all archived") }]);
+    expect(await readStatus(t)).toEqual([{ ...rule, dueWithin7Days: 2, archived: 2, notArchived: 0 }]);
+    expect(await readDoctor(t)).toMatchObject([{ status: "ok", detail: expect.stringContaining("all archived") }]);
   });
 
   it("takes the tool's own setting, and knows without a scan what is archived", async () => {
@@ -71,7 +71,7 @@ describe("retention", () => {
     await first.send("POST", "/api/import", { all: true });
     await first.kernel.close();
     const second = await createTestKernel({ home, plugins: [archive(), claude()] });
-    expect(await statusOf(second)).toEqual([
+    expect(await readStatus(second)).toEqual([
       {
         tool: "claude-code",
         days: 90,
@@ -97,11 +97,11 @@ describe("retention", () => {
         yield* claude().adapter.scan(root, env);
       },
     };
-    const t = await createTestKernel({ plugins: [archive(), pluginOf(counting)] });
+    const t = await createTestKernel({ plugins: [archive(), toPlugin(counting)] });
     await log(t.home, 1, 25);
     await t.json("/api/scan");
     const before = scans;
-    for (let i = 0; i < 5; i++) await statusOf(t);
+    for (let i = 0; i < 5; i++) await readStatus(t);
     expect([scans - before, asked]).toEqual([0, 1]);
   });
 });

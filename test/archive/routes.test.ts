@@ -37,7 +37,7 @@ async function call(method: string, path: string, body?: unknown): Promise<Answe
 }
 
 const uuid = (n: number) => `${String(n).padStart(8, "0")}-0000-4000-8000-000000000000`;
-const idOf = (n: number) => `claude-code:${uuid(n)}`;
+const toId = (n: number) => `claude-code:${uuid(n)}`;
 
 interface Row {
   role: "user" | "assistant";
@@ -162,10 +162,10 @@ describe("projects", () => {
     ]);
     const synced = (await call("POST", `/projects/${real.id}/sync`)).body;
     expect(synced).toMatchObject({ imported: 1 });
-    expect((await call("GET", `/sessions/${idOf(1)}`)).body.session.projectId).toBe(real.id);
+    expect((await call("GET", `/sessions/${toId(1)}`)).body.session.projectId).toBe(real.id);
     const restored = (await call("POST", `/projects/${virtual.id}/unlink`)).body;
     expect(restored).toMatchObject({ id: virtual.id, virtual: true, sessionCount: 1 });
-    expect((await call("GET", `/sessions/${idOf(1)}`)).body.session.projectId).toBe(virtual.id);
+    expect((await call("GET", `/sessions/${toId(1)}`)).body.session.projectId).toBe(virtual.id);
   });
 });
 
@@ -177,7 +177,7 @@ describe("messages", () => {
     );
     session(1, "/w/app", rows);
     await importAll();
-    const path = `/sessions/${idOf(1)}/messages`;
+    const path = `/sessions/${toId(1)}/messages`;
     const seqs = (answer: Answer) => answer.body.messages.map((m: { seq: number }) => m.seq);
     const first = await call("GET", `${path}?limit=10`);
     expect(seqs(first)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -198,9 +198,9 @@ describe("messages", () => {
     session(1, "/w/app", rows);
     await importAll();
     const before = kernel.storage.transcripts.stats.inflated;
-    await call("GET", `/sessions/${idOf(1)}/messages?after=3000&limit=200`);
+    await call("GET", `/sessions/${toId(1)}/messages?after=3000&limit=200`);
     expect(kernel.storage.transcripts.stats.inflated - before).toBeLessThanOrEqual(2);
-    const { body } = await call("GET", `/sessions/${idOf(1)}/messages`);
+    const { body } = await call("GET", `/sessions/${toId(1)}/messages`);
     expect(body.messages).toHaveLength(6000);
     expect(body.messages[5999]).toMatchObject({ seq: 5999, kind: "user", at: "2026-11-01T10:00:00.000Z" });
   });
@@ -233,7 +233,7 @@ describe("search", () => {
       for (let n = 1; n <= 30; n++) {
         const texts = [...rows(n).map((row) => row.text), ...(n % 3 === 0 ? ["der Größenwahn 検索"] : [])];
         if (texts.some((text) => terms.every((term) => text.toLowerCase().includes(term.toLowerCase()))))
-          expected.push(idOf(n));
+          expected.push(toId(n));
       }
       const { body } = await call("GET", `/search?limit=100&q=${encodeURIComponent(q)}`);
       expect(body.results.map((r: { session: { id: string } }) => r.session.id).sort(), q).toEqual(expected.sort());
@@ -332,9 +332,9 @@ describe("search", () => {
       (await call("GET", `/search?q=${encodeURIComponent(q)}`)).body.results.map(
         (r: { session: { id: string } }) => r.session.id,
       );
-    expect(await ids("common project:one")).toEqual([idOf(1)]);
-    expect(await ids("common -project:one")).toEqual([idOf(2)]);
-    expect((await ids("common tool:claude")).sort()).toEqual([idOf(1), idOf(2)]);
+    expect(await ids("common project:one")).toEqual([toId(1)]);
+    expect(await ids("common -project:one")).toEqual([toId(2)]);
+    expect((await ids("common tool:claude")).sort()).toEqual([toId(1), toId(2)]);
     // No session has such a name: that is reported, as by every command.
     for (const [q, code] of [
       ["common tool:codex", "INVALID_INPUT"],
@@ -359,21 +359,21 @@ describe("deleting a log", () => {
     const old = Date.now() / 1000 - 3600;
     for (const path of [agent, join(companions, "subagents"), companions]) utimesSync(path, old, old);
     await importAll();
-    const { status, body } = await call("DELETE", `/sessions/${idOf(1)}/source-file`);
+    const { status, body } = await call("DELETE", `/sessions/${toId(1)}/source-file`);
     expect(status).toBe(200);
     expect(body.deleted).toContain(file);
     expect([existsSync(file), existsSync(companions)]).toEqual([false, false]);
-    const kept = (await call("GET", `/sessions/${idOf(1)}`)).body;
+    const kept = (await call("GET", `/sessions/${toId(1)}`)).body;
     expect(kept.session.source.missing).toBe(true);
     expect(kept.subagents).toHaveLength(1);
-    expect((await call("GET", `/sessions/${idOf(1)}/messages`)).body.messages).toHaveLength(1);
+    expect((await call("GET", `/sessions/${toId(1)}/messages`)).body.messages).toHaveLength(1);
   });
 
   it("deletes nothing where the archive cannot note it: the log may be all that is left", async () => {
     const file = session(1, "/w/app", [{ role: "user", text: "a" }]);
     await importAll();
     rmSync(join(home, "data"), { recursive: true });
-    const { status, body } = await call("DELETE", `/sessions/${idOf(1)}/source-file`);
+    const { status, body } = await call("DELETE", `/sessions/${toId(1)}/source-file`);
     expect([status, body.code, existsSync(file)]).toEqual([503, "STORAGE_REPLACED", true]);
   });
 
@@ -381,25 +381,25 @@ describe("deleting a log", () => {
     const file = session(1, "/w/app", [{ role: "user", text: "a" }]);
     await importAll();
     chmodSync(dirname(file), 0o500);
-    const { status, body } = await call("DELETE", `/sessions/${idOf(1)}/source-file`);
+    const { status, body } = await call("DELETE", `/sessions/${toId(1)}/source-file`);
     expect([status, body.code]).toEqual([409, "SOURCE_LEFT"]);
     expect(body.message).toContain(file);
-    expect((await call("GET", `/sessions/${idOf(1)}`)).body.session.source.missing).toBe(false);
+    expect((await call("GET", `/sessions/${toId(1)}`)).body.session.source.missing).toBe(false);
     chmodSync(dirname(file), 0o700);
-    expect((await call("DELETE", `/sessions/${idOf(1)}/source-file`)).status).toBe(200);
+    expect((await call("DELETE", `/sessions/${toId(1)}/source-file`)).status).toBe(200);
   });
 
   it("leaves a log alone that changed in the last minutes, is a link, or is unknown", async () => {
     const file = session(1, "/w/app", [{ role: "user", text: "a" }]);
     await importAll();
     utimesSync(file, Date.now() / 1000, Date.now() / 1000);
-    expect((await call("DELETE", `/sessions/${idOf(1)}/source-file`)).status).toBe(409);
+    expect((await call("DELETE", `/sessions/${toId(1)}/source-file`)).status).toBe(409);
     expect(existsSync(file)).toBe(true);
     expect((await call("DELETE", "/sessions/claude-code:nope/source-file")).status).toBe(404);
     const outside = join(home, "outside.jsonl");
     renameSync(file, outside);
     symlinkSync(outside, file);
-    expect((await call("DELETE", `/sessions/${idOf(1)}/source-file`)).status).toBe(409);
+    expect((await call("DELETE", `/sessions/${toId(1)}/source-file`)).status).toBe(409);
     expect(existsSync(outside)).toBe(true);
   });
 });

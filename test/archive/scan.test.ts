@@ -74,13 +74,13 @@ it("a scan holds what was there when it was asked for, also while another one is
   keys.push("two");
   begun = deferred();
   const later = [importer.scan(), importer.scan()];
-  const idsOf = ({ found }: Awaited<(typeof later)[number]>) => [...found.values()].map(({ id }) => id);
+  const toIds = ({ found }: Awaited<(typeof later)[number]>) => [...found.values()].map(({ id }) => id);
   gates.pop()?.();
-  expect(idsOf(await first)).toEqual(["gated:one"]);
+  expect(toIds(await first)).toEqual(["gated:one"]);
   await begun.promise;
   expect(gates).toHaveLength(1);
   gates.pop()?.();
-  for (const scan of await Promise.all(later)) expect(idsOf(scan)).toEqual(["gated:one", "gated:two"]);
+  for (const scan of await Promise.all(later)) expect(toIds(scan)).toEqual(["gated:one", "gated:two"]);
   expect(importer.lastScan?.found.size).toBe(2);
 });
 

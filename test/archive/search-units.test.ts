@@ -5,7 +5,7 @@ import { ChunkBuilder, decodeChunk } from "../../core/storage/chunk.ts";
 import { compile, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { toSearched } from "../../plugins/archive/search/searched.ts";
-import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
+import { mayHold, toGrams, toSignature } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
 import { signed } from "./signed.ts";
 
@@ -16,14 +16,14 @@ const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => (
   ...over,
 });
 
-function chunkOf(events: readonly SessionEvent[]): SessionEvent[] {
+function toChunk(events: readonly SessionEvent[]): SessionEvent[] {
   const builder = new ChunkBuilder();
   for (const one of events) builder.add(one);
   return decodeChunk(builder.take().bytes);
 }
 
 function find(events: readonly SessionEvent[], q: string): number[] {
-  const found = [...matchesIn(toSearched(chunkOf(events)), compile(parseQuery(q)))];
+  const found = [...matchesIn(toSearched(toChunk(events)), compile(parseQuery(q)))];
   return found.flatMap((match) => match?.event.seq ?? []);
 }
 
@@ -46,7 +46,7 @@ const anyEvent = fc.record({
 describe("chunks", () => {
   it("have null for a number that JSON cannot hold", () => {
     const input: Json = JSON.parse('{"to":1e999,"from":[-1e999,-0],"said":"hello"}');
-    const chunk = chunkOf([event(0, { tool_input: input }), event(1, { text: "the next message" })]);
+    const chunk = toChunk([event(0, { tool_input: input }), event(1, { text: "the next message" })]);
     expect(chunk[0]?.tool_input).toEqual({ to: null, from: [null, 0], said: "hello" });
     expect(chunk[1]?.text).toBe("the next message");
   });
@@ -55,7 +55,7 @@ describe("chunks", () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 12 }), (parts) => {
         const events = parts.map((part, seq) => ({ seq, ...part }));
-        const chunk = chunkOf(events);
+        const chunk = toChunk(events);
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll("-0", "0"));
         events.forEach((original, i) => {
           expect(plain(chunk[i])).toEqual(plain(original));
@@ -80,7 +80,7 @@ describe("chunks", () => {
 
   it("keeps an own __proto__ key of a tool input as a plain key", () => {
     const input = JSON.parse('{"__proto__":{"x":"y"},"constructor":"z"}') as Json;
-    const back = chunkOf([event(0, { kind: "tool_use", tool_input: input })])[0]?.tool_input;
+    const back = toChunk([event(0, { kind: "tool_use", tool_input: input })])[0]?.tool_input;
     expect(JSON.stringify(back)).toBe(JSON.stringify(input));
     expect(({} as { x?: string }).x).toBeUndefined();
   });
@@ -100,7 +100,7 @@ describe("signatures", () => {
           const word = fold === "lower" ? cut.toLowerCase() : fold === "upper" ? cut.toUpperCase() : cut;
           fc.pre(word.length >= 3 && new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").test(body));
           const signature = signed(body);
-          expect(mayHold(signature, 0, signature.length, gramsOf([word]))).toBe(true);
+          expect(mayHold(signature, 0, signature.length, toGrams([word]))).toBe(true);
         },
       ),
       { numRuns: rounds(1000) },
@@ -116,14 +116,14 @@ describe("signatures", () => {
     ["\u{10400}\u{10401}xy", "\u{10428}\u{10429}XY"],
   ])("D11: finds %s by %s", (text, word) => {
     const signature = signed(text);
-    expect(mayHold(signature, 0, signature.length, gramsOf([word]))).toBe(true);
+    expect(mayHold(signature, 0, signature.length, toGrams([word]))).toBe(true);
     expect(find([event(0, { text })], word)).toEqual([0]);
   });
 
   it("rules out most chunks for a word they do not hold", () => {
     const text = Array.from({ length: 6_000 }, (_, i) => `word${i % 700} `).join("");
     const signature = signed(text);
-    expect(mayHold(signature, 0, signature.length, gramsOf(["quixotrillium"]))).toBe(false);
+    expect(mayHold(signature, 0, signature.length, toGrams(["quixotrillium"]))).toBe(false);
   });
 
   it("tell short words and other scripts apart: of 60 full chunks few pass that do not hold them", () => {
@@ -149,7 +149,7 @@ describe("signatures", () => {
     });
     const signatures = chunks.map((text) => signed(text));
     const passing = (needle: string) =>
-      signatures.filter((signature) => mayHold(signature, 0, signature.length, gramsOf([needle]))).length;
+      signatures.filter((signature) => mayHold(signature, 0, signature.length, toGrams([needle]))).length;
     expect(passing("qzj")).toBe(1);
     expect(passing("検索針")).toBeLessThanOrEqual(3);
     expect(passing("quixotrillium")).toBe(0);
@@ -166,7 +166,7 @@ describe("what rules a chunk out for a filter", () => {
     for (const one of events) builder.add(one);
     const { bytes, units, bounds } = builder.take();
     const compiled = compile(parseQuery(q));
-    const signature = signatureOf(bytes, units, bounds);
+    const signature = toSignature(bytes, units, bounds);
     return (
       !mayHoldAll(signature, 0, signature.length, compiled) || compiled.bytes?.test(bytes.toString("latin1")) === false
     );
@@ -252,7 +252,7 @@ describe("matching", () => {
   it.each(["", "-"])("lets others in between hundreds of words of one message (%s)", (sign) => {
     const words = Array.from({ length: 600 }, (_, n) => `w${n}x`);
     const text = sign === "" ? words.join(" ") : "none of them";
-    const chunk = toSearched(chunkOf([{ seq: 0, kind: "user", text }]));
+    const chunk = toSearched(toChunk([{ seq: 0, kind: "user", text }]));
     const found = [...matchesIn(chunk, compile(parseQuery(words.map((word) => sign + word).join(" "))))];
     expect(found.filter((match) => match !== null)).toEqual(chunk);
     expect(found.length).toBeGreaterThan(60);

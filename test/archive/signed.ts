@@ -1,9 +1,9 @@
 /** The signature of a text, or a tool input, that is one message's. */
 import type { Json } from "sessarc";
-import { signatureOf } from "../../plugins/archive/search/signature.ts";
+import { toSignature } from "../../plugins/archive/search/signature.ts";
 
 export function signed(said: Json): Uint8Array {
   const json = JSON.stringify(said);
   const bytes = Buffer.from(json);
-  return signatureOf(bytes, json.length, Uint32Array.of(0, bytes.length));
+  return toSignature(bytes, json.length, Uint32Array.of(0, bytes.length));
 }

@@ -128,7 +128,7 @@ describe("POST /sources", () => {
 
 describe("a session in two places", () => {
   const id = `claude-code:${ID}1`;
-  const pathOf = async (t: TestKernel) => t.kernel.inject("importer").lastScan?.found.get(id)?.ref.path;
+  const findPath = async (t: TestKernel) => t.kernel.inject("importer").lastScan?.found.get(id)?.ref.path;
 
   it("is the longest log, whichever folder has it, and the scan reports it", async () => {
     const t = await start();
@@ -137,7 +137,7 @@ describe("a session in two places", () => {
     const theirs = await writeLog(backup, 1, row("a") + row("b"));
     await add(t, backup);
     await t.send("POST", "/api/import", { all: true });
-    expect(await pathOf(t)).toBe(theirs);
+    expect(await findPath(t)).toBe(theirs);
     const { tools } = await t.json<{ tools: { tool: string; sessions: number; problems: object[] }[] }>("/api/scan");
     expect(tools.find((one) => one.tool === "claude-code")).toMatchObject({
       sessions: 1,
@@ -146,7 +146,7 @@ describe("a session in two places", () => {
     // The conversation goes on where it was held.
     await writeLog(join(t.home, ".claude"), 1, row("a") + row("b") + row("c"));
     expect((await t.send("POST", "/api/import", { all: true })).body).toMatchObject({ imported: 1 });
-    expect(await pathOf(t)).toBe(mine);
+    expect(await findPath(t)).toBe(mine);
     expect((await t.json<{ messages: unknown[] }>(`/api/sessions/${id}/messages`)).messages).toHaveLength(3);
   });
 

@@ -22,9 +22,9 @@ let folder: string;
 const said: { text: string; kind: "user" | "assistant"; at: number }[][] = [];
 const open: SearchIndex[] = [];
 
-const logOf = (n: number) =>
+const toLog = (n: number) =>
   join(t.home, ".claude/projects/-w-app", `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}.jsonl`);
-const rowsOf = (n: number, from = 0) =>
+const toRows = (n: number, from = 0) =>
   (said[n] ?? [])
     .slice(from)
     .map(({ text, kind, at }, i) => {
@@ -37,7 +37,7 @@ const rowsOf = (n: number, from = 0) =>
 beforeAll(async () => {
   t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
   folder = join(t.home, "counts");
-  mkdirSync(dirname(logOf(0)), { recursive: true });
+  mkdirSync(dirname(toLog(0)), { recursive: true });
   for (let n = 0; n < SESSIONS; n++) {
     said.push(
       Array.from({ length: 4 }, (_, i) => ({
@@ -46,11 +46,11 @@ beforeAll(async () => {
         at: began + n * 60_000 + i * 1000,
       })),
     );
-    writeFileSync(logOf(n), rowsOf(n));
+    writeFileSync(toLog(n), toRows(n));
   }
   await t.send("POST", "/api/import", { all: true });
   // One session's log lost its first message: that is in an earlier text from now on.
-  writeFileSync(logOf(3), rowsOf(3, 1));
+  writeFileSync(toLog(3), toRows(3, 1));
   await t.send("POST", "/api/import", { all: true });
 });
 afterAll(async () => {
@@ -65,7 +65,7 @@ function started(readOnly = false): SearchIndex {
   open.push(index);
   return index;
 }
-const bestOf = (index: SearchIndex, query: Query, more: Partial<SearchRequest> = {}) =>
+const readBest = (index: SearchIndex, query: Query, more: Partial<SearchRequest> = {}) =>
   index.search({ query, projects: null, limit: 5, sort: "relevance", budgetMs: 1e9, ...more });
 const total = (index: SearchIndex, query: Query) => index.total({ query, projects: null });
 
@@ -108,7 +108,7 @@ it("property: what is counted, or was counted before, is what a scan finds", asy
         const query = { ...parseQuery(filter.replace(",", " kind:")), terms, after, before };
         const { best, ...expected } = query.error ? { sessions: 0, messages: 0, best: [] } : scan(query);
         expect(await total(index, query)).toMatchObject({ ...expected, relation: "eq" });
-        const { results, total: all } = await bestOf(later, query);
+        const { results, total: all } = await readBest(later, query);
         expect(results.map(({ matchCount }) => matchCount)).toEqual(best.slice(0, 5));
         expect(all).toEqual({ sessions: expected.sessions, relation: "eq" });
         // A page of all that match: after some chunks in vain, jobs rule out the others.
@@ -128,7 +128,7 @@ it("a total is kept: when a log grew, only what is new since is counted", async 
   expect(await total(index, query)).toMatchObject({ ...before, stats: { inflated: SESSIONS + 1 } });
   expect(await total(index, query)).toMatchObject({ ...before, stats: { inflated: 0 } });
   said[7]?.push({ text: "and the more", kind: "user", at: began });
-  appendFileSync(logOf(7), rowsOf(7, 4));
+  appendFileSync(toLog(7), toRows(7, 4));
   await t.send("POST", "/api/import", { all: true });
   const grown = await total(index, query);
   expect(grown).toMatchObject({ ...before, messages: before.messages + 1 });
@@ -148,7 +148,7 @@ it("counts are stored: after a restart only what changed is counted, and a damag
   expect(await total(restarted(), query)).toMatchObject({ ...before, stats: { inflated: 0 } });
   expect(await total(restarted(), parseQuery("other"))).toMatchObject({ messages: scan(parseQuery("other")).messages });
   said[9]?.push({ text: "the last", kind: "user", at: began });
-  appendFileSync(logOf(9), rowsOf(9, 4));
+  appendFileSync(toLog(9), toRows(9, 4));
   await t.send("POST", "/api/import", { all: true });
   const grown = await total(restarted(), query);
   expect(grown.messages).toBe(before.messages + 1);
@@ -173,7 +173,7 @@ it("the best matches of what there was time for, then those behind: each session
   const ids: string[] = [];
   let pages = 0;
   for (let cursor: SearchRequest["cursor"]; ; pages++) {
-    const { results, next, total } = await bestOf(index, query, { budgetMs: 0, limit: 1_000, cursor });
+    const { results, next, total } = await readBest(index, query, { budgetMs: 0, limit: 1_000, cursor });
     ids.push(...results.map(({ id }) => id));
     expect(total.relation).toBe(next || cursor ? "gte" : "eq");
     expect(total.sessions).toBe(ids.length);
@@ -187,7 +187,7 @@ it("the best matches of what there was time for, then those behind: each session
 
 it("what could not be read is not kept as counted: the total reports it after a restart, too, and is whole once it can be", async () => {
   const { transcripts, dataDir } = t.kernel.storage;
-  const earlier = transcripts.keyOf(`claude-code:${basename(logOf(3), ".jsonl")}`, 1);
+  const earlier = transcripts.keyOf(`claude-code:${basename(toLog(3), ".jsonl")}`, 1);
   const path = join(dataDir, "transcripts", earlier.replace(":", "/"));
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.subarray(0, -1));

@@ -10,8 +10,8 @@ import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { indexByJobs } from "./by-jobs.ts";
 
-const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const logOf = (t: TestKernel, n: number) => join(t.home, ".claude/projects/-w-app", `${keyOf(n)}.jsonl`);
+const toKey = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const toLog = (t: TestKernel, n: number) => join(t.home, ".claude/projects/-w-app", `${toKey(n)}.jsonl`);
 const began = Date.now() - 3_600_000;
 const row = (n: number, text: string, uuid = `u${n}`) =>
   `${JSON.stringify({ type: n % 3 ? "assistant" : "user", uuid, timestamp: new Date(began + n * 100).toISOString(), cwd: "/w/app", message: { id: uuid, role: n % 3 ? "assistant" : "user", model: "m", content: [{ type: "text", text }] } })}\n`;
@@ -20,12 +20,12 @@ const words = (n: number) =>
 
 it("a total by jobs is that of the service: earlier texts, filters, every script, what is damaged", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
-  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  mkdirSync(dirname(toLog(t, 0)), { recursive: true });
   for (let n = 0; n < 6; n++)
-    writeFileSync(logOf(t, n), Array.from({ length: 120 }, (_, i) => row(i, words(i + n), `u${n}-${i}`)).join(""));
+    writeFileSync(toLog(t, n), Array.from({ length: 120 }, (_, i) => row(i, words(i + n), `u${n}-${i}`)).join(""));
   await t.send("POST", "/api/import", { all: true });
   // Half of it is an earlier text now.
-  writeFileSync(logOf(t, 1), Array.from({ length: 60 }, (_, i) => row(i, words(i + 1), `u1-${i}`)).join(""));
+  writeFileSync(toLog(t, 1), Array.from({ length: 60 }, (_, i) => row(i, words(i + 1), `u1-${i}`)).join(""));
   await t.send("POST", "/api/import", { all: true });
   const index = indexByJobs(t.kernel, 0.001, { folder: undefined, readOnly: true });
   const same = async (q: string) => {
@@ -45,8 +45,8 @@ it("a total by jobs is that of the service: earlier texts, filters, every script
 
 it("a total without a waiting client reads nothing more", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
-  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
-  for (let n = 0; n < 3; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
+  mkdirSync(dirname(toLog(t, 0)), { recursive: true });
+  for (let n = 0; n < 3; n++) writeFileSync(toLog(t, n), row(0, "the needle", `u${n}`));
   await t.send("POST", "/api/import", { all: true });
   const { transcripts } = t.kernel.storage;
   const read = transcripts.stats.bytesRead;
@@ -63,10 +63,10 @@ it("a total without a waiting client reads nothing more", async () => {
 
 it("a session whose first chunks do not match is on a later page, and in the total of the first", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
-  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  mkdirSync(dirname(toLog(t, 0)), { recursive: true });
   const long = (n: number) => row(n, `${n === 10 ? "zq " : ""}${"text ".repeat(13_200)}`, `u1-${n}`);
-  writeFileSync(logOf(t, 0), row(11, "zq", "u0"));
-  writeFileSync(logOf(t, 1), Array.from({ length: 11 }, (_, n) => long(n)).join(""));
+  writeFileSync(toLog(t, 0), row(11, "zq", "u0"));
+  writeFileSync(toLog(t, 1), Array.from({ length: 11 }, (_, n) => long(n)).join(""));
   await t.send("POST", "/api/import", { all: true });
   interface Page {
     results: { session: { id: string } }[];
@@ -75,11 +75,11 @@ it("a session whose first chunks do not match is on a later page, and in the tot
   }
   const first = await t.json<Page>("/api/search?q=zq&limit=1");
   expect(first).toMatchObject({
-    results: [{ session: { id: `claude-code:${keyOf(0)}` } }],
+    results: [{ session: { id: `claude-code:${toKey(0)}` } }],
     total: { sessions: 2, relation: "eq" },
   });
   const next = await t.json<Page>(`/api/search?q=zq&limit=1&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
-  expect(next).toMatchObject({ results: [{ session: { id: `claude-code:${keyOf(1)}` } }], nextCursor: null });
+  expect(next).toMatchObject({ results: [{ session: { id: `claude-code:${toKey(1)}` } }], nextCursor: null });
 
   // A client that disconnects while such a session is read stops that.
   const { kernel } = t;
@@ -110,8 +110,8 @@ it("a session whose first chunks do not match is on a later page, and in the tot
 
 it("what is found damaged in a text that was replaced meanwhile is not held against the new one", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
-  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
-  for (let n = 0; n < 2; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
+  mkdirSync(dirname(toLog(t, 0)), { recursive: true });
+  for (let n = 0; n < 2; n++) writeFileSync(toLog(t, n), row(0, "the needle", `u${n}`));
   await t.send("POST", "/api/import", { all: true });
   const { kernel } = t;
   const { transcripts } = kernel.storage;
@@ -148,22 +148,22 @@ it("what is found damaged in a text that was replaced meanwhile is not held agai
     index.search({ query: parseQuery(q), projects: null, limit: 5, sort: "recent", budgetMs: 1e9 });
   const before = search("absent");
   await waiting;
-  await t.send("DELETE", `/api/sessions/claude-code:${keyOf(0)}`);
-  await transcripts.remove(`claude-code:${keyOf(0)}`, [1]);
-  changes.mark([`claude-code:${keyOf(0)}`]);
+  await t.send("DELETE", `/api/sessions/claude-code:${toKey(0)}`);
+  await transcripts.remove(`claude-code:${toKey(0)}`, [1]);
+  changes.mark([`claude-code:${toKey(0)}`]);
   const after = search("the");
   // It has read the list once it asks for a directory.
   await kernel.storage.db.all("select 1");
   open();
   await before;
-  expect(await after).toMatchObject({ damaged: 0, results: [{ id: `claude-code:${keyOf(1)}` }] });
+  expect(await after).toMatchObject({ damaged: 0, results: [{ id: `claude-code:${toKey(1)}` }] });
   expect(await search("the")).toMatchObject({ damaged: 0, total: { sessions: 1, relation: "eq" } });
 });
 
 it("a search is answered while an import goes on that changes something all the time", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
-  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
-  writeFileSync(logOf(t, 0), row(0, "the needle", "u0"));
+  mkdirSync(dirname(toLog(t, 0)), { recursive: true });
+  writeFileSync(toLog(t, 0), row(0, "the needle", "u0"));
   await t.send("POST", "/api/import", { all: true });
   const { db, transcripts } = t.kernel.storage;
   const changes = new Changes();
@@ -172,7 +172,7 @@ it("a search is answered while an import goes on that changes something all the 
     ...db,
     all(sql, params) {
       if (++reads > 100) throw new Error("it reads on and on");
-      changes.mark([`claude-code:${keyOf(0)}`]);
+      changes.mark([`claude-code:${toKey(0)}`]);
       return db.all(sql, params);
     },
   };
@@ -187,36 +187,36 @@ it("a search is answered while an import goes on that changes something all the 
 
 it("what was counted is not counted again while it stays: of a log that grew its session alone", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
-  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
-  for (let n = 0; n < 8; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
+  mkdirSync(dirname(toLog(t, 0)), { recursive: true });
+  for (let n = 0; n < 8; n++) writeFileSync(toLog(t, n), row(0, "the needle", `u${n}`));
   await t.send("POST", "/api/import", { all: true });
   const total = (query: string) =>
     t.json<{ messages: number; stats: { inflated: number } }>(`/api/search/total?${query}`);
   expect(await total("q=the")).toMatchObject({ messages: 8, stats: { inflated: 8 } });
-  appendFileSync(logOf(t, 3), row(1, "the thread", "more"));
+  appendFileSync(toLog(t, 3), row(1, "the thread", "more"));
   await t.send("POST", "/api/import", { all: true });
   expect(await total("q=the")).toMatchObject({ messages: 9, stats: { inflated: 2 } });
   // Other filters of sessions ask for less of the same.
   expect(await total("q=the&tool=claude-code")).toMatchObject({ messages: 9, stats: { inflated: 0 } });
   // The name of a project, and the project of a session, change no count.
-  const odd = join(dirname(logOf(t, 0)), "../odd", `${keyOf(50)}.jsonl`);
+  const odd = join(dirname(toLog(t, 0)), "../odd", `${toKey(50)}.jsonl`);
   mkdirSync(dirname(odd), { recursive: true });
   writeFileSync(odd, row(0, "the odd one").replace('"cwd":"/w/app",', ""));
   await t.send("POST", "/api/import", { all: true });
   expect(await total("q=the")).toMatchObject({ messages: 10, stats: { inflated: 1 } });
   const projects = await t.json<{ id: string; virtual: boolean }[]>("/api/projects?git=0");
-  const idOf = (virtual: boolean) => projects.find((one) => one.virtual === virtual)?.id;
-  await t.send("PATCH", `/api/projects/${idOf(false)}`, { name: "another" });
+  const findId = (virtual: boolean) => projects.find((one) => one.virtual === virtual)?.id;
+  await t.send("PATCH", `/api/projects/${findId(false)}`, { name: "another" });
   expect(await total("q=the project:another")).toMatchObject({ messages: 9, stats: { inflated: 0 } });
-  const associated = await t.send("POST", `/api/projects/${idOf(true)}/associate`, { path: t.home });
+  const associated = await t.send("POST", `/api/projects/${findId(true)}/associate`, { path: t.home });
   expect(associated.status).toBe(200);
   expect(await total("q=the")).toMatchObject({ messages: 10, stats: { inflated: 0 } });
-  await t.send("POST", `/api/projects/${idOf(true)}/unlink`);
+  await t.send("POST", `/api/projects/${findId(true)}/unlink`);
   expect(await total("q=the")).toMatchObject({ messages: 10, stats: { inflated: 0 } });
   rmSync(odd);
-  await t.send("DELETE", `/api/projects/${idOf(true)}`);
+  await t.send("DELETE", `/api/projects/${findId(true)}`);
   expect(await total("q=the")).toMatchObject({ messages: 9, stats: { inflated: 0 } });
-  rmSync(logOf(t, 4));
-  await t.send("DELETE", `/api/sessions/claude-code:${keyOf(4)}`);
+  rmSync(toLog(t, 4));
+  await t.send("DELETE", `/api/sessions/claude-code:${toKey(4)}`);
   expect(await total("q=the")).toMatchObject({ messages: 8 });
 });

@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** Most work between two rounds of the loop while `ask` runs, and all of it. */
-async function turnsOf(ask: () => Promise<unknown>): Promise<{ most: number; all: number }> {
+async function readTurns(ask: () => Promise<unknown>): Promise<{ most: number; all: number }> {
   const { stats } = t.kernel.storage.transcripts;
   const work = () => done + stats.inflated;
   const begun = work();
@@ -82,7 +82,7 @@ describe("between two rounds of the event loop", () => {
     ["a total", "/api/search/total?q=words"],
     ["the doctor", "/api/doctor"],
   ])("P2: %s do little", async (_, path) => {
-    const { most, all } = await turnsOf(async () => (await t.fetch(path)).text());
+    const { most, all } = await readTurns(async () => (await t.fetch(path)).text());
     expect(all).toBeGreaterThan(40);
     expect(most).toBeLessThanOrEqual(MOST);
   });

@@ -84,8 +84,8 @@ async function doctor(home: string): Promise<string[]> {
 }
 
 const PLUGINS = { "claude-code": claudeCode, codex, copilot, qwen, cline, opencode };
-const adapterOf = (name: keyof typeof PLUGINS) => PLUGINS[name](undefined).adapter;
-const tried = (name: keyof typeof PLUGINS) => adapterOf(name).tried ?? "";
+const toAdapter = (name: keyof typeof PLUGINS) => PLUGINS[name](undefined).adapter;
+const tried = (name: keyof typeof PLUGINS) => toAdapter(name).tried ?? "";
 /** The same version with a larger number in its second place, which a comparison of texts would take for an older one. */
 const newer = (version: string) =>
   version.replace(/^(\d+)\.(\d+)/, (_, major, minor) => `${major}.${Number(minor) + 1000}`);
@@ -100,7 +100,7 @@ describe("versions of assistants", () => {
       if (name === "cline")
         await writeFile(join(home, LOGS.cline("").path.replace(/\.json$/, ".messages.json")), '{"messages":[]}');
       const [line, fix] = await doctor(home);
-      const { label } = adapterOf(name);
+      const { label } = toAdapter(name);
       expect(line).toMatch(/^warn {2}versions/);
       expect(line).toContain(`${label} ${version} (tried: ${tried(name)})`);
       expect(line?.match(/\(tried: /g)).toHaveLength(1);

@@ -8,7 +8,7 @@ import { archived, KEYS } from "./_session.ts";
 const line = (name: string) => `export const ${name}Threshold = measure(${name}, "${name}");`;
 const text = (...names: string[]) => names.map((name) => `${line(name)}\n`).join("");
 
-async function editsOf({ t }: Awaited<ReturnType<typeof archived>>, n = 0): Promise<SessionEdits> {
+async function readEdits({ t }: Awaited<ReturnType<typeof archived>>, n = 0): Promise<SessionEdits> {
   return t.json<SessionEdits>(`/api/sessions/claude-code:${KEYS[n]}/edits`);
 }
 
@@ -53,7 +53,7 @@ describeGit("an edit of a session", () => {
       ],
       [[310, "Edit", edit("assistant.ts", text("aThird"))]],
     ]);
-    const answer = await editsOf(calls);
+    const answer = await readEdits(calls);
     expect(answer.hasRepository).toBe(true);
     const rows = answer.edits.map(({ seq, state, lines, commits }) => [seq, state, lines, commits.map((c) => c.hash)]);
     expect(rows).toEqual([
@@ -71,7 +71,7 @@ describeGit("an edit of a session", () => {
     ]);
     // A commit that comes later is in the next answer.
     commit(["never.ts"], () => text("lostOne", "lostTwo"), "Late", T0 + 700);
-    expect((await editsOf(calls)).edits.find(({ seq }) => seq === 15)?.state).toBe("kept");
+    expect((await readEdits(calls)).edits.find(({ seq }) => seq === 15)?.state).toBe("kept");
     expect((await calls.t.fetch("/api/sessions/claude-code:none/edits")).status).toBe(404);
   });
 
@@ -79,7 +79,7 @@ describeGit("an edit of a session", () => {
     const root = tempFolder();
     const file = join(root, "a.ts");
     const calls = await archived({ ...makeRepo(), root }, [[[10, "Write", { file_path: file, content: line("one") }]]]);
-    const { hasRepository, edits } = await editsOf(calls);
+    const { hasRepository, edits } = await readEdits(calls);
     expect([hasRepository, edits]).toEqual([false, []]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
 import type { Commits, Origins, Receipt } from "../../plugins/blame/index.ts";
-import { accountsOf } from "../../plugins/blame/receipt/accounts.ts";
+import { readAccounts } from "../../plugins/blame/receipt/accounts.ts";
 import { defaultPlugins, type UsageReport } from "../../plugins/index.ts";
 import { describeGit, tempFolder } from "../git/_repo.ts";
 import { makeWorld, type World } from "./_world.ts";
@@ -99,7 +99,7 @@ async function addsUp(t: Awaited<ReturnType<typeof open>>["t"], project: string)
   const { sessions } = await t.json<{ sessions: { id: string; cost: { microdollars: number } }[] }>(
     "/api/sessions?limit=1000",
   );
-  const accounts = await accountsOf(t.kernel, project, (await t.kernel.inject("archive").projectPath(project)) ?? "");
+  const accounts = await readAccounts(t.kernel, project, (await t.kernel.inject("archive").projectPath(project)) ?? "");
   for (const { id, cost } of sessions)
     expect(sum(accounts.shares.filter(({ session }) => session === id))).toBe(cost.microdollars);
   return { commits, leftovers };

@@ -4,7 +4,7 @@ import type { SessionEvent } from "sessarc";
 import type { ToolRole } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
 import { readShell } from "../../core/adapter/shell-input.ts";
-import { commandOf } from "../../core/adapter/tool-call.ts";
+import { toCommand } from "../../core/adapter/tool-call.ts";
 import archive from "../../plugins/archive/index.ts";
 import { createAnalysis } from "../../plugins/causality/analyze.ts";
 import type { Causality } from "../../plugins/causality/index.ts";
@@ -156,7 +156,7 @@ describe("shell commands", () => {
     expect(readShell("cat > x.ts <<'EOF'\ncat secret\nEOF").reads).toEqual([]);
     expect(readShell("sed -i s/a/b/ x.ts").reads).toEqual([]);
     expect(readShell("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.ts\nEOF").patched).toEqual(["a.ts"]);
-    expect(commandOf({ command: ["bash", "-lc", "cat a.ts"] })).toBe("cat a.ts");
+    expect(toCommand({ command: ["bash", "-lc", "cat a.ts"] })).toBe("cat a.ts");
   });
 
   it("finds paths in texts in linear time", () => {

@@ -44,13 +44,13 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
 
 /** How many of Node's own modules came compiled, and which V8 refused and compiled again: it does under other flags than its own. */
-function builtinsOf(output: string): { accepted: number; rejected: string[] } {
+function toBuiltins(output: string): { accepted: number; rejected: string[] } {
   const reported = [...output.matchAll(/^Code cache of (\S+) .*is (accepted|rejected)/gm)];
   const rejected = reported.flatMap(([, name = "", verdict]) => (verdict === "rejected" ? [name] : []));
   return { accepted: reported.length - rejected.length, rejected };
 }
 
-function loadedOf(stderr: string): { files: number; kilobytes: number } {
+function toLoaded(stderr: string): { files: number; kilobytes: number } {
   const sizes = [...stderr.matchAll(/^loaded (\d+) file:/gm)].map(([, bytes]) => Number(bytes));
   return { files: sizes.length, kilobytes: Math.round(sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024) };
 }
@@ -61,7 +61,7 @@ describe("a command that asks the archive", () => {
     const args = ["--trace-wasm-compilation-times", "--import", pathToFileURL(hook).href, CLI, "usage"];
     const { stdout, stderr } = await exec(process.execPath, args, { env, cwd: home, maxBuffer: 2 ** 26 });
     expect(stdout).toContain("total");
-    const { files, kilobytes } = loadedOf(stderr);
+    const { files, kilobytes } = toLoaded(stderr);
     expect(files).toBeGreaterThan(5);
     // With what finds out whether the archive is current.
     expect(files).toBeLessThanOrEqual(88);
@@ -81,7 +81,7 @@ describe("the status line", () => {
     run.child.stdin?.end('{"model":{"display_name":"Opus"}}');
     const { stdout, stderr } = await run;
     expect(stdout).toContain("Opus");
-    const { files, kilobytes } = loadedOf(stderr);
+    const { files, kilobytes } = toLoaded(stderr);
     expect(files).toBeGreaterThan(3);
     expect(files).toBeLessThanOrEqual(40);
     expect(kilobytes).toBeLessThanOrEqual(150);
@@ -111,8 +111,8 @@ describe("the service", () => {
     // Threads that start once the service is ready compile Node's modules again; how many have begun by then differs from run to run.
     const [before = "", ...after] = service.stderr().split(/^ready$/m);
     expect(after).toHaveLength(1);
-    const { accepted, rejected } = builtinsOf(before);
-    const { files, kilobytes } = loadedOf(service.stderr());
+    const { accepted, rejected } = toBuiltins(before);
+    const { files, kilobytes } = toLoaded(service.stderr());
     expect(files).toBeGreaterThan(20);
     // Some twenty small ones are loaded a second time, by the catalogue's thread.
     expect(files).toBeLessThanOrEqual(190);

@@ -51,7 +51,7 @@ const REFUSED: readonly (readonly string[])[] = [
 ];
 
 /** Every file below the folder, with a digest of what it holds. */
-async function contentOf(root: string): Promise<Record<string, string>> {
+async function readContent(root: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -96,10 +96,10 @@ describe("--dry-run", () => {
 
   it("makes no archive", async () => {
     const home = await makeHome();
-    const before = await contentOf(home);
+    const before = await readContent(home);
     for (const args of [...Object.values(DRY), REFUSED].flat()) {
       await runCommand([...args, "--dry-run"], home);
-      expect([args, changed(before, await contentOf(home))]).toEqual([args, []]);
+      expect([args, changed(before, await readContent(home))]).toEqual([args, []]);
     }
   });
 
@@ -111,11 +111,11 @@ describe("--dry-run", () => {
       await runCommand(["import", "--tool", "codex"], home);
       await runCommand(["guard", "install"], home);
       expect((await runCommand(["skills", "import", "skill"], home)).code).toBe(0);
-      before = await contentOf(home);
+      before = await readContent(home);
     });
     it.each(Object.values(DRY).flat())("changes nothing: %s %s %s", async (...args) => {
       const { code, stderr } = await runCommand([...args.filter(Boolean), "--dry-run"], home);
-      expect(changed(before, await contentOf(home))).toEqual([]);
+      expect(changed(before, await readContent(home))).toEqual([]);
       if (args[0] !== "push") expect([args, code, code === 0 ? "" : stderr]).toEqual([args, 0, ""]);
     });
 
@@ -123,7 +123,7 @@ describe("--dry-run", () => {
       const { code, stderr } = await runCommand([...args.filter(Boolean), "--dry-run"], home);
       expect([args, code]).toEqual([args, 2]);
       expect(stderr).toMatch(/dry-run/);
-      expect(changed(before, await contentOf(home))).toEqual([]);
+      expect(changed(before, await readContent(home))).toEqual([]);
     });
   });
 

@@ -18,7 +18,7 @@ export async function readCorpus(home: string): Promise<Log[]> {
     for (const name of files.filter((one) => one.endsWith(".jsonl")).sort()) {
       const path = join(home, root, name);
       const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
-      found.push(read(relative(home, path), lines.map(rowOf)));
+      found.push(read(relative(home, path), lines.map(toRow)));
     }
   }
   const logs = withoutCopies(found);
@@ -34,7 +34,7 @@ export async function readCorpus(home: string): Promise<Log[]> {
   return logs;
 }
 
-const rowOf = (line: string): Row => {
+const toRow = (line: string): Row => {
   const row: unknown = JSON.parse(line);
   return isRecord(row) ? row : {};
 };
@@ -47,7 +47,7 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const count = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** A worktree is a part of its project. */
-const folderOf = (cwd: string) => cwd.replace(/\/\.worktrees\/[^/]+$/, "");
+const toFolder = (cwd: string) => cwd.replace(/\/\.worktrees\/[^/]+$/, "");
 
 const DOES: Readonly<Record<string, Call["does"]>> = {
   Bash: "command",
@@ -57,7 +57,7 @@ const DOES: Readonly<Record<string, Call["does"]>> = {
   Write: "edit",
   apply_patch: "edit",
 };
-const callOf = (id: string, at: number, name: string, input: unknown): Call => ({
+const toCall = (id: string, at: number, name: string, input: unknown): Call => ({
   ...{ id, at, name, does: DOES[name] ?? "other", input: JSON.stringify(input) },
   path: isRecord(input) ? text(input.file_path) : "",
 });
@@ -82,7 +82,7 @@ function claudeLog(file: string, rows: readonly Row[]): TracedLog {
     const step: Traced = { rows: [], end: at, messages: [], id: text(row.uuid), parent: text(row.parentUuid) };
     session ||= text(row.sessionId);
     // A fork begins with rows of where it came from.
-    if (typeof row.cwd === "string") folder = folderOf(row.cwd);
+    if (typeof row.cwd === "string") folder = toFolder(row.cwd);
     if (row.type === "system" && row.subtype === "compact_boundary")
       steps.push({ ...step, messages: [{ at, kind: "note" }] });
     if (row.type === "user") {
@@ -99,7 +99,7 @@ function claudeLog(file: string, rows: readonly Row[]): TracedLog {
     const [block = {}] = list(message.content);
     const kind = block.type === "tool_use" ? "call" : block.type === "thinking" ? "thinking" : "assistant";
     const next: Traced = { ...step, messages: [{ at, kind }] };
-    if (kind === "call") next.calls = [callOf(text(block.id), at, text(block.name), block.input)];
+    if (kind === "call") next.calls = [toCall(text(block.id), at, text(block.name), block.input)];
     const tokens = claudeTokens(part(message, "usage"));
     const known = replies.get(text(message.id));
     // The last row of a reply has its tokens, the first one its time.
@@ -149,9 +149,9 @@ function codexLog(file: string, rows: readonly Row[]): Log {
       const call = text(payload.call_id);
       if (kind === "call") {
         const input: unknown = type === "function_call" ? JSON.parse(text(payload.arguments)) : payload.input;
-        steps.push({ ...step, messages, calls: [callOf(call, end, text(payload.name), input)] });
+        steps.push({ ...step, messages, calls: [toCall(call, end, text(payload.name), input)] });
       } else if (kind === "result") {
-        const output = rowOf(text(payload.output));
+        const output = toRow(text(payload.output));
         const failed = part(output, "metadata").exit_code !== 0;
         steps.push({ ...step, messages, result: { call, at: end, failed, chars: text(output.output).length } });
       } else steps.push({ ...step, messages });
@@ -183,9 +183,9 @@ function codexLog(file: string, rows: readonly Row[]): Log {
 
 /** A fork begins with the rows of the session it came from, and goes on with rows that do not follow from them: what it repeats is not its own. */
 function withoutCopies(logs: readonly TracedLog[]): Log[] {
-  const idsOf = (log: TracedLog) => log.steps.map(({ id }) => id ?? "");
+  const toIds = (log: TracedLog) => log.steps.map(({ id }) => id ?? "");
   const known = new Map<string, string[]>();
-  for (const log of logs) for (const id of idsOf(log)) if (id !== "") known.set(id, [...(known.get(id) ?? []), log.id]);
+  for (const log of logs) for (const id of toIds(log)) if (id !== "") known.set(id, [...(known.get(id) ?? []), log.id]);
   return logs.map((log) => {
     const shared = log.steps.findIndex(({ id }) => id === undefined || (known.get(id)?.length ?? 0) < 2);
     const own = log.steps[shared];

@@ -30,7 +30,7 @@ const RATES: Readonly<Record<string, (at: number, prompt: number) => Rates>> = {
   },
 };
 /** One model's spellings are one model. */
-export const modelOf = (name: string) => name.replace(/-20\d{6}$/, "");
+export const toModel = (name: string) => name.replace(/-20\d{6}$/, "");
 
 export interface Sum {
   sessions: number;
@@ -41,26 +41,26 @@ export interface Sum {
   unpriced: string[];
 }
 
-export const totalOf = (tokens: Tokens) => Object.values(tokens).reduce((sum, count) => sum + count, 0);
+export const toTotal = (tokens: Tokens) => Object.values(tokens).reduce((sum, count) => sum + count, 0);
 const listed = ({ input, output, cacheWrite5m, cacheWrite1h, cacheRead }: Tokens) =>
   [input, output, cacheWrite5m, cacheWrite1h, cacheRead] as const;
-const promptOf = ({ output: _, ...rest }: Tokens) => totalOf({ ...rest, output: 0 });
+const toPrompt = ({ output: _, ...rest }: Tokens) => toTotal({ ...rest, output: 0 });
 
 /** A half is rounded up. */
 const rounded = (thousandths: number) => Math.floor((thousandths + 500) / 1_000);
 
-function costOf(replies: readonly Reply[]): Pick<Sum, "microdollars" | "unpriced"> {
+function computeCost(replies: readonly Reply[]): Pick<Sum, "microdollars" | "unpriced"> {
   const unpriced = new Set<string>();
   let sum = 0;
   for (const { at, model, tokens } of replies) {
-    const rates = RATES[model]?.(at, promptOf(tokens));
+    const rates = RATES[model]?.(at, toPrompt(tokens));
     if (rates) for (const [i, count] of listed(tokens).entries()) sum += count * (rates[i] ?? 0);
     else unpriced.add(model);
   }
   return { microdollars: rounded(sum), unpriced: [...unpriced].sort() };
 }
 
-export function tokensOf(replies: readonly Reply[]): Tokens {
+export function toTokens(replies: readonly Reply[]): Tokens {
   const sum = { ...NO_TOKENS };
   for (const { tokens } of replies) for (const key of Object.keys(sum) as (keyof Tokens)[]) sum[key] += tokens[key];
   return sum;
@@ -114,11 +114,11 @@ export function calendar(zone: string): (at: number) => string {
   };
 }
 const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * DAY).toISOString().slice(0, 10);
-const mondayOf = (day: string) => dayAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
+const toMonday = (day: string) => dayAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
 
 export const PERIODS: Readonly<Record<"day" | "week" | "month", (day: string) => { from: string; to: string }>> = {
   day: (day) => ({ from: day, to: day }),
-  week: (day) => ({ from: mondayOf(day), to: dayAfter(mondayOf(day), 6) }),
+  week: (day) => ({ from: toMonday(day), to: dayAfter(toMonday(day), 6) }),
   month(day) {
     let to = day;
     while (dayAfter(to, 1).slice(0, 7) === day.slice(0, 7)) to = dayAfter(to, 1);
@@ -127,7 +127,7 @@ export const PERIODS: Readonly<Record<"day" | "week" | "month", (day: string) =>
 };
 
 /** What the logs hold at the times that `holds` is true for. */
-export function sumOf(logs: readonly Seen[], holds: (at: number) => boolean): Sum {
+export function addUp(logs: readonly Seen[], holds: (at: number) => boolean): Sum {
   const replies = logs.flatMap((log) => log.replies.filter(({ at }) => holds(at)));
   const messages = logs.flatMap((log) => log.messages.filter(({ at }) => holds(at)));
   const roots = logs
@@ -137,8 +137,8 @@ export function sumOf(logs: readonly Seen[], holds: (at: number) => boolean): Su
     sessions: new Set(roots).size,
     messages: messages.length,
     activeMs: messages.reduce((sum, { active }) => sum + active, 0),
-    tokens: tokensOf(replies),
-    ...costOf(replies),
+    tokens: toTokens(replies),
+    ...computeCost(replies),
   };
 }
 
@@ -149,12 +149,12 @@ export function sumsBy(
   zone: string,
   range: Range,
 ): Map<string, Sum> {
-  const dayOf = calendar(zone);
-  const keyOf = (at: number) => (by === "month" ? dayOf(at).slice(0, 7) : PERIODS[by](dayOf(at)).from);
+  const toDay = calendar(zone);
+  const toKey = (at: number) => (by === "month" ? toDay(at).slice(0, 7) : PERIODS[by](toDay(at)).from);
   const times = logs.flatMap((log) => [...log.messages, ...log.replies].map(({ at }) => at));
-  const inside = (at: number) => isIn(dayOf(at), range);
-  const keys = new Set(times.filter(inside).map(keyOf));
-  return new Map([...keys].map((key) => [key, sumOf(logs, (at) => inside(at) && keyOf(at) === key)]));
+  const inside = (at: number) => isIn(toDay(at), range);
+  const keys = new Set(times.filter(inside).map(toKey));
+  return new Map([...keys].map((key) => [key, addUp(logs, (at) => inside(at) && toKey(at) === key)]));
 }
 
 export interface Range {
@@ -174,13 +174,13 @@ export interface Window {
  * Use by use: the provider's window where one was reported, to the quarter-hour, else one from the full hour on, as far as it is free. Of
  * reports of one quarter-hour the last counts, of windows that overlap the one reported later.
  */
-export function windowsOf(logs: readonly Seen[], minutes: number): Window[] {
+export function toWindows(logs: readonly Seen[], minutes: number): Window[] {
   const length = minutes * MINUTE;
   const windows: Window[] = [];
   for (const tool of new Set(logs.map((log) => log.tool))) {
     const own = logs.filter((log) => log.tool === tool);
     const reported: Window[] = [];
-    for (const { resetsAt } of readingsOf(own, minutes).toReversed()) {
+    for (const { resetsAt } of toReadings(own, minutes).toReversed()) {
       const end = Math.round(resetsAt / QUARTER) * QUARTER;
       if (!reported.some((one) => one.start < end && end - length < one.end))
         reported.push({ tool, start: end - length, end });
@@ -201,7 +201,7 @@ export function windowsOf(logs: readonly Seen[], minutes: number): Window[] {
 }
 
 /** What was reported about windows of this length, by time; the last of each quarter-hour. */
-function readingsOf(logs: readonly Seen[], minutes: number): Reading[] {
+function toReadings(logs: readonly Seen[], minutes: number): Reading[] {
   const all = logs.flatMap(({ readings }) => readings.filter((one) => one.minutes === minutes));
   const last = new Map(all.sort((a, b) => a.at - b.at).map((one) => [Math.floor(one.at / QUARTER), one]));
   return [...last.values()];
@@ -209,13 +209,13 @@ function readingsOf(logs: readonly Seen[], minutes: number): Reading[] {
 
 /** Windows with something of the chosen logs in them, that begin on the days of the range. */
 export function windowRows(all: readonly Seen[], chosen: readonly Seen[], minutes: number, zone: string, range: Range) {
-  const dayOf = calendar(zone);
-  return windowsOf(all, minutes).flatMap(({ tool, start, end }) => {
-    if (!isIn(dayOf(start), range)) return [];
+  const toDay = calendar(zone);
+  return toWindows(all, minutes).flatMap(({ tool, start, end }) => {
+    if (!isIn(toDay(start), range)) return [];
     const own = chosen.filter((log) => log.tool === tool);
-    const sum = sumOf(own, (at) => at >= start && at < end);
-    if (totalOf(sum.tokens) === 0) return [];
-    const readings = readingsOf(
+    const sum = addUp(own, (at) => at >= start && at < end);
+    if (toTotal(sum.tokens) === 0) return [];
+    const readings = toReadings(
       all.filter((log) => log.tool === tool),
       minutes,
     );
@@ -295,7 +295,7 @@ function failures({ id, calls }: Seen): Wasted[] {
 }
 
 /** How a session ended that its user may want to resume. */
-function endingOf({ messages, calls }: Seen): string | undefined {
+function findEnding({ messages, calls }: Seen): string | undefined {
   const last = messages.findLast(({ kind }) => kind !== "thinking" && kind !== "note");
   const [call] = calls.slice(-1);
   if (last?.kind === "result" && call?.result?.failed) return "unread";
@@ -304,18 +304,18 @@ function endingOf({ messages, calls }: Seen): string | undefined {
 }
 
 /** A session ends with the last row of its log. */
-const endOf = (log: Seen) => Math.max(...timesOf(log), log.copied?.end ?? Number.NEGATIVE_INFINITY);
-export const timesOf = ({ messages, replies }: Seen) => [...messages, ...replies].map(({ at }) => at);
+const endOf = (log: Seen) => Math.max(...toTimes(log), log.copied?.end ?? Number.NEGATIVE_INFINITY);
+export const toTimes = ({ messages, replies }: Seen) => [...messages, ...replies].map(({ at }) => at);
 
 /** The report of some days. `now`: at which time prices of tokens that were sent for nothing are asked for. */
-export function reportOf(logs: readonly Seen[], zone: string, from: string, to: string, now: number) {
-  const dayOf = calendar(zone);
+export function toReport(logs: readonly Seen[], zone: string, from: string, to: string, now: number) {
+  const toDay = calendar(zone);
   const days = Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1;
   const before = { from: dayAfter(from, -days), to: dayAfter(from, -1) };
-  const inside = (at: number) => isIn(dayOf(at), { from, to });
-  const earlier = (at: number) => isIn(dayOf(at), before);
+  const inside = (at: number) => isIn(toDay(at), { from, to });
+  const earlier = (at: number) => isIn(toDay(at), before);
   // What is found in a session counts as a whole where it did something in these days.
-  const worked = logs.filter((log) => timesOf(log).some(inside));
+  const worked = logs.filter((log) => toTimes(log).some(inside));
   const failing = new Map<string, { calls: number; errors: number }>();
   for (const { name, result } of worked.flatMap(({ calls }) => calls)) {
     const sum = failing.get(name) ?? { calls: 0, errors: 0 };
@@ -331,8 +331,8 @@ export function reportOf(logs: readonly Seen[], zone: string, from: string, to: 
       waits.set(name, { ...sum, count: sum.count + 1, ms: sum.ms + ms });
     }
   const short = (log: Seen[], holds: (at: number) => boolean) => {
-    const { tokens, ...rest } = sumOf(log, holds);
-    return { ...rest, tokens: totalOf(tokens) };
+    const { tokens, ...rest } = addUp(log, holds);
+    return { ...rest, tokens: toTotal(tokens) };
   };
   const byWorth = (a: { microdollars: number }, b: { microdollars: number }) => b.microdollars - a.microdollars;
   return {
@@ -340,13 +340,13 @@ export function reportOf(logs: readonly Seen[], zone: string, from: string, to: 
     previous: short([...logs], earlier),
     projects: [...new Set(worked.map(({ folder }) => folder))].map((folder) => {
       const own = logs.filter((log) => log.folder === folder);
-      const { microdollars: previousMicrodollars } = sumOf(own, earlier);
+      const { microdollars: previousMicrodollars } = addUp(own, earlier);
       return { name: folder.slice(folder.lastIndexOf("/") + 1), ...short(own, inside), previousMicrodollars };
     }),
     windows: windowRows(logs, logs, 300, zone, { from, to })
       .map(({ tool, start, end, tokens, microdollars, unpriced, usedPercent }) => ({
         ...{ tool, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
-        ...{ tokens: totalOf(tokens), microdollars, unpriced, usedPercent },
+        ...{ tokens: toTotal(tokens), microdollars, unpriced, usedPercent },
       }))
       .sort((a, b) => byWorth(a, b) || b.tokens - a.tokens || (a.start < b.start ? -1 : 1))
       .slice(0, 10),
@@ -378,7 +378,7 @@ export function reportOf(logs: readonly Seen[], zone: string, from: string, to: 
     unfinished: logs
       .filter((log) => log.id === log.root && inside(endOf(log)))
       .flatMap((log) => {
-        const ending = endingOf(log);
+        const ending = findEnding(log);
         return ending === undefined ? [] : [{ id: log.id, ending, ended: endOf(log) }];
       })
       .sort((a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1))
@@ -391,11 +391,11 @@ function sentOnce(list: readonly Wasted[], logs: readonly Seen[], now: number): 
   const replies = list.flatMap(({ session, tokens }): Reply[] => {
     const sent = new Map<string, number>();
     for (const { model, tokens: own } of logs.find(({ id }) => id === session)?.replies ?? [])
-      sent.set(model, (sent.get(model) ?? 0) + promptOf(own));
+      sent.set(model, (sent.get(model) ?? 0) + toPrompt(own));
     const [most] = [...sent].sort(([, a], [, b]) => b - a);
     return most ? [{ at: now, model: most[0], tokens: { ...NO_TOKENS, input: tokens } }] : [];
   });
-  const { unpriced } = costOf(replies);
+  const { unpriced } = computeCost(replies);
   if (new Set(replies.map(({ model }) => model)).size === unpriced.length) return null;
   // One price for all: this is no single prompt.
   let sum = 0;

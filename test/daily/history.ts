@@ -127,7 +127,7 @@ export async function writeLogs(home: string, logs: readonly Log[], until = Numb
 }
 
 const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d${String(n).padStart(4, "0")}`;
-const folderOf = (n: number) => `/w/app${n % 3}`;
+const toFolder = (n: number) => `/w/app${n % 3}`;
 
 /** Some begin at a full hour, or just before one: hours are where days, windows and clocks change. */
 function beginning(dice: Dice, start: number): number {
@@ -198,7 +198,7 @@ function anyPlans(dice: Dice, folder: string, turn: string): Plan[] {
 }
 
 function claudeLog(dice: Dice, n: number, start: number): Log {
-  const folder = folderOf(n);
+  const folder = toFolder(n);
   return {
     ...{ id: `claude-code:${uuid(n)}`, root: `claude-code:${uuid(n)}`, tool: "claude-code", folder },
     file: `.claude/projects/${folder.replaceAll("/", "-")}/${uuid(n)}.jsonl`,
@@ -268,7 +268,7 @@ function claudeSteps(dice: Dice, { start, folder, name, session, agent }: Sessio
         },
       },
     }));
-    const calls = plan && [{ id: `t${id}`, at: time.now, ...callOf(plan) }];
+    const calls = plan && [{ id: `t${id}`, at: time.now, ...toCall(plan) }];
     steps.push({ rows: lines, end: time.now, messages, reply: { at: first, model, tokens }, ...(calls && { calls }) });
     if (!plan) return;
     const at = time.next();
@@ -290,11 +290,11 @@ function claudeSteps(dice: Dice, { start, folder, name, session, agent }: Sessio
   return steps;
 }
 
-const callOf = ({ name, does, input, path }: Plan) => ({ name, does, input: JSON.stringify(input), path });
+const toCall = ({ name, does, input, path }: Plan) => ({ name, does, input: JSON.stringify(input), path });
 
 /** `account`: when the running windows of the plan end. */
 function codexLog(dice: Dice, n: number, from: number, account: { end: number; week: number }): Log {
-  const folder = folderOf(n);
+  const folder = toFolder(n);
   const start = beginning(dice, from);
   const time = clock(dice, start);
   const model = dice.pick(CODEX_MODELS);
@@ -337,7 +337,7 @@ function codexLog(dice: Dice, n: number, from: number, account: { end: number; w
       messages: [{ at, kind: plan ? "call" : "assistant" }],
       reply: { at: counted, model, tokens: { ...NO_TOKENS, input, output, cacheRead } },
       readings,
-      ...(plan && { calls: [{ id, at, ...callOf({ ...plan, name: "shell" }) }] }),
+      ...(plan && { calls: [{ id, at, ...toCall({ ...plan, name: "shell" }) }] }),
     });
     if (!plan) return;
     const done = time.next();

@@ -18,19 +18,19 @@ import { makeTempDir } from "../_setup.ts";
 import { LONG, rounds } from "../rounds.ts";
 import { readCorpus } from "./corpus.ts";
 import {
+  addUp,
   calendar,
   isIn,
-  modelOf,
   PERIODS,
   type Range,
-  reportOf,
   type Seen,
   type Sum,
   seen,
-  sumOf,
   sumsBy,
-  tokensOf,
-  totalOf,
+  toModel,
+  toReport,
+  toTokens,
+  toTotal,
   windowRows,
 } from "./count.ts";
 import { anyHistory, type Dice, type Log, NO_TOKENS, random, type Tokens, writeLogs } from "./history.ts";
@@ -69,7 +69,7 @@ const STARTS = [
   "2011-12-24",
 ] as const;
 const LENGTHS = ["5h", "5h", "7d", "1h", "90m", "24h", "31d"] as const;
-const minutesOf = (length: string) =>
+const toMinutes = (length: string) =>
   Number(length.slice(0, -1)) * ({ m: 1, h: 60, d: 1440 }[length.slice(-1) as "m" | "h" | "d"] ?? 0);
 
 beforeEach(() => {
@@ -87,10 +87,10 @@ async function start(logs: readonly Log[]): Promise<TestKernel> {
   return t;
 }
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 function anyRange(dice: Dice, first: number): Range & { from: string; to: string } {
   const from = first + dice.below(16) * DAY;
-  return { from: dayOf(from), to: dayOf(from + dice.pick([0, 0, 1, 6, 30]) * DAY) };
+  return { from: toDay(from), to: toDay(from + dice.pick([0, 0, 1, 6, 30]) * DAY) };
 }
 const query = (of: Readonly<Record<string, string | undefined>>) =>
   Object.entries(of)
@@ -125,7 +125,7 @@ describe("figures equal a count over the raw logs", () => {
         const asked = query({ by, tz, ...range, ...filter });
         const report = await t.json<UsageReport>(`/api/usage?${asked}`);
         const days = calendar(tz);
-        expect(figures(report.totals), `seed ${seed}: ${asked}`).toEqual(sumOf(chosen, (at) => isIn(days(at), range)));
+        expect(figures(report.totals), `seed ${seed}: ${asked}`).toEqual(addUp(chosen, (at) => isIn(days(at), range)));
         expect(Object.fromEntries(report.rows.map((row) => [row.key, figures(row)])), `seed ${seed}: ${asked}`).toEqual(
           Object.fromEntries(sumsBy(chosen, by, tz, range)),
         );
@@ -138,7 +138,7 @@ describe("figures equal a count over the raw logs", () => {
         const asked = query({ by: "block", length, tz, ...range, ...filter });
         const report = await t.json<BlockReport>(`/api/usage?${asked}`);
         expect(windowsShown(report), `seed ${seed}: ${asked}`).toEqual(
-          windowRows(logs, chosen, minutesOf(length), tz, range),
+          windowRows(logs, chosen, toMinutes(length), tz, range),
         );
       }
       for (let n = 0; n < 2; n++) {
@@ -146,7 +146,7 @@ describe("figures equal a count over the raw logs", () => {
         const { from, to } = anyRange(dice, first);
         const asked = query({ from, to, tz, git: "0" });
         const found = await t.json<Report>(`/api/report?${asked}`);
-        expect(shown(found), `seed ${seed}: ${asked}`).toEqual(byName(reportOf(logs, tz, from, to, Date.now())));
+        expect(shown(found), `seed ${seed}: ${asked}`).toEqual(byName(toReport(logs, tz, from, to, Date.now())));
       }
       await t.close();
     }
@@ -155,7 +155,7 @@ describe("figures equal a count over the raw logs", () => {
   it("budgets as time goes on, and each level they cross once a period", async () => {
     const { TZ } = process.env;
     try {
-      for (let seed = 1; seed <= ALL; seed++) await budgetsOf(seed);
+      for (let seed = 1; seed <= ALL; seed++) await readBudgets(seed);
     } finally {
       if (TZ === undefined) delete process.env.TZ;
       else process.env.TZ = TZ;
@@ -185,15 +185,15 @@ describe.skipIf(!existsSync(generator))(
       await t.send("POST", "/api/import", { all: true });
       const { input, cachedInput, output } = manifest.codex.usage;
       const codex = { ...NO_TOKENS, input: input - cachedInput, cacheRead: cachedInput, output };
-      expect(tokensOf(logs.flatMap(({ replies }) => replies))).toEqual(plus(manifest.claude.usage.lastLine, codex));
+      expect(toTokens(logs.flatMap(({ replies }) => replies))).toEqual(plus(manifest.claude.usage.lastLine, codex));
       for (const tz of ZONES) {
         const { rows, totals } = await t.json<UsageReport>(`/api/usage?by=week&tz=${tz}`);
-        expect(figures(totals), tz).toEqual(sumOf(logs, () => true));
+        expect(figures(totals), tz).toEqual(addUp(logs, () => true));
         const weeks = Object.fromEntries(rows.map((row) => [row.key, figures(row)]));
         expect(weeks, tz).toEqual(Object.fromEntries(sumsBy(logs, "week", tz, {})));
         for (const length of ["5h", "7d"]) {
           const blocks = await t.json<BlockReport>(`/api/usage?by=block&length=${length}&tz=${tz}`);
-          expect(windowsShown(blocks), tz).toEqual(windowRows(logs, logs, minutesOf(length), tz, {}));
+          expect(windowsShown(blocks), tz).toEqual(windowRows(logs, logs, toMinutes(length), tz, {}));
         }
         for (const [from, to] of [
           ["2026-11-01", "2026-11-01"],
@@ -207,7 +207,7 @@ describe.skipIf(!existsSync(generator))(
             wasted: all.wasted.filter(({ kind }) => kind !== "reads"),
           });
           expect(plain(found), `${from} to ${to}, ${tz}`).toEqual(
-            plain(byName(reportOf(logs, tz, from, to, Date.now()))),
+            plain(byName(toReport(logs, tz, from, to, Date.now()))),
           );
         }
       }
@@ -256,7 +256,7 @@ const byName = <T extends { projects: { name: string }[] }>(report: T): T => ({
 const LEVELS = [50, 80, 100] as const;
 const SCOPES = ["all", "project", "tool", "model"] as const;
 
-async function budgetsOf(seed: number): Promise<void> {
+async function readBudgets(seed: number): Promise<void> {
   const dice = random(seed * 104_729);
   const zone = dice.pick(ZONES);
   process.env.TZ = zone;
@@ -292,7 +292,7 @@ async function budgetsOf(seed: number): Promise<void> {
   const count = (now: number) => {
     const logs = history.map((log) => seen(log, now));
     return plans.map((plan, n) => {
-      const { from, to, used } = usedOf(logs, plan, zone, now);
+      const { from, to, used } = toUsed(logs, plan, zone, now);
       const known = crossed.get(`${n} ${from}`) ?? new Set();
       crossed.set(`${n} ${from}`, known);
       const fresh = LEVELS.filter((level) => used * 100 >= level * plan.amount && !known.has(level));
@@ -330,7 +330,7 @@ interface Plan {
 }
 
 /** What a budget's running period used, by the clock of a zone. */
-function usedOf(logs: readonly Seen[], { period, scope, target, unit }: Plan, zone: string, now: number) {
+function toUsed(logs: readonly Seen[], { period, scope, target, unit }: Plan, zone: string, now: number) {
   const dayAt = calendar(zone);
   const { from, to } = PERIODS[period](dayAt(now));
   const own = logs
@@ -338,14 +338,14 @@ function usedOf(logs: readonly Seen[], { period, scope, target, unit }: Plan, zo
     .filter((log) => scope !== "tool" || log.tool === target)
     .map((log) => ({
       ...log,
-      replies: log.replies.filter(({ model }) => scope !== "model" || modelOf(model) === modelOf(target ?? "")),
+      replies: log.replies.filter(({ model }) => scope !== "model" || toModel(model) === toModel(target ?? "")),
     }));
-  const { microdollars, tokens } = sumOf(own, (at) => isIn(dayAt(at), { from, to }));
-  return { from, to, used: unit === "money" ? microdollars : totalOf(tokens) };
+  const { microdollars, tokens } = addUp(own, (at) => isIn(dayAt(at), { from, to }));
+  return { from, to, used: unit === "money" ? microdollars : toTotal(tokens) };
 }
 
 const samePlan = (a: Plan, b: Plan) =>
   a.period === b.period &&
   a.scope === b.scope &&
   a.unit === b.unit &&
-  (a.scope === "model" ? modelOf(a.target ?? "") === modelOf(b.target ?? "") : a.target === b.target);
+  (a.scope === "model" ? toModel(a.target ?? "") === toModel(b.target ?? "") : a.target === b.target);

@@ -10,7 +10,7 @@ export async function runEntry({ kind, path }: { kind: string; path: string }, h
   const text = await readFile(path, "utf8");
   if (kind === "profile") return start(["/bin/sh", "-c", `. '${path}'`], bare(home), home);
   if (kind === "autostart") return start(desktopWords(oneOf(text, "Exec")), bare(home), home);
-  const variables = valuesOf(text, "Environment").flatMap(systemdWords);
+  const variables = toValues(text, "Environment").flatMap(systemdWords);
   const pairs = variables.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
   start(systemdWords(oneOf(text, "ExecStart")), { ...bare(home), ...Object.fromEntries(pairs) }, home);
 }
@@ -19,9 +19,9 @@ function start([file = "", ...args]: readonly string[], env: Record<string, stri
   spawn(file, args, { env, cwd, stdio: "ignore", detached: true }).unref();
 }
 
-const valuesOf = (text: string, key: string) =>
+const toValues = (text: string, key: string) =>
   text.split("\n").flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
-const oneOf = (text: string, key: string) => valuesOf(text, key)[0] ?? "";
+const oneOf = (text: string, key: string) => toValues(text, key)[0] ?? "";
 
 /** systemd.syntax and systemd.service: quoted words, C escapes, `%%` and `$$`. */
 export const systemdWords = (line: string): string[] =>

@@ -13,7 +13,7 @@ const exec = promisify(execFile);
 const PROGRAMS = ["sh", "git", "env", "cat", "script"];
 
 /** The installed package in a folder that this test may change; below the temporary folder, with nothing of this project above it. */
-export async function copyOf(installed: string): Promise<string> {
+export async function toCopy(installed: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sessarc-day-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   await cp(installed, folder, { recursive: true, verbatimSymlinks: true });
@@ -65,7 +65,7 @@ export interface Status {
 }
 
 /** The command line of the package in that folder. */
-export const cliOf = (folder: string) => join(folder, "node_modules/sessarc/dist/cli.mjs");
+export const toCli = (folder: string) => join(folder, "node_modules/sessarc/dist/cli.mjs");
 
 export async function machine(cli: string, extra: Record<string, string> = {}): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), "sessarc-home-"));
@@ -102,10 +102,10 @@ export async function machine(cli: string, extra: Record<string, string> = {}): 
     await rm(home, { recursive: true, force: true, maxRetries: 3 });
   });
   async function kill(): Promise<void> {
-    const pids = await processesOf(data);
+    const pids = await readProcesses(data);
     // The supervisor first, or it would start the service again.
     for (const pid of pids.sort((a, b) => a - b)) process.kill(pid, "SIGKILL");
-    while ((await processesOf(data)).length > 0) await new Promise((resolve) => setImmediate(resolve));
+    while ((await readProcesses(data)).length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return {
     home,
@@ -119,16 +119,16 @@ export async function machine(cli: string, extra: Record<string, string> = {}): 
       await mkdir(folder, { recursive: true });
       const rows = Array.from({ length: turns }, (_, n) => claudeTurn(from + n)).flat();
       const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-      await writeFile(join(folder, `${sessionOf(session)}.jsonl`), text, { flag: "a" });
+      await writeFile(join(folder, `${toSession(session)}.jsonl`), text, { flag: "a" });
     },
     kill,
   };
 }
 
-export const sessionOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+export const toSession = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
 /** Processes whose command line names the data directory; what is dead and not yet awaited has none. */
-async function processesOf(data: string): Promise<number[]> {
+async function readProcesses(data: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { packedInstall } from "../door/_packed.ts";
 import { fillDisk, mountSmall } from "../small-disk.ts";
 import { runEntry } from "./_entry.ts";
-import { cliOf, copyOf, type Machine, machine, runWords, sessionOf, update } from "./_machine.ts";
+import { type Machine, machine, runWords, toCli, toCopy, toSession, update } from "./_machine.ts";
 
 let packed: string;
 beforeAll(async () => {
@@ -44,12 +44,12 @@ async function readAll(t: Machine, total: number, word: string): Promise<void> {
 
 describe.skipIf(process.platform !== "linux")("a day", () => {
   it("from the first run over reboots to an update", async () => {
-    const own = await copyOf(packed);
-    const t = await machine(cliOf(own));
+    const own = await toCopy(packed);
+    const t = await machine(toCli(own));
     for (const n of [1, 2, 3]) await t.write(n, n);
 
     // First run, at a terminal: a sentence, figures, one question.
-    const words = [process.execPath, cliOf(own), "serve", "--no-open", "--port", "0"].join(" ");
+    const words = [process.execPath, toCli(own), "serve", "--no-open", "--port", "0"].join(" ");
     const first = await runWords(["script", "-qec", words, "/dev/null"], { ...t.env, TERM: "xterm" }, t.home, "y\n");
     const said = stripVTControlCharacters(first.stdout).replaceAll("\r", "\n");
     expect(SENTENCE.exec(said)?.slice(1, 3)).toEqual(["3", "1"]);
@@ -101,7 +101,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
 
   it("a unit of systemd and an entry of the desktop start it, with the user's folders", async () => {
     for (const kind of ["systemd", "autostart"]) {
-      const t = await machine(cliOf(packed), kind === "autostart" ? { XDG_CURRENT_DESKTOP: "GNOME" } : {});
+      const t = await machine(toCli(packed), kind === "autostart" ? { XDG_CURRENT_DESKTOP: "GNOME" } : {});
       if (kind === "systemd") {
         // A manager that starts nothing.
         const said = 'case "$*" in *restart*) exit 1 ;; esac';
@@ -124,7 +124,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
   });
 
   it("an assistant that is installed after the service is followed", async () => {
-    const t = await machine(cliOf(packed));
+    const t = await machine(toCli(packed));
     // The folder is there, without a log in it.
     await mkdir(join(t.home, "claude/projects"), { recursive: true });
     expect((await t.run("start", "--port", "0")).code).toBe(0);
@@ -134,7 +134,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
   });
 
   it("two users, and two archives of one of them, have a service each", async () => {
-    const [ann, bob] = [await machine(cliOf(packed)), await machine(cliOf(packed))];
+    const [ann, bob] = [await machine(toCli(packed)), await machine(toCli(packed))];
     await ann.write(1, 1);
     await bob.write(2, 2, 2);
     const second = ["--data-dir", join(ann.home, "xdg/data/sessarc", "..", "second")];
@@ -152,7 +152,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
     ] as const)
       await expect
         .poll(() => of(t, ...flags))
-        .toMatchObject({ total: 1, sessions: [{ id: `claude-code:${sessionOf(id)}` }] });
+        .toMatchObject({ total: 1, sessions: [{ id: `claude-code:${toSession(id)}` }] });
     expect((await bob.run("stop")).stdout).toBe("Stopped\n");
     expect([(await ann.status()).running, (await bob.status()).running]).toEqual([true, false]);
     expect((await ann.run("stop", ...second)).stdout).toBe("Stopped\n");
@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
   });
 
   it("a full disk stops nothing that reads, and what could not be imported comes when there is room", async (test) => {
-    const t = await machine(cliOf(packed));
+    const t = await machine(toCli(packed));
     await mkdir(t.data, { recursive: true });
     const unmount = mountSmall(t.data, "6m");
     if (!unmount) return test.skip();
@@ -193,7 +193,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
   });
 
   it("a clock that is set back hides nothing that is written then", async () => {
-    const t = await machine(cliOf(packed));
+    const t = await machine(toCli(packed));
     await t.write(1, 1);
     await t.run("import");
     const back = join(t.home, "back.mjs");
@@ -208,7 +208,7 @@ describe.skipIf(process.platform !== "linux")("a day", () => {
     // Set right again: the next command restarts nothing, and loses nothing.
     delete yesterday.env.NODE_OPTIONS;
     await t.write(1, 9);
-    await expect.poll(async () => (await t.run("show", sessionOf(1))).stdout).toContain("word9");
+    await expect.poll(async () => (await t.run("show", toSession(1))).stdout).toContain("word9");
     expect(await t.status()).toMatchObject({ running: true, background: true });
     expect(JSON.parse(await readFile(join(t.data, "service.json"), "utf8"))).toMatchObject({ restarts: [] });
   });

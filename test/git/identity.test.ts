@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseCommit } from "../../plugins/git/history/objects.ts";
-import { parseConfig, remoteOf, withoutUserinfo } from "../../plugins/git/repository/config.ts";
+import { findRemote, parseConfig, withoutUserinfo } from "../../plugins/git/repository/config.ts";
 import { countingGit, describeGit, makeRepo, openGit, repoAt, tempFolder, testEnv } from "./_repo.ts";
 
 describeGit("identity", () => {
@@ -169,7 +169,7 @@ describe("configuration", () => {
       "flags.text": "  kept  \t",
       "remote.origin.url": "ssh://git:pw@h:22/x",
     });
-    expect(remoteOf(parseConfig(text))).toBe("first");
+    expect(findRemote(parseConfig(text))).toBe("first");
   });
 
   it("takes hostile text in linear time and constant depth", () => {
@@ -178,7 +178,7 @@ describe("configuration", () => {
       parseConfig(text);
     const url = `${"a::".repeat(long)}https://u:p@h/x`;
     expect(withoutUserinfo(url)).toHaveLength(url.length - "u:p@".length);
-    expect(remoteOf([{ key: "remote.origin.url", value: url }])).toHaveLength(2048);
+    expect(findRemote([{ key: "remote.origin.url", value: url }])).toHaveLength(2048);
     const author = Buffer.from(`tree x\nauthor ${"<".repeat(long)}\n\n${" \n".repeat(long)}`);
     expect(parseCommit("0", author)).toMatchObject({ author: "", subject: "" });
   });

@@ -93,7 +93,7 @@ async function compareTree(git: Git, repo: Repo, commit: string): Promise<number
   expect(tree.files.map(({ path, mode, size }) => ({ path, mode, size }))).toEqual(
     plain.map(([path, { mode, size }]) => ({ path: show(path), mode, size })),
   );
-  const changes = plainChanges(repo, parentOf(repo, commit), commit);
+  const changes = plainChanges(repo, findParent(repo, commit), commit);
   expect(tree.changed.map(({ pathBytes: _, ...change }) => change)).toEqual(
     changes.map(({ path, status, from }) => ({ path: show(path), status, ...(from && { previousPath: show(from) }) })),
   );
@@ -102,10 +102,10 @@ async function compareTree(git: Git, repo: Repo, commit: string): Promise<number
 
 async function compareFile(git: Git, repo: Repo, commit: string, path: string): Promise<number> {
   const answer = await git.fileAt(repo.root, commit, Buffer.from(path, "latin1"));
-  const here = plainChanges(repo, parentOf(repo, commit), commit).find((change) => change.path === path);
+  const here = plainChanges(repo, findParent(repo, commit), commit).find((change) => change.path === path);
   const last = here ? commit : plainLastChange(repo, commit, path);
-  const origin = here ?? plainChanges(repo, parentOf(repo, last), last).find((change) => change.path === path);
-  const before = origin?.status === "added" ? undefined : parentOf(repo, last);
+  const origin = here ?? plainChanges(repo, findParent(repo, last), last).find((change) => change.path === path);
+  const before = origin?.status === "added" ? undefined : findParent(repo, last);
   const previousPath = before && (origin?.from ?? path);
   const now = content(repo, commit, path);
   const then = before && previousPath ? content(repo, before, previousPath) : { text: null, binary: false };
@@ -132,6 +132,6 @@ function content(repo: Repo, commit: string, path: string): { text: string | nul
   return data.includes(0) ? { text: null, binary: true } : { text: data.toString("utf8"), binary: false };
 }
 
-function parentOf(repo: Repo, commit: string): string | undefined {
+function findParent(repo: Repo, commit: string): string | undefined {
   return repo.git("rev-list", "--parents", "-1", commit).split(" ")[1];
 }

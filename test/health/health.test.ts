@@ -11,7 +11,7 @@ import { runCommand } from "../command.ts";
 
 let home: string;
 const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${n}`;
-const idOf = (n: number) => encodeURIComponent(`claude-code:${uuid(n)}`);
+const toId = (n: number) => encodeURIComponent(`claude-code:${uuid(n)}`);
 
 interface Call {
   name: string;
@@ -129,7 +129,7 @@ describe("findings of a session", () => {
     await write(1, rows(1, calls));
     const t = await start();
     await t.send("POST", "/api/import", { all: true });
-    const found = await t.json<Finding[]>(`/api/sessions/${idOf(1)}/health`);
+    const found = await t.json<Finding[]>(`/api/sessions/${toId(1)}/health`);
     expect(found).toMatchObject(expected);
     expect(found).toHaveLength(expected.length);
   });
@@ -138,20 +138,20 @@ describe("findings of a session", () => {
     await write(1, rows(1, [shell("make", true)], false));
     const t = await start();
     await t.send("POST", "/api/import", { all: true });
-    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "unread", seq: 1, tool: "Bash" }]);
+    expect(await t.json(`/api/sessions/${toId(1)}/health`)).toMatchObject([{ kind: "unread", seq: 1, tool: "Bash" }]);
     await write(1, rows(1, [shell("make", true)]));
     await t.send("POST", "/api/import", { all: true });
-    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "failedLast", seq: 1 }]);
+    expect(await t.json(`/api/sessions/${toId(1)}/health`)).toMatchObject([{ kind: "failedLast", seq: 1 }]);
   });
 
   it("a session that ended without an answer, until one comes", async () => {
     await write(1, rows(1, [shell("ls")], false));
     const t = await start();
     await t.send("POST", "/api/import", { all: true });
-    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toMatchObject([{ kind: "unanswered", seq: 2 }]);
+    expect(await t.json(`/api/sessions/${toId(1)}/health`)).toMatchObject([{ kind: "unanswered", seq: 2 }]);
     await write(1, rows(1, [shell("ls")]));
     await t.send("POST", "/api/import", { all: true });
-    expect(await t.json(`/api/sessions/${idOf(1)}/health`)).toEqual([]);
+    expect(await t.json(`/api/sessions/${toId(1)}/health`)).toEqual([]);
   });
 
   it("are the same however often a session grew between imports", async () => {
@@ -165,9 +165,9 @@ describe("findings of a session", () => {
     }
     await write(1, list);
     await t.send("POST", "/api/import", { all: true });
-    const grown = await t.json<Finding[]>(`/api/sessions/${idOf(1)}/health`);
+    const grown = await t.json<Finding[]>(`/api/sessions/${toId(1)}/health`);
     expect(grown.length).toBeGreaterThan(3);
-    expect(grown).toEqual(await t.json(`/api/sessions/${idOf(2)}/health`));
+    expect(grown).toEqual(await t.json(`/api/sessions/${toId(2)}/health`));
     expect((await t.json<{ indexers?: unknown[] }>("/api/plugins")).indexers).toBeUndefined();
   });
 
@@ -280,7 +280,7 @@ describe("a context near its limit", () => {
     await write(1, replies);
     const t = await start();
     await t.send("POST", "/api/import", { all: true });
-    const found = await t.json<Finding[]>(`/api/sessions/${idOf(1)}/health`);
+    const found = await t.json<Finding[]>(`/api/sessions/${toId(1)}/health`);
     expect(found.filter(({ kind }) => kind === "nearLimit").map((one) => [one.subject, one.seq, one.tokens])).toEqual(
       subject ? [[subject, 1, 160_000]] : [],
     );
@@ -317,7 +317,7 @@ describe("a context near its limit", () => {
     await rm(join(home, ".claude"), { recursive: true });
     await t.send("POST", "/api/import", { all: true });
     expect(await near()).toMatchObject([{ sessions: 1, tokens: 160_000 }]);
-    await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+    await t.send("DELETE", `/api/sessions/${toId(1)}`);
     expect(await near()).toEqual([]);
   });
 

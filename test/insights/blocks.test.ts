@@ -7,19 +7,19 @@ import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
 import { migrations as figures } from "../../plugins/archive/figures/schema.ts";
 import { blocks, blocksAt } from "../../plugins/insights/figures/blocks.ts";
-import { dayNumber, zoneOf } from "../../plugins/insights/figures/buckets.ts";
+import { dayNumber, toZone } from "../../plugins/insights/figures/buckets.ts";
 import { writeReadings } from "../../plugins/insights/figures/limits.ts";
 import { readKnown } from "../../plugins/insights/figures/questions.ts";
 import { migrations } from "../../plugins/insights/figures/schema.ts";
 import type { Choice } from "../../plugins/insights/figures/sql.ts";
-import { windowsOf } from "../../plugins/insights/figures/windows.ts";
+import { toWindows } from "../../plugins/insights/figures/windows.ts";
 import type { BlockReport, Reading } from "../../plugins/insights/index.ts";
 import { createPricing } from "../../plugins/insights/prices/pricing.ts";
-import { minutesOf } from "../../plugins/insights/routes/usage.ts";
+import { findMinutes } from "../../plugins/insights/routes/usage.ts";
 import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import type { BruteSession } from "./brute.ts";
-import { type SlottedSession, sessionsOf, storeSession } from "./rows.ts";
+import { readSessions, type SlottedSession, storeSession } from "./rows.ts";
 
 const QUARTER = 900_000;
 const HOUR = 3_600_000;
@@ -165,7 +165,7 @@ function bruteRows(
   return rows.sort((a, b) => Date.parse(begin(a.key)) - Date.parse(begin(b.key)) || (a.key < b.key ? -1 : 1));
 }
 
-const rowsOf = (report: BlockReport) =>
+const toRows = (report: BlockReport) =>
   report.rows.map(({ key, end, sessions, messages, tokens, firstAt, lastAt }) => ({
     key,
     end,
@@ -198,7 +198,7 @@ describe("windows of plans", () => {
       });
       await db.batch(writeReadings(readings));
       const known = await readKnown(db);
-      const sessions = await sessionsOf(db);
+      const sessions = await readSessions(db);
       for (const minutes of LENGTHS) {
         const day = (n: number) => new Date(start + n * 86_400_000).toISOString().slice(0, 10);
         const first = dice.below(18);
@@ -217,11 +217,11 @@ describe("windows of plans", () => {
           from: asking.from === undefined ? null : (dayNumber(asking.from) ?? null),
           to: asking.to === undefined ? null : (dayNumber(asking.to) ?? null),
         };
-        const scope = { zone: zoneOf(asking.zone), range, choice: asking.choice };
+        const scope = { zone: toZone(asking.zone), range, choice: asking.choice };
         const report = blocksAt(await blocks(db, { scope, prices, known }, minutes), start);
         const own = readings.filter((one) => one.minutes === minutes);
         const right = bruteRows(sessions, own, asking);
-        expect(rowsOf(report), `seed ${seed}, ${JSON.stringify(asking)}`).toEqual(right);
+        expect(toRows(report), `seed ${seed}, ${JSON.stringify(asking)}`).toEqual(right);
         const total = emptyUsage();
         for (const row of right) add(total, row.tokens);
         expect(report.totals.tokens).toEqual(total);
@@ -234,7 +234,7 @@ describe("windows of plans", () => {
     const at = (text: string) => Date.parse(`2026-11-20T${text}Z`) / QUARTER;
     const uses = ["10:45", "11:00", "14:45", "15:00", "15:30", "21:15"].map(at);
     const shown = (minutes: number, known = [] as { start: number; end: number }[]) =>
-      windowsOf(uses, minutes / 15, known).map(({ start, end }) =>
+      toWindows(uses, minutes / 15, known).map(({ start, end }) =>
         [start, end].map((quarter) => new Date(quarter * QUARTER).toISOString().slice(11, 16)).join("-"),
       );
     expect(shown(300)).toEqual(["10:00-15:00", "15:00-20:00", "21:00-02:00"]);
@@ -265,7 +265,7 @@ describe("windows of plans", () => {
       ]),
     );
     const { now: prices } = createPricing({ "claude-haiku-4-5": { input: 1, output: 5 } });
-    const scope = { zone: zoneOf("UTC"), range: { from: null, to: null } };
+    const scope = { zone: toZone("UTC"), range: { from: null, to: null } };
     const found = await blocks(db, { scope, prices, known: await readKnown(db) }, 300);
     // An hour and a half after the first use, three hours before the end.
     const [over, running] = blocksAt(found, Date.parse("2026-11-20T12:00:00Z")).rows;
@@ -280,7 +280,7 @@ describe("windows of plans", () => {
   });
 
   it("take lengths of whole quarter-hours", () => {
-    expect(["5h", "90m", "7d", "31d", "15m"].map(minutesOf)).toEqual([300, 90, 10_080, 44_640, 15]);
-    expect(["0h", "20m", "32d", "5", "h", "-5h", "1e3m", "99999d"].map(minutesOf)).toEqual(Array(8).fill(undefined));
+    expect(["5h", "90m", "7d", "31d", "15m"].map(findMinutes)).toEqual([300, 90, 10_080, 44_640, 15]);
+    expect(["0h", "20m", "32d", "5", "h", "-5h", "1e3m", "99999d"].map(findMinutes)).toEqual(Array(8).fill(undefined));
   });
 });

@@ -36,8 +36,8 @@ interface Money {
 }
 
 /** What of a report is compared: a row without what follows from the rest of it. */
-export type Figures = ReturnType<typeof figuresOf>;
-export const figuresOf = (row: UsageRow | (Omit<UsageRow, "key" | "label"> & Partial<UsageRow>)) => ({
+export type Figures = ReturnType<typeof toFigures>;
+export const toFigures = (row: UsageRow | (Omit<UsageRow, "key" | "label"> & Partial<UsageRow>)) => ({
   key: row.key ?? null,
   label: row.label ?? null,
   sessions: row.sessions,
@@ -50,8 +50,8 @@ export const figuresOf = (row: UsageRow | (Omit<UsageRow, "key" | "label"> & Par
   models: row.models,
 });
 export const reportFigures = ({ rows, totals, evidence, range }: UsageReport) => ({
-  rows: rows.map(figuresOf),
-  totals: figuresOf(totals),
+  rows: rows.map(toFigures),
+  totals: toFigures(totals),
   evidence,
   range,
 });
@@ -62,7 +62,7 @@ export function brute(
   money: Money,
   projectNames: ReadonlyMap<string, string> = new Map(),
 ): ReturnType<typeof reportFigures> {
-  const dayOf = calendar(zone);
+  const toDay = calendar(zone);
   const rows = new Map<string, Row>();
   const totals = new Row(null, null);
   const evidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
@@ -71,14 +71,14 @@ export function brute(
     if (filter.kind !== undefined && one.kind !== filter.kind) continue;
     if (filter.project !== undefined && one.project !== filter.project) continue;
     if (filter.session !== undefined && one.id !== filter.session && one.root !== filter.session) continue;
-    const rowOf = (day: string, model: string | undefined): Row | undefined => {
+    const findRow = (day: string, model: string | undefined): Row | undefined => {
       const put = (key: string, label: string | null = null) => {
         const row = rows.get(key) ?? new Row(key, label);
         rows.set(key, row);
         return row;
       };
       if (by === "day") return put(day);
-      if (by === "week") return put(mondayOf(day));
+      if (by === "week") return put(toMonday(day));
       if (by === "month") return put(day.slice(0, 7));
       if (by === "model") return model === undefined ? undefined : put(modelName(model));
       if (by === "session") return put(one.id, one.label);
@@ -87,10 +87,10 @@ export function brute(
     };
     let counted = false;
     const each = (quarter: number, model: string | undefined, add: (row: Row) => void) => {
-      const day = dayOf(quarter);
+      const day = toDay(quarter);
       if ((from !== undefined && day < from) || (to !== undefined && day > to)) return;
       counted = true;
-      for (const row of [totals, rowOf(day, model)]) {
+      for (const row of [totals, findRow(day, model)]) {
         if (!row) continue;
         row.roots.add(one.root);
         add(row);
@@ -146,12 +146,12 @@ class Row {
       const own = models.get(model) ?? { model, spellings: [], tokens: none() };
       models.set(model, { ...own, spellings: [...own.spellings, spelling].sort(), tokens: plus(own.tokens, tokens) });
     }
-    const costOf = (spellings: string[]) =>
+    const computeCost = (spellings: string[]) =>
       money.cost(
         Object.fromEntries(Object.entries(this.priced).filter(([key]) => spellings.includes(key.split("\0")[0] ?? ""))),
       );
     const list = [...models.values()].map(({ model, spellings, tokens }) => {
-      const { microdollars, unpriced } = costOf(spellings);
+      const { microdollars, unpriced } = computeCost(spellings);
       return {
         model,
         spellings,
@@ -203,7 +203,7 @@ function calendar(timeZone: string): (quarter: number) => string {
   };
 }
 
-function mondayOf(day: string): string {
+function toMonday(day: string): string {
   const ms = Date.parse(`${day}T00:00:00Z`);
   return new Date(ms - ((new Date(ms).getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
 }

@@ -4,15 +4,15 @@ import {
   dayNumber,
   monthName,
   QUARTER_MS,
-  weekdayOf,
+  toWeekday,
+  toZone,
   weekName,
-  zoneOf,
 } from "../../plugins/insights/figures/buckets.ts";
 
 const quarter = (iso: string) => Math.floor(Date.parse(iso) / QUARTER_MS);
 /** Hour on the clock of a local quarter-hour. */
-const hourOf = (local: number) => Math.floor((local % 96) / 4);
-const day = (zone: string, iso: string) => dayName(zoneOf(zone).day(quarter(iso)));
+const toHour = (local: number) => Math.floor((local % 96) / 4);
+const day = (zone: string, iso: string) => dayName(toZone(zone).day(quarter(iso)));
 
 describe("local days", () => {
   it("D17: a day begins at the zone's own midnight, quarter-hours east and half-hours west included", () => {
@@ -25,22 +25,22 @@ describe("local days", () => {
   });
 
   it("days of 23 and 25 hours are whole", () => {
-    const berlin = zoneOf("Europe/Berlin");
-    const quartersOf = (name: string) => {
+    const berlin = toZone("Europe/Berlin");
+    const toQuarters = (name: string) => {
       const start = quarter(`${name}T00:00:00Z`) - 96;
       return Array.from({ length: 288 }, (_, i) => start + i).filter((q) => dayName(berlin.day(q)) === name);
     };
-    expect(quartersOf("2026-03-29")).toHaveLength(92);
-    expect(quartersOf("2026-10-25")).toHaveLength(100);
-    expect(quartersOf("2026-10-26")).toHaveLength(96);
-    const hours = quartersOf("2026-03-29").map((q) => hourOf(berlin.local(q)));
+    expect(toQuarters("2026-03-29")).toHaveLength(92);
+    expect(toQuarters("2026-10-25")).toHaveLength(100);
+    expect(toQuarters("2026-10-26")).toHaveLength(96);
+    const hours = toQuarters("2026-03-29").map((q) => toHour(berlin.local(q)));
     expect(hours).not.toContain(2);
-    expect(quartersOf("2026-10-25").filter((q) => hourOf(berlin.local(q)) === 2)).toHaveLength(8);
+    expect(toQuarters("2026-10-25").filter((q) => toHour(berlin.local(q)) === 2)).toHaveLength(8);
   });
 
   it("agrees with the calendar for every quarter-hour of a year, in zones of every kind", () => {
     for (const name of ["Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/Sao_Paulo"]) {
-      const zone = zoneOf(name);
+      const zone = toZone(name);
       const format = new Intl.DateTimeFormat("sv-SE", {
         timeZone: name,
         year: "numeric",
@@ -57,12 +57,12 @@ describe("local days", () => {
   });
 
   it("an unknown zone is refused", () => {
-    expect(() => zoneOf("Mars/Olympus")).toThrow(/no time zone/);
+    expect(() => toZone("Mars/Olympus")).toThrow(/no time zone/);
   });
 
   it("weeks go by their Monday, months by their number", () => {
     const friday = dayNumber("2026-11-20") as number;
-    expect(weekdayOf(friday)).toBe(4);
+    expect(toWeekday(friday)).toBe(4);
     expect(weekName(friday)).toBe("2026-11-16");
     expect(weekName(friday + 2)).toBe("2026-11-16");
     expect(weekName(friday + 3)).toBe("2026-11-23");

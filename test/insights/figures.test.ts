@@ -7,7 +7,7 @@ import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
 import { migrations as figures } from "../../plugins/archive/figures/schema.ts";
 import { eraseFigures } from "../../plugins/archive/figures/write.ts";
-import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
+import { dayName, toZone } from "../../plugins/insights/figures/buckets.ts";
 import { readKnown } from "../../plugins/insights/figures/questions.ts";
 import { GROUPS, report } from "../../plugins/insights/figures/report.ts";
 import { KINDS } from "../../plugins/insights/figures/sql.ts";
@@ -15,7 +15,7 @@ import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import { brute, reportFigures } from "./brute.ts";
-import { type SlottedSession, sessionsOf, storeSession } from "./rows.ts";
+import { readSessions, type SlottedSession, storeSession } from "./rows.ts";
 
 /** The second costs less at night, the third cost more once; the last has no price. */
 const MODELS = ["claude-haiku-4-5", "deepseek-chat", "o3", "vendor/claude-haiku-4-5", "unheard-of-1"];
@@ -98,7 +98,7 @@ it("every grouping, filter and range, in zones of every kind", async () => {
         ["update session set project_id = ? where id = ?", [dice.pick(["p", "q"]), `s${dice.below(40)}`]],
         ["update session set forked_from = ? where id = ?", [dice.pick([null, "s2"]), `s${dice.below(40)}`]],
       ]);
-      const sessions = await sessionsOf(db);
+      const sessions = await readSessions(db);
       const known = await readKnown(db);
       for (const by of GROUPS) {
         const maybe = <T>(value: T) => (dice.below(3) === 0 ? value : undefined);
@@ -125,7 +125,7 @@ it("every grouping, filter and range, in zones of every kind", async () => {
         };
         const { project, ...rest } = choice;
         const scope = {
-          zone: zoneOf(name),
+          zone: toZone(name),
           range: { from, to },
           choice: { ...rest, projects: project === undefined ? undefined : [project] },
         };
@@ -155,7 +155,7 @@ it("each day on which clocks are changed, and its neighbours", async () => {
     last: Date.UTC(year + 1, 0) / 900_000,
   }));
   for (const name of [...ZONES, "Asia/Beirut", "Australia/Lord_Howe"]) {
-    const zone = zoneOf(name);
+    const zone = toZone(name);
     const offset = (quarter: number) => zone.local(quarter) - quarter;
     const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
     for (const sql of [...tables, ...figures]) await db.run(sql);
@@ -170,7 +170,7 @@ it("each day on which clocks are changed, and its neighbours", async () => {
       }
     const count = Object.keys(slots).length;
     await db.batch(storeSession(db, "s", { slots, row: { message_count: count } }));
-    const sessions = await sessionsOf(db);
+    const sessions = await readSessions(db);
     const known = await readKnown(db);
     for (const day of days)
       for (const range of [

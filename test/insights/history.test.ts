@@ -11,8 +11,8 @@ import type { InsightsReport, UsageReport } from "../../plugins/insights/index.t
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
-import { brute, figuresOf, reportFigures } from "./brute.ts";
-import { sessionsOf } from "./rows.ts";
+import { brute, reportFigures, toFigures } from "./brute.ts";
+import { readSessions } from "./rows.ts";
 
 const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"];
 const ZONES = ["UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati", "Europe/Berlin"];
@@ -111,7 +111,7 @@ function logs(home: string, dice: Dice) {
 
 /** Asks some questions, and each of them twice: the second answer is one that was kept. */
 async function check(t: TestKernel, dice: Dice, note: string): Promise<void> {
-  const sessions = await sessionsOf(t.kernel.storage.db);
+  const sessions = await readSessions(t.kernel.storage.db);
   const prices = t.kernel.inject("pricing");
   const names = new Map(
     (await t.json<{ id: string; name: string }[]>("/api/projects?git=0")).map((one) => [one.id, one.name]),
@@ -143,7 +143,7 @@ async function check(t: TestKernel, dice: Dice, note: string): Promise<void> {
   const report = await t.json<InsightsReport>(`/api/insights?tz=${zone}&from=${from}&to=${to}`);
   const { totals, rows } = brute(sessions, { by: "day", zone, from, to }, prices);
   const asked = { ...report.totals, models: [] };
-  expect({ ...figuresOf({ ...asked, models: [] }), models: null }, `${note}, insights ${zone} ${from} ${to}`).toEqual({
+  expect({ ...toFigures({ ...asked, models: [] }), models: null }, `${note}, insights ${zone} ${from} ${to}`).toEqual({
     ...totals,
     models: null,
   });
@@ -198,7 +198,7 @@ it("all reports are what the catalogue adds up to, after any history", async () 
       "a fork": () => log.fork(20 + dice.below(3), dice.below(8)),
       "another tool": () => log.codex(40 + dice.below(3)),
       "a session deleted": async () => {
-        const [one] = (await sessionsOf(t.kernel.storage.db)).filter((_, i, all) => i === dice.below(all.length));
+        const [one] = (await readSessions(t.kernel.storage.db)).filter((_, i, all) => i === dice.below(all.length));
         if (!one) return;
         await t.send("DELETE", `/api/sessions/${encodeURIComponent(one.id)}`);
         deleted.push(one.id);
@@ -210,7 +210,7 @@ it("all reports are what the catalogue adds up to, after any history", async () 
         await t.send("POST", "/api/import", { sessions: [id] });
       },
       "a name": async () => {
-        const [one] = await sessionsOf(t.kernel.storage.db);
+        const [one] = await readSessions(t.kernel.storage.db);
         if (one) await t.send("PATCH", `/api/sessions/${encodeURIComponent(one.id)}`, { name: `named ${done.length}` });
       },
       "a price": () => t.send("POST", "/api/prices", { model: dice.pick(MODELS), input: 1 + dice.below(9), output: 2 }),

@@ -19,7 +19,7 @@ const M = 1_000_000;
 const MODEL = "claude-haiku-4-5";
 
 /** A table of one model. */
-const tableOf = (prices: unknown, match: unknown = { starts_with: MODEL }) => [
+const makeTable = (prices: unknown, match: unknown = { starts_with: MODEL }) => [
   { id: "anthropic", model_match: { contains: "claude" }, models: [{ id: MODEL, match, prices }] },
 ];
 const put = (providers: unknown, date = "2026-11-20") => ({ date, source: "new.json", providers });
@@ -64,7 +64,7 @@ it("sessions, usage and answers given before use a loaded table at once, and aft
   expect(await costs(t)).toEqual(shipped);
   expect(await t.json("/api/prices")).toMatchObject({ shipped: { inForce: true } });
 
-  const answer = await t.send("PUT", "/api/prices/table", put(tableOf({ input_mtok: 2, output_mtok: 7 })));
+  const answer = await t.send("PUT", "/api/prices/table", put(makeTable({ input_mtok: 2, output_mtok: 7 })));
   expect(answer).toMatchObject({
     status: 200,
     body: { pricedAt: "2026-11-20", source: "new.json", shipped: { inForce: false } },
@@ -91,7 +91,7 @@ it("sessions, usage and answers given before use a loaded table at once, and aft
 it("a stored table that is damaged does not stop the service: the table in the package is in force", async () => {
   const home = await makeTempDir();
   const t = await createTestKernel({ plugins: [archive(), insights()], home });
-  await t.send("PUT", "/api/prices/table", put(tableOf({ input_mtok: 2, output_mtok: 7 })));
+  await t.send("PUT", "/api/prices/table", put(makeTable({ input_mtok: 2, output_mtok: 7 })));
   await t.close();
   const again = await createTestKernel({ plugins: [archive(), insights()], home });
   await again.kernel.storage.files.setItem(
@@ -180,26 +180,26 @@ it("says what is wrong with a table, and where", async () => {
   };
   let deep: object = { equals: "x" };
   for (let n = 0; n < 5_000; n++) deep = { or: [deep] };
-  expect(await problem(tableOf(rates))).toBe("");
-  expect(await problem(tableOf([{ constraint: { start_date: "2026-01-01" }, prices: rates }]))).toBe("");
-  expect(await problem(tableOf(rates), "2026-02-30")).toContain("date is not a day");
+  expect(await problem(makeTable(rates))).toBe("");
+  expect(await problem(makeTable([{ constraint: { start_date: "2026-01-01" }, prices: rates }]))).toBe("");
+  expect(await problem(makeTable(rates), "2026-02-30")).toContain("date is not a day");
   expect(await problem({})).toContain("the table is not a list");
   expect(await problem([7])).toContain("[0] is not an object");
-  expect(await problem(tableOf({}))).toContain("has no model with input_mtok and output_mtok");
-  expect(await problem(tableOf({ ...rates, input_mtok: -1 }))).toContain(
+  expect(await problem(makeTable({}))).toContain("has no model with input_mtok and output_mtok");
+  expect(await problem(makeTable({ ...rates, input_mtok: -1 }))).toContain(
     "[0].models[0].prices.input_mtok is not a number",
   );
-  expect(await problem(tableOf({ ...rates, output_mtok: { base: 1, tiers: [{ start: "a", price: 1 }] } }))).toContain(
+  expect(await problem(makeTable({ ...rates, output_mtok: { base: 1, tiers: [{ start: "a", price: 1 }] } }))).toContain(
     "[0].models[0].prices.output_mtok.tiers[0] needs start",
   );
-  expect(await problem(tableOf([{ constraint: { start_time: "8", end_time: "9" }, prices: rates }]))).toContain(
+  expect(await problem(makeTable([{ constraint: { start_time: "8", end_time: "9" }, prices: rates }]))).toContain(
     "[0].models[0].prices[0].constraint needs",
   );
-  expect(await problem(tableOf(rates, {}))).toContain("[0].models[0].match is not a rule");
-  expect(await problem(tableOf(rates, deep))).toContain("rules inside one another");
-  expect(await problem(tableOf(rates, { regex: "(" }))).toContain("is not a regular expression");
+  expect(await problem(makeTable(rates, {}))).toContain("[0].models[0].match is not a rule");
+  expect(await problem(makeTable(rates, deep))).toContain("rules inside one another");
+  expect(await problem(makeTable(rates, { regex: "(" }))).toContain("is not a regular expression");
   for (const regex of ["^(a+)+$", "a*a*a*b", `^${"a?".repeat(60)}b`, `^${"(a|a)".repeat(30)}b`])
-    expect(await problem(tableOf(rates, { regex })), regex).toContain("may take too long");
+    expect(await problem(makeTable(rates, { regex })), regex).toContain("may take too long");
 });
 
 it("the command shows the table in force with its date, loads a file and goes back", async () => {
@@ -207,7 +207,7 @@ it("the command shows the table in force with its date, loads a file and goes ba
   await writeLog(home);
   await runCommand(["import", "--all"], home);
   const file = join(home, "data.json");
-  await writeFile(file, JSON.stringify(tableOf({ input_mtok: 2, output_mtok: 7.5, cache_read_mtok: 0.2 })));
+  await writeFile(file, JSON.stringify(makeTable({ input_mtok: 2, output_mtok: 7.5, cache_read_mtok: 0.2 })));
   await utimes(file, new Date("2026-11-21T12:00:00Z"), new Date("2026-11-21T12:00:00Z"));
 
   const before = await runCommand(["prices"], home);

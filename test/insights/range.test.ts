@@ -6,7 +6,7 @@ import type { Activity, InsightsReport, Ledger, ProjectAnalytics } from "../../p
 
 const ZONE = "Asia/Kathmandu";
 const DAY_MS = 86_400_000;
-const dayOf = (ms: number) =>
+const toDay = (ms: number) =>
   new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);
 
 interface Listed {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-const sessionsOf = async () => (await t.json<{ sessions: Listed[] }>("/api/sessions?limit=1000")).sessions;
+const readSessions = async () => (await t.json<{ sessions: Listed[] }>("/api/sessions?limit=1000")).sessions;
 
 describe("a range of days", () => {
   it("answers the same for the last days and for the same days by name", async () => {
@@ -66,7 +66,7 @@ describe("a range of days", () => {
   });
 
   it("lists exactly the sessions that count, on each day and over all", async () => {
-    const all = new Map((await sessionsOf()).map((one) => [one.id, one]));
+    const all = new Map((await readSessions()).map((one) => [one.id, one]));
     const report = await t.json<InsightsReport>(`/api/insights?tz=${ZONE}`);
     const ranges = ["", ...report.perDay.map((one) => `&from=${one.day}&to=${one.day}`)];
     const counts = [report.totals.sessions, ...report.perDay.map((one) => one.sessions)];
@@ -83,7 +83,7 @@ describe("a range of days", () => {
   });
 
   it("lists the sessions that overlap a time", async () => {
-    const all = await sessionsOf();
+    const all = await readSessions();
     const [first] = all.filter((one) => one.startedAt && one.endedAt);
     const after = new Date(Date.parse(first?.startedAt ?? "") - 1).toISOString();
     const before = new Date(Date.parse(first?.endedAt ?? "") + 1).toISOString();
@@ -104,12 +104,12 @@ describe("GET /projects/activity", () => {
     const days = Array.from({ length: 30 }, (_, i) =>
       new Date(Date.parse(`${range.from}T00:00Z`) + i * DAY_MS).toISOString().slice(0, 10),
     );
-    expect(days.at(-1)).toBe(dayOf(Date.now()));
-    const all = await sessionsOf();
+    expect(days.at(-1)).toBe(toDay(Date.now()));
+    const all = await readSessions();
     const byId = new Map(all.map((one) => [one.id, one]));
-    const rootOf = (one: Listed): string => {
+    const toRoot = (one: Listed): string => {
       const parent = one.parentId === null ? undefined : byId.get(one.parentId);
-      return parent ? rootOf(parent) : one.id;
+      return parent ? toRoot(parent) : one.id;
     };
     const slow = new Map<string, { messages: number[]; roots: Set<string>[] }>();
     for (const session of all) {
@@ -118,7 +118,7 @@ describe("GET /projects/activity", () => {
       );
       for (const { at } of messages.slice(session.copiedMessages)) {
         // Without a time it counts when the session ended.
-        const index = days.indexOf(dayOf(Date.parse(at ?? session.endedAt ?? "")));
+        const index = days.indexOf(toDay(Date.parse(at ?? session.endedAt ?? "")));
         if (index < 0) continue;
         const project = slow.get(session.projectId) ?? {
           messages: days.map(() => 0),
@@ -126,7 +126,7 @@ describe("GET /projects/activity", () => {
         };
         slow.set(session.projectId, project);
         project.messages[index] = (project.messages[index] ?? 0) + 1;
-        project.roots[index]?.add(rootOf(session));
+        project.roots[index]?.add(toRoot(session));
       }
     }
     expect(slow.size).toBeGreaterThan(1);

@@ -22,7 +22,7 @@ async function recompute(kernel: Kernel, zone: string) {
     month: "2-digit",
     day: "2-digit",
   });
-  const dayOf = (at: string) => format.format(Date.parse(at));
+  const toDay = (at: string) => format.format(Date.parse(at));
   const archive = kernel.inject("archive/open");
   const replies = new Map<string, UsageEntry & { tool: string }>();
   let unkeyed = 0;
@@ -60,7 +60,7 @@ async function recompute(kernel: Kernel, zone: string) {
     for (const event of events.slice(copied + 1)) {
       count++;
       if (event.at === undefined) undated++;
-      else messages[dayOf(event.at)] = (messages[dayOf(event.at)] ?? 0) + 1;
+      else messages[toDay(event.at)] = (messages[toDay(event.at)] ?? 0) + 1;
     }
   }
   const total: SessionUsage = {};
@@ -68,8 +68,8 @@ async function recompute(kernel: Kernel, zone: string) {
   for (const { at, model, usage } of replies.values()) {
     addUsage(total, model, usage);
     if (at === undefined) continue;
-    perDay[dayOf(at)] ??= {};
-    addUsage(perDay[dayOf(at)] as SessionUsage, model, usage);
+    perDay[toDay(at)] ??= {};
+    addUsage(perDay[toDay(at)] as SessionUsage, model, usage);
   }
   return {
     total,
@@ -134,7 +134,7 @@ describe("figures equal a slow recomputation from the logs", () => {
       expect(tools.reduce((sum, tool) => sum + tool.calls, 0)).toBe(calls);
       const failed = messages.filter((message) => message.kind === "tool_result" && message.is_error).length;
       expect(totals.errors).toBe(failed);
-      expect(totals.usage).toEqual(sumOf(sessions.map((session) => session.usage)));
+      expect(totals.usage).toEqual(addUp(sessions.map((session) => session.usage)));
     }
   });
 
@@ -164,7 +164,7 @@ describe("figures equal a slow recomputation from the logs", () => {
   });
 });
 
-function sumOf(list: readonly SessionUsage[]): SessionUsage {
+function addUp(list: readonly SessionUsage[]): SessionUsage {
   const sum: SessionUsage = {};
   for (const usage of list) for (const [model, tokens] of Object.entries(usage)) addUsage(sum, model, tokens);
   return nonEmpty(sum);

@@ -66,10 +66,10 @@ interface Row {
 }
 
 /** The rows as they stand, by the catalogue alone. */
-export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSession[]> {
+export async function readSessions(db: Pick<Database, "all">): Promise<BruteSession[]> {
   const rows = await db.all<Row>("select *, substr(coalesce(name, title, first_prompt), 1, 160) as label from session");
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const rootOf = (row: Row): string => {
+  const toRoot = (row: Row): string => {
     let root = row;
     // A log may name itself, or one that it started itself, as its parent.
     for (let depth = 0; root.parent_id !== null && depth < 16; depth++) {
@@ -79,7 +79,7 @@ export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSessio
     }
     return root.id;
   };
-  const stored = given.get(db) ?? (await slotsOf(db));
+  const stored = given.get(db) ?? (await readSlots(db));
   return rows.map((row) => {
     const slots: BruteSession["slots"] = [];
     const tokens: BruteSession["tokens"] = [];
@@ -103,14 +103,14 @@ export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSessio
     const { id, tool, project_id: project, label } = row;
     const kind = row.parent_id !== null ? "subagent" : row.forked_from !== null ? "fork" : "main";
     const evidence = row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence);
-    return { id, root: rootOf(row), kind, tool, project, label, evidence, slots, tokens };
+    return { id, root: toRoot(row), kind, tool, project, label, evidence, slots, tokens };
   });
 }
 
 /** Of sessions that an import stored. */
-async function slotsOf(db: Pick<Database, "all">): Promise<Map<string, Slots>> {
+async function readSlots(db: Pick<Database, "all">): Promise<Map<string, Slots>> {
   const sessions = new Map<string, Slots>();
-  const slotOf = (session: string, quarter: number) => {
+  const toSlot = (session: string, quarter: number) => {
     const slots = sessions.get(session) ?? {};
     sessions.set(session, slots);
     const name = new Date(quarter * 900_000).toISOString().slice(0, 16);
@@ -119,13 +119,13 @@ async function slotsOf(db: Pick<Database, "all">): Promise<Map<string, Slots>> {
   };
   type Work = { session: string; quarter: number; messages: number; active_ms: number; errors: number };
   for (const { session, quarter, messages, active_ms, errors } of await db.all<Work>("select * from usage_work"))
-    Object.assign(slotOf(session, quarter), { m: messages, a: active_ms, e: errors });
+    Object.assign(toSlot(session, quarter), { m: messages, a: active_ms, e: errors });
   type Tokens = TokenUsage & { session: string; quarter: number; model: string };
   const tokens = await db.all<Tokens>(
     `select session, quarter, model, input, output, cache_write_5m as cacheWrite5m, cache_write_1h as cacheWrite1h,
        cache_read as cacheRead from usage_tokens`,
   );
   for (const { session, quarter, model, ...own } of tokens)
-    Object.assign(slotOf(session, quarter).u ?? {}, { [model]: own });
+    Object.assign(toSlot(session, quarter).u ?? {}, { [model]: own });
   return sessions;
 }

@@ -22,8 +22,8 @@ let t: TestKernel;
 let scans: number;
 
 const key = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
-const idOf = (n: number) => `claude-code:${key(n)}`;
-function logOf(n: number): string {
+const toId = (n: number) => `claude-code:${key(n)}`;
+function toLog(n: number): string {
   const path = join(home, ".claude/projects/-w-app", `${key(n)}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
   return path;
@@ -59,7 +59,7 @@ const settled = () => until((status) => status.lastAt !== null && status.pending
 beforeEach(async () => {
   home = await makeTempDir();
   scans = 0;
-  writeFileSync(logOf(1), prompt(0) + reply(1));
+  writeFileSync(toLog(1), prompt(0) + reply(1));
 });
 
 describe("keeping the archive up to date", () => {
@@ -70,11 +70,11 @@ describe("keeping the archive up to date", () => {
     await importAll();
     await first;
     expect(await sync()).toMatchObject({ mode: "watching", pending: 0, nextAt: expect.any(String) });
-    const grown = until(async () => (await count(idOf(1))) === 3);
-    appendFileSync(logOf(1), prompt(2));
+    const grown = until(async () => (await count(toId(1))) === 3);
+    appendFileSync(toLog(1), prompt(2));
     await grown;
-    const added = until(async () => (await count(idOf(2))) === 1);
-    writeFileSync(logOf(2), prompt(0));
+    const added = until(async () => (await count(toId(2))) === 1);
+    writeFileSync(toLog(2), prompt(0));
     await added;
   });
 
@@ -82,24 +82,24 @@ describe("keeping the archive up to date", () => {
     // Written through another name of the same file: the folder that is watched hears nothing, as on a share. It would hear of the
     // name being made, maybe only after what is written first.
     const elsewhere = join(home, "elsewhere");
-    linkSync(logOf(1), elsewhere);
+    linkSync(toLog(1), elsewhere);
     await start();
     const first = settled();
     await importAll();
     await first;
     expect((await sync()).mode).toBe("watching");
-    const grown = until(async () => (await count(idOf(1))) === 3);
+    const grown = until(async () => (await count(toId(1))) === 3);
     appendFileSync(elsewhere, prompt(2));
     await grown;
     expect((await sync()).mode).toBe("polling");
-    const more = until(async () => (await count(idOf(1))) === 4);
+    const more = until(async () => (await count(toId(1))) === 4);
     appendFileSync(elsewhere, prompt(3));
     await more;
     // Told of again: it goes back to events. What came unheard meanwhile would have kept it.
     const watching = until(({ mode }) => mode === "watching");
-    appendFileSync(logOf(1), prompt(4));
+    appendFileSync(toLog(1), prompt(4));
     await watching;
-    expect(await count(idOf(1))).toBe(5);
+    expect(await count(toId(1))).toBe(5);
     const again = until(({ mode }) => mode === "polling");
     appendFileSync(elsewhere, prompt(5));
     await again;
@@ -140,8 +140,8 @@ describe("keeping the archive up to date", () => {
       );
       const { checks } = await t.json<{ checks: DoctorCheck[] }>("/api/doctor");
       expect(checks.filter(({ name }) => name === "changes of logs")).toHaveLength(2);
-      const grown = until(async () => (await count(idOf(1))) === 3);
-      appendFileSync(logOf(1), prompt(2));
+      const grown = until(async () => (await count(toId(1))) === 3);
+      appendFileSync(toLog(1), prompt(2));
       await grown;
       const before = await count("opencode:ses_plain");
       const more = until(async () => (await count("opencode:ses_plain")) === before + 1);
@@ -164,13 +164,13 @@ describe("keeping the archive up to date", () => {
       Date.now = real;
     });
     for (const n of [2, 3, 4]) {
-      const grown = until(async () => (await count(idOf(1))) > n);
-      appendFileSync(logOf(1), prompt(n));
+      const grown = until(async () => (await count(toId(1))) > n);
+      appendFileSync(toLog(1), prompt(n));
       await grown;
     }
-    const added = until(async () => (await count(idOf(2))) === 1);
-    writeFileSync(logOf(2), prompt(0));
-    utimesSync(logOf(2), Date.now() / 1000, Date.now() / 1000);
+    const added = until(async () => (await count(toId(2))) === 1);
+    writeFileSync(toLog(2), prompt(0));
+    utimesSync(toLog(2), Date.now() / 1000, Date.now() / 1000);
     await added;
   });
 
@@ -182,12 +182,12 @@ describe("keeping the archive up to date", () => {
     const isWatched = async () => (await sync()).roots.some(({ path, watched }) => path === projects && watched);
     const projects = join(home, ".claude/projects");
     await expect.poll(isWatched).toBe(true);
-    const there = until(async () => (await count(idOf(2))) === 1);
+    const there = until(async () => (await count(toId(2))) === 1);
     rmSync(projects, { recursive: true });
-    writeFileSync(logOf(2), prompt(0));
+    writeFileSync(toLog(2), prompt(0));
     await there;
-    const grown = until(async () => (await count(idOf(2))) === 3);
-    appendFileSync(logOf(2), prompt(2) + reply(3));
+    const grown = until(async () => (await count(toId(2))) === 3);
+    appendFileSync(toLog(2), prompt(2) + reply(3));
     await grown;
   });
 
@@ -195,7 +195,7 @@ describe("keeping the archive up to date", () => {
     mkdirSync(join(home, ".claude/projects/-w-other"), { recursive: true });
     const other = join(home, ".claude/projects/-w-other", `${key(3)}.jsonl`);
     const write = () => {
-      for (const path of [logOf(1), logOf(2)]) writeFileSync(path, prompt(0) + reply(1));
+      for (const path of [toLog(1), toLog(2)]) writeFileSync(path, prompt(0) + reply(1));
       mkdirSync(dirname(other), { recursive: true });
       writeFileSync(other, prompt(0));
     };
@@ -209,20 +209,20 @@ describe("keeping the archive up to date", () => {
         ({ id }) => id,
       );
     const soon = (ids: string[]) => expect.poll(gone).toEqual(ids);
-    rmSync(logOf(1));
-    await soon([idOf(1)]);
+    rmSync(toLog(1));
+    await soon([toId(1)]);
     rmSync(dirname(other), { recursive: true });
-    await soon([idOf(1), idOf(3)]);
+    await soon([toId(1), toId(3)]);
     write();
     await soon([]);
     rmSync(join(home, ".claude"), { recursive: true });
-    await soon([idOf(1), idOf(2), idOf(3)]);
+    await soon([toId(1), toId(2), toId(3)]);
     write();
     await soon([]);
     // A folder with another name: there before the old name is known to be gone, or after.
     const named = join(home, ".claude/projects/-w-named");
     renameSync(dirname(other), named);
-    const at = async () => (await t.kernel.inject("archive").get(idOf(3))).source.path;
+    const at = async () => (await t.kernel.inject("archive").get(toId(3))).source.path;
     await expect.poll(at).toBe(join(named, `${key(3)}.jsonl`));
     await soon([]);
   });
@@ -252,8 +252,8 @@ describe("keeping the archive up to date", () => {
     await first;
     // The import's own, and one once the watches stood: of all that was written before they did.
     expect(scans).toBe(3);
-    const grown = until(async () => (await count(idOf(1))) === 3);
-    appendFileSync(logOf(1), prompt(2));
+    const grown = until(async () => (await count(toId(1))) === 3);
+    appendFileSync(toLog(1), prompt(2));
     await grown;
     expect(scans).toBe(3);
   });
@@ -264,9 +264,9 @@ describe("keeping the archive up to date", () => {
     await importAll();
     await first;
     let n = 2;
-    const writing = setInterval(() => appendFileSync(logOf(1), prompt(n++)), 10);
+    const writing = setInterval(() => appendFileSync(toLog(1), prompt(n++)), 10);
     try {
-      await until(async () => (await count(idOf(1))) > 10);
+      await until(async () => (await count(toId(1))) > 10);
     } finally {
       clearInterval(writing);
     }
@@ -328,10 +328,10 @@ describe("keeping the archive up to date", () => {
     await first;
     const { body } = await t.send<SyncStatus>("POST", "/api/sync/pause");
     expect(body.mode).toBe("paused");
-    appendFileSync(logOf(1), prompt(2));
+    appendFileSync(toLog(1), prompt(2));
     await expect.poll(async () => (await sync()).pending).toBeGreaterThan(0);
-    expect(await count(idOf(1))).toBe(2);
-    const grown = until(async () => (await count(idOf(1))) === 3);
+    expect(await count(toId(1))).toBe(2);
+    const grown = until(async () => (await count(toId(1))) === 3);
     await t.send("POST", "/api/sync/resume");
     await grown;
     expect((await sync()).mode).toBe("watching");
@@ -369,34 +369,34 @@ describe("keeping the archive up to date", () => {
   });
 
   it("an archive that is empty after an import takes in the first session, in this run and after a restart", async () => {
-    rmSync(logOf(1));
+    rmSync(toLog(1));
     await start();
     await importAll();
     expect((await sync()).mode).toBe("watching");
-    const taken = until(async () => (await count(idOf(1))) === 2);
-    writeFileSync(logOf(1), prompt(0) + reply(1));
+    const taken = until(async () => (await count(toId(1))) === 2);
+    writeFileSync(toLog(1), prompt(0) + reply(1));
     await taken;
-    await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+    await t.send("DELETE", `/api/sessions/${toId(1)}`);
     await t.send("DELETE", `/api/projects/${(await t.json<{ id: string }[]>("/api/projects"))[0]?.id}`);
     await t.close();
     await start();
-    const again = until(async () => (await count(idOf(2))) === 1);
-    writeFileSync(logOf(2), prompt(0));
+    const again = until(async () => (await count(toId(2))) === 1);
+    writeFileSync(toLog(2), prompt(0));
     await again;
   });
 
   it("leaves out old logs that the user did not import, unless told to", async () => {
-    writeFileSync(logOf(3), prompt(0));
-    utimesSync(logOf(3), new Date("2026-01-01"), new Date("2026-01-01"));
+    writeFileSync(toLog(3), prompt(0));
+    utimesSync(toLog(3), new Date("2026-01-01"), new Date("2026-01-01"));
     await start();
     const first = settled();
     await t.kernel.inject("importer").scan();
-    await t.send("POST", "/api/import", { sessions: [idOf(1)] });
+    await t.send("POST", "/api/import", { sessions: [toId(1)] });
     await first;
-    expect(await count(idOf(3))).toBe(0);
+    expect(await count(toId(3))).toBe(0);
     await t.close();
     await start({ autoImport: true });
-    await until(async () => (await count(idOf(3))) === 1);
+    await until(async () => (await count(toId(3))) === 1);
   });
 
   it("does nothing when it is switched off", async () => {
@@ -411,7 +411,7 @@ describeGit("commits of a repository", () => {
     const repo = makeRepo();
     repo.commit("one");
     repo.commit("two");
-    writeFileSync(logOf(1), prompt(0).replaceAll('"/w/app"', JSON.stringify(repo.root)));
+    writeFileSync(toLog(1), prompt(0).replaceAll('"/w/app"', JSON.stringify(repo.root)));
     const { binary, calls } = countingGit();
     t = await createTestKernel({ home, plugins: [archive(), claude(), git({ binary }), live({ sync: QUICK })] });
     await importAll();

@@ -16,7 +16,7 @@ let log: string;
 let kernel: Awaited<ReturnType<typeof createTestKernel>>;
 let frames: AsyncGenerator<TurnFrame>;
 
-async function* framesOf(path: string): AsyncGenerator<TurnFrame> {
+async function* readFrames(path: string): AsyncGenerator<TurnFrame> {
   const response = await kernel.fetch(path);
   if (!response.body) throw new Error("No stream");
   let text = "";
@@ -40,7 +40,7 @@ beforeEach(async () => {
   // The sample's messages are an hour old: what is quiet is quiet at once.
   kernel = await createTestKernel({ home, plugins: [archive(), claude(), live({ turns: { restMs: 0 } })] });
   await kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
-  frames = framesOf(`/api/live/turns?session=${ID}`);
+  frames = readFrames(`/api/live/turns?session=${ID}`);
 });
 afterEach(async () => {
   await frames.return(undefined);
@@ -61,7 +61,7 @@ it("reports that a session ended: its log is gone, or it is unknown", async () =
   expect(await next()).toMatchObject({ turn: "waiting" });
   rmSync(log);
   expect(await next()).toEqual({ sessionId: ID, turn: "ended", seq: 1 });
-  const unknown = framesOf(`/api/live/turns?session=claude-code:none&session=${ID}`);
+  const unknown = readFrames(`/api/live/turns?session=claude-code:none&session=${ID}`);
   expect((await unknown.next()).value).toEqual({ sessionId: "claude-code:none", turn: "ended", seq: null });
   await unknown.return(undefined);
 });
@@ -81,7 +81,7 @@ it("one whose tool is not loaded any more has ended, and the others are reported
   await kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
   await kernel.close();
   kernel = await createTestKernel({ home, plugins: [archive(), claude(), live({ turns: { restMs: 0 } })] });
-  frames = framesOf(`/api/live/turns?session=codex:${KEY}&session=${ID}`);
+  frames = readFrames(`/api/live/turns?session=codex:${KEY}&session=${ID}`);
   expect(await next()).toEqual({ sessionId: `codex:${KEY}`, turn: "ended", seq: null });
   expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 1 });
   await frames.return(undefined);

@@ -15,7 +15,7 @@ export async function renaming(hub: string, service: string): Promise<string> {
     const { port } = server.address() as AddressInfo;
     const outgoing = request(hub, {
       method: req.method ?? "GET",
-      headers: headersOf(req, hub, port, prefix),
+      headers: toHeaders(req, hub, port, prefix),
       agent: false,
     });
     outgoing.on("error", () => res.destroy());
@@ -48,7 +48,7 @@ function ownHeaders({ headers }: IncomingMessage): IncomingMessage["headers"] {
 }
 
 /** Where the proxy was meant, the hub; a foreign host or origin stays one, and is refused. */
-function headersOf(req: IncomingMessage, hub: string, port: number, prefix: string): OutgoingHttpHeaders {
+function toHeaders(req: IncomingMessage, hub: string, port: number, prefix: string): OutgoingHttpHeaders {
   const { port: target } = new URL(hub);
   const headers = ownHeaders(req);
   for (const name of ["host", "origin"] as const)

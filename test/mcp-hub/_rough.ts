@@ -12,7 +12,7 @@ const ROUGH = fileURLToPath(new URL("rough-server.mjs", import.meta.url));
 export const rough = (...args: string[]) => ({ command: process.execPath, args: [ROUGH, ...args] });
 
 /** The lines it noted down, once `enough` of them are there. */
-export function linesOf(file: string, enough: (lines: string[]) => boolean): Promise<string[]> {
+export function readLines(file: string, enough: (lines: string[]) => boolean): Promise<string[]> {
   return vi.waitFor(async () => {
     const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
     expect(enough(lines)).toBe(true);
@@ -29,7 +29,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-export const pidsOf = (lines: readonly string[]) =>
+export const toPids = (lines: readonly string[]) =>
   lines.flatMap((line) => (line.startsWith("pid ") ? [Number(line.slice(4))] : []));
 
 /** Resolves when a process is gone. There is no event for one that is not ours. */

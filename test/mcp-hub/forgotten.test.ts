@@ -42,7 +42,7 @@ const WAYS: Record<string, Way> = {
 };
 const isReported = ({ status }: Way) => status === 200 || status >= 500;
 
-async function bodyOf(request: IncomingMessage): Promise<JsonRecord> {
+async function readBody(request: IncomingMessage): Promise<JsonRecord> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
   return parseRecord(Buffer.concat(parts).toString("utf8")) ?? {};
@@ -63,7 +63,7 @@ async function forgetful(way: Way) {
   });
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(405).end();
-    const message = await bodyOf(request);
+    const message = await readBody(request);
     const say = (status: number, body: object, headers: Record<string, string> = {}) => {
       response.writeHead(status, { "content-type": "application/json", ...headers });
       response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id ?? null, ...body }));

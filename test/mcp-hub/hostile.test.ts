@@ -14,11 +14,11 @@ import { rawSession } from "./_raw.ts";
 import { rough } from "./_rough.ts";
 
 type Session = Awaited<ReturnType<typeof rawSession>>;
-const resultOf = async (session: Session, id: number, method: string, params: object = {}) =>
+const readResult = async (session: Session, id: number, method: string, params: object = {}) =>
   toRecord((await session.ask({ id, method, params })).messages.at(-1)?.result);
-const toolsOf = async (session: Session) =>
-  toList((await resultOf(session, 1, "tools/list")).tools).map((tool) => String(toRecord(tool).name));
-const textOf = (result: JsonRecord) => toRecord(toList(result.content)[0]).text;
+const readTools = async (session: Session) =>
+  toList((await readResult(session, 1, "tools/list")).tools).map((tool) => String(toRecord(tool).name));
+const toText = (result: JsonRecord) => toRecord(toList(result.content)[0]).text;
 
 /** Two names of one length that begin alike and whose digests begin alike: as bad as it gets. */
 function twins(): [string, string] {
@@ -82,19 +82,21 @@ describe("mcp-hub: hostile", () => {
     const made = `a_b_${createHash("sha256").update("a.b").digest("hex").slice(0, 6)}`;
     await add("odd", rough("names", JSON.stringify([...names, made])));
     const session = await rawSession(url);
-    const listed = (await toolsOf(session)).filter((name) => name.startsWith("odd__"));
+    const listed = (await readTools(session)).filter((name) => name.startsWith("odd__"));
     expect(new Set(listed).size).toBe(listed.length);
     for (const name of listed) expect(name).toMatch(/^[A-Za-z0-9_-]{1,50}$/);
     const own: unknown[] = [];
     for (const [i, name] of listed.entries())
-      own.push(textOf(await resultOf(session, 10 + i, "tools/call", { name, arguments: {} })));
+      own.push(toText(await readResult(session, 10 + i, "tools/call", { name, arguments: {} })));
     // Of the twins one, and of the two that come to one name the one whose own it is.
     const offered = names.filter((name) => name !== "a.b" && name !== pair[1]);
     expect(own.sort()).toEqual([...offered, made].sort());
     const search = await rawSession(url, {}, "mcp?tools=search");
-    expect(await toolsOf(search)).toEqual(["find_tools", "call_tool"]);
+    expect(await readTools(search)).toEqual(["find_tools", "call_tool"]);
     const inner = { name: "odd__find_tools", arguments: {} };
-    expect(textOf(await resultOf(search, 2, "tools/call", { name: "call_tool", arguments: inner }))).toBe("find_tools");
+    expect(toText(await readResult(search, 2, "tools/call", { name: "call_tool", arguments: inner }))).toBe(
+      "find_tools",
+    );
   });
 
   it("a hundred services: started a few at a time, listed in one order; one that is renamed is reported", async () => {
@@ -108,7 +110,7 @@ describe("mcp-hub: hostile", () => {
     const told = async () => {
       for (let text = ""; !text.includes("tools/list_changed"); ) text += (await stream?.read())?.value;
     };
-    const list = async () => (await toolsOf(session)).filter((name) => /^s\d\d__/.test(name));
+    const list = async () => (await readTools(session)).filter((name) => /^s\d\d__/.test(name));
     let listed = await list();
     // On a busy machine some are late: the list does not wait for them, and says when they are there.
     while (listed.length < 100) {
@@ -121,7 +123,7 @@ describe("mcp-hub: hostile", () => {
     await services.remove("s99");
     await services.put({ id: "renamed", url: `${many.url}99` });
     await told();
-    const after = await toolsOf(session);
+    const after = await readTools(session);
     expect(after).toContain("renamed__tool99");
     expect(after).not.toContain("s99__tool99");
   });
@@ -188,7 +190,7 @@ describe("mcp-hub: hostile", () => {
       expect(messages).toMatchObject([{ id, error: { message: expect.stringContaining("nested") } }]);
     }
     const params = { name: "rough__echo", arguments: { text: "on" } };
-    expect(textOf(await resultOf(session, 4, "tools/call", params))).toBe("on");
+    expect(toText(await readResult(session, 4, "tools/call", params))).toBe("on");
   });
 
   it("a service that announces changes without an end does not take its clients along", async () => {
@@ -201,8 +203,8 @@ describe("mcp-hub: hostile", () => {
     const reading = (async () => {
       for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk;
     })().catch(() => {});
-    await resultOf(session, 2, "tools/call", { name: "rough__storm", arguments: { count: 2_000 } });
-    expect(textOf(await resultOf(session, 3, "tools/call", { name: "rough__echo", arguments: { text: "on" } }))).toBe(
+    await readResult(session, 2, "tools/call", { name: "rough__storm", arguments: { count: 2_000 } });
+    expect(toText(await readResult(session, 3, "tools/call", { name: "rough__echo", arguments: { text: "on" } }))).toBe(
       "on",
     );
     stop.abort();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { builtPackage, CLI } from "../built.ts";
-import { gone, linesOf, pidsOf, rough } from "./_rough.ts";
+import { gone, readLines, rough, toPids } from "./_rough.ts";
 
 describe("mcp-hub: a service that is killed", () => {
   beforeAll(builtPackage, 300_000);
@@ -28,7 +28,7 @@ describe("mcp-hub: a service that is killed", () => {
       });
     await send("/api/mcp/services", { id: "deaf", ...rough("deaf", file) });
     expect((await send("/api/mcp/call", { name: "deaf__echo" })).status).toBe(200);
-    const pids = pidsOf(await linesOf(file, (lines) => pidsOf(lines).length === 2));
+    const pids = toPids(await readLines(file, (lines) => toPids(lines).length === 2));
     child.kill("SIGKILL");
     await Promise.all(pids.map(gone));
   });

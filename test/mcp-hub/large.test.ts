@@ -10,7 +10,7 @@ import { rawSession } from "./_raw.ts";
 import { rough } from "./_rough.ts";
 
 const BYTES = 5 * 2 ** 20;
-const textOf = (result: unknown) => String(toRecord(toList(toRecord(result).content)[0]).text);
+const toText = (result: unknown) => String(toRecord(toList(toRecord(result).content)[0]).text);
 
 it.each([
   ["at once", {}, "application/json"],
@@ -24,7 +24,7 @@ it.each([
   const answer = await session.ask({ id: 2, method: "tools/call", params });
   const [message] = answer.messages;
   expect(message?.id).toBe(2);
-  expect(textOf(message?.result)).toBe("é".repeat(BYTES / 2));
+  expect(toText(message?.result)).toBe("é".repeat(BYTES / 2));
   if ("after" in more) expect(answer.type).toBe(type);
   const { calls } = (await (await kernel.fetch("/api/mcp/calls?service=rough")).json()) as {
     calls: { tool: string; tokensOut: number }[];
@@ -40,13 +40,13 @@ it("clients of both SDKs and POST /mcp/call get the same", async () => {
   const name = "rough__large";
   for (const connect of [olderClient, newerClient]) {
     const client = await connect(url);
-    expect(textOf(await client.callTool({ name, arguments: { bytes: BYTES } }))).toHaveLength(BYTES / 2);
+    expect(toText(await client.callTool({ name, arguments: { bytes: BYTES } }))).toHaveLength(BYTES / 2);
   }
   const body = JSON.stringify({ name, arguments: { bytes: BYTES } });
   const { result } = (await (await kernel.fetch("/api/mcp/call", { method: "POST", body })).json()) as {
     result: object;
   };
-  expect(textOf(result)).toHaveLength(BYTES / 2);
+  expect(toText(result)).toHaveLength(BYTES / 2);
 });
 
 it("a stream that broke before a large result is taken up with it", async () => {
@@ -63,7 +63,7 @@ it("a stream that broke before a large result is taken up with it", async () => 
   stop.abort();
   await reader?.cancel().catch(() => {});
   const { messages } = await session.read(await session.listen(last));
-  expect(textOf(messages.at(-1)?.result)).toHaveLength(BYTES / 2);
+  expect(toText(messages.at(-1)?.result)).toHaveLength(BYTES / 2);
 });
 
 it("a session holds the last large results alone", async () => {

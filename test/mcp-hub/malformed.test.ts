@@ -8,7 +8,7 @@ import { listsService, newerClient, olderClient } from "./_lists.ts";
 import { lists, PROMPTS, RESOURCES, TEMPLATES, TOOLS } from "./_malformed.ts";
 
 const keyOf = (item: unknown, key: string) => (item as Record<string, unknown> | null)?.[key];
-const offeredOf = (rows: typeof TOOLS) => rows.filter(([, offered]) => offered !== undefined).map(([item]) => item);
+const toOffered = (rows: typeof TOOLS) => rows.filter(([, offered]) => offered !== undefined).map(([item]) => item);
 
 describe("mcp-hub: malformed items", () => {
   it.each([
@@ -20,7 +20,7 @@ describe("mcp-hub: malformed items", () => {
     await add("odd", service);
     const client = await connect(url);
     const tools = (await client.listTools()).tools.filter(({ name }) => name.startsWith("odd__"));
-    const expected = ["good", "last", ...offeredOf(TOOLS).map((it) => keyOf(it, "name"))].map((name) => `odd__${name}`);
+    const expected = ["good", "last", ...toOffered(TOOLS).map((it) => keyOf(it, "name"))].map((name) => `odd__${name}`);
     expect(tools.map(({ name }) => name)).toEqual(expected.sort());
     for (const [item, offered] of TOOLS) {
       const tool = tools.find(({ name }) => name === `odd__${keyOf(item, "name")}`);

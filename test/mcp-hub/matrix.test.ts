@@ -14,7 +14,7 @@ describe("matrix of servers and assistants", () => {
   let t: Configs;
   afterEach(() => t.close());
   const matrix = () => t.json<WireMatrix>("/api/mcp/matrix");
-  const statesOf = (one: WireMatrix["servers"][number] | undefined) =>
+  const toStates = (one: WireMatrix["servers"][number] | undefined) =>
     Object.fromEntries(one?.cells.map(({ tool, state }) => [tool, state]) ?? []);
   async function begin() {
     t = await startConfigs();
@@ -38,12 +38,12 @@ describe("matrix of servers and assistants", () => {
     ]);
     const tides = found.servers.find(({ name }) => name === "tides");
     expect(tides?.otherNames).toEqual(["tide-tables"]);
-    expect(statesOf(tides)).toEqual({ "claude-code": "file", codex: "file", cursor: "differs" });
+    expect(toStates(tides)).toEqual({ "claude-code": "file", codex: "file", cursor: "differs" });
     const differing = tides?.cells.find(({ tool }) => tool === "cursor")?.entries[0];
     expect(differing?.diff).toEqual([
       { field: "args", before: '["--stations","stations.json"]', after: '["--stations","stations.json","--feet"]' },
     ]);
-    expect(statesOf(found.servers.find(({ name }) => name === "harbour"))).toEqual({
+    expect(toStates(found.servers.find(({ name }) => name === "harbour"))).toEqual({
       "claude-code": "file",
       codex: "absent",
       cursor: "absent",
@@ -55,7 +55,7 @@ describe("matrix of servers and assistants", () => {
     await begin();
     await t.put(".cursor/mcp.json", json({ mcpServers: { tides: { command: "other-program" } } }));
     const { servers } = await matrix();
-    expect(servers.filter(({ name }) => name === "tides").map(statesOf)).toEqual([
+    expect(servers.filter(({ name }) => name === "tides").map(toStates)).toEqual([
       { "claude-code": "file", codex: "file", cursor: "absent" },
       { "claude-code": "absent", codex: "absent", cursor: "file" },
     ]);
@@ -77,13 +77,13 @@ describe("matrix of servers and assistants", () => {
     expect(done.body.code).toBeUndefined();
     const after = await matrix();
     expect(after.assistants.every(({ connected }) => connected)).toBe(true);
-    expect(statesOf(after.servers.find(({ service }) => service === "harbour"))).toEqual({
+    expect(toStates(after.servers.find(({ service }) => service === "harbour"))).toEqual({
       "claude-code": "hub",
       codex: "hub",
       cursor: "hub",
     });
     // Their own servers are unchanged.
-    expect(statesOf(after.servers.find(({ name }) => name === "tides"))).toEqual({
+    expect(toStates(after.servers.find(({ name }) => name === "tides"))).toEqual({
       "claude-code": "file",
       codex: "file",
       cursor: "differs",
@@ -100,7 +100,7 @@ describe("matrix of servers and assistants", () => {
     await t.put(".cursor/mcp.json", json({ mcpServers: { tides: TIDES } }));
     const { servers, files } = await matrix();
     const tides = servers.find(({ name }) => name === "tide-tables" || name === "tides");
-    expect(statesOf(tides)).toEqual({ "claude-code": "differs", codex: "file", cursor: "file" });
+    expect(toStates(tides)).toEqual({ "claude-code": "differs", codex: "file", cursor: "file" });
     const entries = tides?.cells.flatMap((cell) => cell.entries) ?? [];
     const done = await send({
       entries: entries.map(({ key, resolution }) => ({ key, resolution })),
@@ -111,7 +111,7 @@ describe("matrix of servers and assistants", () => {
     expect(done.body.code).toBeUndefined();
     const after = await matrix();
     expect(after.servers.filter(({ service }) => service !== "sessarc")).toHaveLength(1);
-    expect(new Set(Object.values(statesOf(after.servers.find(({ service }) => service !== "sessarc"))))).toEqual(
+    expect(new Set(Object.values(toStates(after.servers.find(({ service }) => service !== "sessarc"))))).toEqual(
       new Set(["hub"]),
     );
   });

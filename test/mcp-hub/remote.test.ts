@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { packageServer, serveHub } from "./_hub.ts";
 import { rawSession } from "./_raw.ts";
-import { gone, linesOf, pidsOf, rough } from "./_rough.ts";
+import { gone, readLines, rough, toPids } from "./_rough.ts";
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
@@ -41,7 +41,7 @@ async function everything(transport: "sse" | "streamableHttp", port: number) {
   };
 }
 
-const textOf = (message: JsonRecord | undefined) => toRecord(toList(toRecord(message?.result).content)[0]).text;
+const toText = (message: JsonRecord | undefined) => toRecord(toList(toRecord(message?.result).content)[0]).text;
 const echo = (id: number, message: string) => ({
   id,
   method: "tools/call",
@@ -55,10 +55,10 @@ describe("mcp-hub: services over HTTP", () => {
     const { url, add, kernel } = await serveHub();
     await add("ev", { url: `http://127.0.0.1:${port}/mcp` });
     const session = await rawSession(url);
-    expect(textOf((await session.ask(echo(1, "a"))).messages.at(-1))).toBe("Echo: a");
+    expect(toText((await session.ask(echo(1, "a"))).messages.at(-1))).toBe("Echo: a");
     await first.stop();
     await everything("streamableHttp", port);
-    expect(textOf((await session.ask(echo(2, "b"))).messages.at(-1))).toBe("Echo: b");
+    expect(toText((await session.ask(echo(2, "b"))).messages.at(-1))).toBe("Echo: b");
     const { calls } = (await (await kernel.fetch("/api/mcp/calls")).json()) as { calls: { ok: boolean }[] };
     expect(calls.map(({ ok }) => ok)).toEqual([true, true]);
   });
@@ -85,11 +85,11 @@ describe("mcp-hub: services over HTTP", () => {
     const session = await rawSession(url);
     const call = (id: number) => session.ask({ id, method: "tools/call", params: { name: "ev__echo", arguments: {} } });
     await call(1);
-    const pids = pidsOf(await linesOf(file, (lines) => pidsOf(lines).length === 2));
+    const pids = toPids(await readLines(file, (lines) => toPids(lines).length === 2));
     await Promise.all(pids.map(gone));
     const mcp = kernel.inject("mcp");
     const entry = await mcp.services.get("ev");
     await expect.poll(() => mcp.hub.health(entry)).toMatchObject({ state: "idle", lastError: null });
-    expect(textOf((await call(2)).messages.at(-1))).toBe("echo");
+    expect(toText((await call(2)).messages.at(-1))).toBe("echo");
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { serveHub } from "./_hub.ts";
 import { rawSession, readUntil } from "./_raw.ts";
-import { linesOf, rough } from "./_rough.ts";
+import { readLines, rough } from "./_rough.ts";
 
 const call = (id: number, name: string, args: object = {}, meta?: object) => ({
   id,
@@ -49,7 +49,7 @@ describe("mcp-hub: sessions", () => {
     const waiting = session.post(call(2, "wait"), stop.signal);
     const cancelled = session.ask({ method: "notifications/cancelled", params: { requestId: 2 } });
     expect(await cancelled).toMatchObject({ status: 202 });
-    await linesOf(file, (lines) => lines.some((line) => line.startsWith("cancelled")));
+    await readLines(file, (lines) => lines.some((line) => line.startsWith("cancelled")));
     stop.abort();
     await waiting.catch(() => {});
   });

@@ -5,7 +5,7 @@ import type { WireService } from "../../plugins/mcp-hub/index.ts";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { serveHub } from "./_hub.ts";
 import { listsService, newerClient, olderClient } from "./_lists.ts";
-import { linesOf, rough } from "./_rough.ts";
+import { readLines, rough } from "./_rough.ts";
 
 interface Answer {
   tools: object[];
@@ -14,7 +14,7 @@ interface Answer {
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
 const lists = (...names: string[]) => ({ tools: names.map(tool) });
-const ownOf = ({ tools }: { tools: { name: string }[] }) =>
+const pickOwn = ({ tools }: { tools: { name: string }[] }) =>
   tools.map(({ name }) => name).filter((name) => !name.startsWith("sessarc__"));
 /** Rejects for what takes as long as a list once waited for a service. */
 const soon = <T>(work: Promise<T>) =>
@@ -32,7 +32,7 @@ describe("mcp-hub: slow services", () => {
     await first.add("slow", slow.service);
     await first.add("hung", hung.service);
     const before = ["hung__three", "slow__one", "slow__two"];
-    expect(ownOf(await (await olderClient(first.url)).listTools())).toEqual(before);
+    expect(pickOwn(await (await olderClient(first.url)).listTools())).toEqual(before);
     await first.close();
 
     await slow.set({ delayMs: 1_500, lists: lists("one", "new") });
@@ -46,10 +46,10 @@ describe("mcp-hub: slow services", () => {
     const client = await olderClient(second.url);
     const changed = deferred<void>();
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed.resolve());
-    expect(ownOf(await soon(client.listTools()))).toEqual(before);
-    expect(ownOf(await soon((await newerClient(second.url)).listTools()))).toEqual(before);
+    expect(pickOwn(await soon(client.listTools()))).toEqual(before);
+    expect(pickOwn(await soon((await newerClient(second.url)).listTools()))).toEqual(before);
     await changed.promise;
-    await expect.poll(async () => ownOf(await client.listTools())).toEqual(["hung__three", "slow__new", "slow__one"]);
+    await expect.poll(async () => pickOwn(await client.listTools())).toEqual(["hung__three", "slow__new", "slow__one"]);
   });
 
   it("lists that belong to another address are not answered, nor those of a service that was removed", async () => {
@@ -60,9 +60,9 @@ describe("mcp-hub: slow services", () => {
     const { url, add, kernel } = await serveHub();
     await add("it", one?.service ?? {});
     const client = await olderClient(url);
-    expect(ownOf(await client.listTools())).toEqual(["it__one"]);
+    expect(pickOwn(await client.listTools())).toEqual(["it__one"]);
     await add("it", { ...other?.service });
-    expect(ownOf(await client.listTools())).toEqual(["it__other"]);
+    expect(pickOwn(await client.listTools())).toEqual(["it__other"]);
     await kernel.inject("mcp").services.remove("it");
     await other?.set({ hang: "initialize" });
     await add("it", { ...other?.service, timeoutMs: 100 });
@@ -75,10 +75,10 @@ describe("mcp-hub: slow services", () => {
     const { url, add } = await serveHub();
     await add("hung", hung.service);
     await add("rough", rough("names", '["a"]'));
-    expect(ownOf(await (await olderClient(url)).listTools())).toEqual(["rough__a"]);
+    expect(pickOwn(await (await olderClient(url)).listTools())).toEqual(["rough__a"]);
     for (const connect of [olderClient, olderClient])
-      expect(ownOf(await soon((await connect(url)).listTools()))).toEqual(["rough__a"]);
-    expect(await linesOf(`${hung.file}.starts`, (lines) => lines.length > 0)).toHaveLength(1);
+      expect(pickOwn(await soon((await connect(url)).listTools()))).toEqual(["rough__a"]);
+    expect(await readLines(`${hung.file}.starts`, (lines) => lines.length > 0)).toHaveLength(1);
   });
 
   it("GET /mcp/tools waits no longer than a service's timeoutMs, or that of the request", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { serveHub } from "./_hub.ts";
 import { rawSession, readUntil } from "./_raw.ts";
-import { linesOf, rough } from "./_rough.ts";
+import { readLines, rough } from "./_rough.ts";
 
 const URI = "rough://one";
 const subscriptions = (lines: readonly string[]) => lines.filter((line) => line.includes(URI));
@@ -37,16 +37,16 @@ describe("mcp-hub: subscriptions", () => {
     await call("touch", { uri: URI });
     await heard(1);
     await call("crash");
-    await linesOf(file, (lines) => subscriptions(lines).length === 2);
+    await readLines(file, (lines) => subscriptions(lines).length === 2);
     // It may have changed meanwhile: that is reported as well.
     await heard(2);
     await call("touch", { uri: URI });
     await heard(3);
     await kernel.inject("mcp").services.update("rough", { timeoutMs: 30_000 });
-    await linesOf(file, (lines) => subscriptions(lines).length === 3);
+    await readLines(file, (lines) => subscriptions(lines).length === 3);
     await heard(4);
     await session.end();
-    const lines = await linesOf(file, (all) => all.some((line) => line.startsWith("unsubscribed")));
+    const lines = await readLines(file, (all) => all.some((line) => line.startsWith("unsubscribed")));
     expect(subscriptions(lines).map((line) => line.split(" ")[0])).toEqual([
       "subscribed",
       "subscribed",
@@ -69,7 +69,7 @@ describe("mcp-hub: subscriptions", () => {
     await call("touch", { uri: URI });
     expect(await updated.promise).toBe(URI);
     await stream.close();
-    await linesOf(file, (lines) => lines.at(-1) === `unsubscribed ${URI}`);
+    await readLines(file, (lines) => lines.at(-1) === `unsubscribed ${URI}`);
   });
 
   it("are reported by the name the client knows, where two services have one address", async () => {

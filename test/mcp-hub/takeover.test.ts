@@ -105,7 +105,7 @@ function without(value: unknown, at: readonly string[]): unknown {
   delete at.slice(0, -1).reduce<Table>((holder, key) => holder[key] as Table, copy)[at.at(-1) ?? ""];
   return copy;
 }
-const holderOf = (value: unknown, at: readonly string[]) =>
+const toHolder = (value: unknown, at: readonly string[]) =>
   at.reduce<unknown>((holder, key) => (holder as Table)[key], value) as Table;
 
 let t: Awaited<ReturnType<typeof startConfigs>>;
@@ -157,9 +157,9 @@ describe("takeover and restore", () => {
           const gone = taken.filter(({ file }) => file === one.path).map(({ name }) => name);
           if (mode === "import" || gone.length === 0) expect(text).toBe(one.text);
           else {
-            const { sessarc, ...left } = holderOf(is, at);
+            const { sessarc, ...left } = toHolder(is, at);
             expect(sessarc).toBeDefined();
-            const stay = Object.entries(holderOf(was, at)).filter(
+            const stay = Object.entries(toHolder(was, at)).filter(
               ([name]) => mode === "disable" || !gone.includes(name),
             );
             expect(Object.keys(left).sort()).toEqual(stay.map(([name]) => name).sort());

@@ -15,7 +15,7 @@ import { deferred, makeTempDir } from "../_setup.ts";
 import { letters } from "../security/_samples.ts";
 import { serveHub, startHub } from "./_hub.ts";
 import { rawSession } from "./_raw.ts";
-import { gone, isAlive, linesOf, pidsOf, rough } from "./_rough.ts";
+import { gone, isAlive, readLines, rough, toPids } from "./_rough.ts";
 
 async function start(services: Record<string, object>, env: Record<string, string> = {}) {
   const t = await startHub({ env: { PATH: process.env.PATH ?? "", ...env } });
@@ -138,7 +138,7 @@ describe("mcp-hub: services that fail", () => {
       status: 504,
       body: { code: "UPSTREAM_TIMEOUT" },
     });
-    await linesOf(file, (lines) => lines.some((line) => line.startsWith("cancelled")));
+    await readLines(file, (lines) => lines.some((line) => line.startsWith("cancelled")));
     expect((await call("rough__slow-progress", { steps: 12, every: 500 }, { timeoutMs: 5_000 })).status).toBe(200);
   });
 
@@ -159,7 +159,7 @@ describe("mcp-hub: services that fail", () => {
     const file = join(await makeTempDir(), "notes");
     const { t, call } = await start({ deaf: rough("deaf", file) });
     expect((await call("deaf__echo")).status).toBe(200);
-    const pids = pidsOf(await linesOf(file, (lines) => pidsOf(lines).length === 2));
+    const pids = toPids(await readLines(file, (lines) => toPids(lines).length === 2));
     expect(pids.map(isAlive)).toEqual([true, true]);
     await t.close();
     await Promise.all(pids.map(gone));
@@ -258,10 +258,10 @@ describe("mcp-hub: calls", () => {
     const client = await legacyClient(url);
     const stop = new AbortController();
     const call = client.callTool({ name: "rough__wait", arguments: {} }, undefined, { signal: stop.signal });
-    await linesOf(file, (lines) => lines.some((line) => line.startsWith("started")));
+    await readLines(file, (lines) => lines.some((line) => line.startsWith("started")));
     stop.abort();
     await expect(call).rejects.toThrow();
-    const lines = await linesOf(file, (all) => all.some((line) => line.startsWith("cancelled")));
+    const lines = await readLines(file, (all) => all.some((line) => line.startsWith("cancelled")));
     expect(lines.at(-1)).toBe(lines[0]?.replace("started", "cancelled"));
   });
 
@@ -277,9 +277,9 @@ describe("mcp-hub: calls", () => {
     onTestFinished(() => client.close());
     const stop = new AbortController();
     const call = client.callTool({ name: "rough__wait", arguments: {} }, { signal: stop.signal });
-    await linesOf(file, (lines) => lines.some((line) => line.startsWith("started")));
+    await readLines(file, (lines) => lines.some((line) => line.startsWith("started")));
     stop.abort();
     await expect(call).rejects.toThrow();
-    await linesOf(file, (lines) => lines.at(-1)?.startsWith("cancelled") === true);
+    await readLines(file, (lines) => lines.at(-1)?.startsWith("cancelled") === true);
   });
 });

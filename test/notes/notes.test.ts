@@ -11,7 +11,7 @@ import { runCommand } from "../command.ts";
 
 let home: string;
 const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${n}`;
-const idOf = (n: number) => `claude-code:${uuid(n)}`;
+const toId = (n: number) => `claude-code:${uuid(n)}`;
 const file = (n: number) => join(home, `.claude/projects/-w-app/${uuid(n)}.jsonl`);
 
 const row = (n: number, text: string, i: number) => ({
@@ -39,7 +39,7 @@ async function write(n: number, texts: readonly string[]): Promise<void> {
 const start = () => createTestKernel({ home, plugins: defaultPlugins(), config: { sync: false } });
 const importAll = (t: TestKernel) => t.send("POST", "/api/import", { all: true });
 const mark = (t: TestKernel, n: number, body: object) =>
-  t.send<Mark | null>("PATCH", `/api/sessions/${encodeURIComponent(idOf(n))}/notes`, body);
+  t.send<Mark | null>("PATCH", `/api/sessions/${encodeURIComponent(toId(n))}/notes`, body);
 const list = (t: TestKernel, query = "") => t.json<ListedMark[]>(`/api/notes?${query}`);
 
 beforeEach(async () => {
@@ -105,10 +105,10 @@ describe("notes", () => {
     await write(1, ["before", "and", "alpha", "beta", "gamma"]);
     await importAll(t);
     expect(await list(t)).toMatchObject([{ seq: 4, note: "third" }]);
-    await t.send("DELETE", `/api/sessions/${encodeURIComponent(idOf(1))}`);
+    await t.send("DELETE", `/api/sessions/${encodeURIComponent(toId(1))}`);
     expect(await list(t)).toMatchObject([{ seq: null, note: "third", label: null }]);
     await t.json("/api/scan");
-    await t.send("POST", "/api/import", { sessions: [idOf(1)] });
+    await t.send("POST", "/api/import", { sessions: [toId(1)] });
     expect(await list(t)).toMatchObject([{ seq: 4, note: "third", label: "before" }]);
   });
 });
@@ -196,7 +196,7 @@ describe("on the command line", () => {
       plugins: defaultPlugins(),
       config: { sync: false, dataDir: join(home, ".local/share/sessarc") },
     });
-    const share = await t.send<{ token: string }>("POST", `/api/sessions/${encodeURIComponent(idOf(1))}/share`, {});
+    const share = await t.send<{ token: string }>("POST", `/api/sessions/${encodeURIComponent(toId(1))}/share`, {});
     const page = await (await t.fetch(`/share/${share.body.token}`)).text();
     expect(page).toContain("alpha");
     expect(page).not.toContain("rotate");

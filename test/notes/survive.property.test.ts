@@ -14,8 +14,8 @@ import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 
 const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${n}`;
-const idOf = (n: number) => `claude-code:${uuid(n)}`;
-const address = (n: number) => `/api/sessions/${encodeURIComponent(idOf(n))}`;
+const toId = (n: number) => `claude-code:${uuid(n)}`;
+const address = (n: number) => `/api/sessions/${encodeURIComponent(toId(n))}`;
 
 interface Kept {
   bookmarked: boolean;
@@ -109,7 +109,7 @@ class World {
       const at = this.now.archived.get(n)?.indexOf(text) ?? -1;
       const of = text === "" ? "session" : "message";
       return {
-        session: idOf(n),
+        session: toId(n),
         of,
         seq: at < 0 ? null : at,
         bookmarked,
@@ -127,7 +127,7 @@ class World {
       const { results } = await this.t.json<{ results: { session: { id: string } }[] }>(`/api/search?q=tag%3A${tag}`);
       const tagged = [...this.now.marks].filter(([, { tags }]) => tags.includes(tag)).map(([key]) => Number(key[0]));
       const there = [...new Set(tagged)].filter((n) => this.now.archived.has(n));
-      expect(results.map(({ session }) => session.id).sort(), `tag:${tag}`).toEqual(there.map(idOf).sort());
+      expect(results.map(({ session }) => session.id).sort(), `tag:${tag}`).toEqual(there.map(toId).sort());
     }
   }
 }
@@ -160,7 +160,7 @@ const ACTS = {
   },
   async reimport(w: World, { n }: Step) {
     await w.t.json("/api/scan");
-    await w.t.send("POST", "/api/import", { sessions: [idOf(n)] });
+    await w.t.send("POST", "/api/import", { sessions: [toId(n)] });
     w.read(n);
   },
   /** Away from the folder it was associated with, where it was. */

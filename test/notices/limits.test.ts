@@ -161,7 +161,7 @@ it.skipIf(!isUnix)("a notification is shown once for each crossing of each windo
 
 describe("what it costs an import", () => {
   const SESSIONS = 24;
-  const limitsOf = (resetsAt: Date) => ({
+  const toLimits = (resetsAt: Date) => ({
     rate_limits: { primary: { used_percent: 10, window_minutes: 300, resets_at: resetsAt.getTime() / 1000 } },
   });
 
@@ -176,7 +176,7 @@ describe("what it costs an import", () => {
       const count = {
         timestamp,
         type: "event_msg",
-        payload: { type: "token_count", info: null, ...limitsOf(resetsAt) },
+        payload: { type: "token_count", info: null, ...toLimits(resetsAt) },
       };
       await writeLog(codexPath(home, { key }), [...rows, count]);
     }

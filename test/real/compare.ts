@@ -28,7 +28,7 @@ export function compare(
     return why === undefined ? [] : [{ entry, why }];
   });
   // What need not be in a log may be there all the same: what is missing decides.
-  const missing = gapOf(excused, sum(spent).input - told.tokens.input);
+  const missing = toGap(excused, sum(spent).input - told.tokens.input);
   const rest = sum(spent.filter((entry) => !missing.some((one) => one.entry === entry)));
   differs("tokens", counted(rest), counted(told.tokens));
   const made = spent.filter(({ finished }) => finished).flatMap(({ calls }) => calls);
@@ -66,7 +66,7 @@ function without(names: readonly string[], taken: readonly string[]): string[] {
 }
 
 /** Those of `entries` whose inputs make up the gap; all of them when none do. Figures of replies differ, so that the sum tells. */
-function gapOf<T extends { entry: Entry }>(entries: readonly T[], gap: number): readonly T[] {
+function toGap<T extends { entry: Entry }>(entries: readonly T[], gap: number): readonly T[] {
   for (let bits = 0; bits < 2 ** Math.min(entries.length, 12); bits++) {
     const some = entries.filter((_, index) => bits & (1 << index));
     if (some.reduce((total, { entry }) => total + entry.tokens.input, 0) === gap) return some;

@@ -59,7 +59,7 @@ export async function drive(driver: Driver, { url, version, files = {} }: DriveO
   const place: Place = { home, cwd: join(home, "work", "app"), url };
   await makeProject(place.cwd, { "README.md": "# App\n", ...files });
   await driver.setUp(place);
-  const environment = envOf(driver, place, [installed, ...(node ? [node] : [])]);
+  const environment = toEnv(driver, place, [installed, ...(node ? [node] : [])]);
   const command: Driven["command"] = (args, env = {}, cwd = place.cwd) =>
     start(join(installed.bin, driver.command), args, cwd, { ...environment, ...env });
   return {
@@ -86,7 +86,7 @@ async function makeProject(cwd: string, files: Readonly<Record<string, string>>)
 }
 
 /** Nothing of the developer's machine takes part. Whatever is not the model server goes to a proxy that refuses. */
-function envOf(driver: Driver, place: Place, installed: readonly Installed[]): Record<string, string> {
+function toEnv(driver: Driver, place: Place, installed: readonly Installed[]): Record<string, string> {
   const proxy = { HTTP_PROXY: place.url, HTTPS_PROXY: place.url, NO_PROXY: "127.0.0.1,localhost" };
   const lower = Object.fromEntries(Object.entries(proxy).map(([name, value]) => [name.toLowerCase(), value]));
   return {

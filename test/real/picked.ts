@@ -14,4 +14,4 @@ export const isPicked = ({ name }: Driver): boolean => picked.size === 0 || pick
 export const nodeFor = ({ node }: Driver): string | undefined => process.env.SESSARC_REAL_NODE || node;
 
 /** Undefined for the newest. */
-export const versionOf = ({ name }: Driver): string | undefined => picked.get(name);
+export const findVersion = ({ name }: Driver): string | undefined => picked.get(name);

@@ -61,7 +61,7 @@ afterAll(() => console.log(rows.join("\n")));
 
 const start = (driver: Driver) => stage(driver, { files: { "lib.txt": "lib\n" } });
 
-function callOf(tool: Driven, deed: Deed): Call {
+function toCall(tool: Driven, deed: Deed): Call {
   const { words } = tool.driver;
   if (typeof deed === "string") return words.shell(deed);
   return "write" in deed ? words.write(tool, deed.write, deed.text) : words.edit(tool, "README.md", deed.from, deed.to);
@@ -83,7 +83,7 @@ describe.each(drivers)("a session of $name with", (driver) => {
     const edits = deeds.some((deed) => typeof deed !== "string" && "from" in deed);
     const read =
       edits && driver === claudeCode ? [{ name: "Read", input: { file_path: `${tool.cwd}/README.md` } }] : [];
-    const calls = [...read, ...deeds.map((deed) => callOf(tool, deed))];
+    const calls = [...read, ...deeds.map((deed) => toCall(tool, deed))];
     model.play({ main: [...calls.map((call) => ({ calls: [call] })), { text: "Done." }] });
     const ran = await tool.run({ prompt: "Change the project" }, WHO);
     expect([ran.code, git(tool.cwd, "status", "--porcelain")], ran.stderr.slice(-2_000)).toEqual([0, ""]);
@@ -123,7 +123,7 @@ describe.each(drivers)("a session of $name with", (driver) => {
 const GEMINI_SETTINGS = `mkdir -p ~/.gemini; echo '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' > ~/.gemini/settings.json; `;
 
 /** What is in a file of the home: the sandbox has a home of its own. */
-function settingsOf({ driver, url }: Driven): string[] {
+function toSettings({ driver, url }: Driven): string[] {
   if (driver !== codex) return [];
   const bench = { name: "bench", base_url: `${url}/v1`, env_key: "BENCH_KEY", wire_api: "responses" };
   const settings = {
@@ -152,10 +152,10 @@ it.each(drivers)("the prompts of a session are given to $name with `sessarc repl
   const [{ id } = { id: "" }] = sessions;
 
   // The settings of the home are not in the sandbox's: what an assistant needs is in its command and its variables.
-  model.play({ main: [{ calls: [callOf(tool, { write: "note.txt", text: "a note\n" })] }, { text: "Written." }] });
+  model.play({ main: [{ calls: [toCall(tool, { write: "note.txt", text: "a note\n" })] }, { text: "Written." }] });
   const words = [
     join(tool.bin, driver.command),
-    ...driver.args({ prompt: "$SESSARC_PROMPT", extra: settingsOf(tool) }, tool),
+    ...driver.args({ prompt: "$SESSARC_PROMPT", extra: toSettings(tool) }, tool),
   ];
   const command =
     (driver === geminiCli ? GEMINI_SETTINGS : "") +

@@ -2,7 +2,7 @@
 import { onTestFinished } from "vitest";
 import { type Driven, type DriveOptions, drive } from "./drive.ts";
 import { type ModelServer, startModelServer } from "./model/server.ts";
-import { versionOf } from "./picked.ts";
+import { findVersion } from "./picked.ts";
 import type { Driver } from "./tools/types.ts";
 
 export interface Stage {
@@ -14,7 +14,7 @@ export interface Stage {
 export async function stage(driver: Driver, options: Pick<DriveOptions, "files"> = {}): Promise<Stage> {
   const model = await startModelServer();
   onTestFinished(() => model.close());
-  const version = versionOf(driver);
+  const version = findVersion(driver);
   const tool = await drive(driver, { url: model.url, ...(version !== undefined && { version }), ...options });
   onTestFinished(() => tool.close());
   return { model, tool };

@@ -13,7 +13,7 @@ import replay, { type ReplayOptions } from "../../plugins/replay/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 /** A tool whose log holds our own rows; its calls are read as `real` says. */
-export function echoOf(name: string, real: Pick<Adapter, "tools" | "replay"> = {}): AdapterPlugin {
+export function toEcho(name: string, real: Pick<Adapter, "tools" | "replay"> = {}): AdapterPlugin {
   const adapter = defineAdapter(() => ({
     name,
     label: name,
@@ -60,8 +60,8 @@ export interface LoggedSession {
 
 export async function writeSession(home: string, tool: string, key: string, session: LoggedSession): Promise<string> {
   const start = Date.parse(session.startedAt);
-  const timeOf = (i: number) => new Date(start + i * 1000).toISOString();
-  const events: Omit<SessionEvent, "seq">[] = [{ kind: "user", text: "Go on", at: timeOf(0) }];
+  const toTime = (i: number) => new Date(start + i * 1000).toISOString();
+  const events: Omit<SessionEvent, "seq">[] = [{ kind: "user", text: "Go on", at: toTime(0) }];
   for (const [i, { name, input, result }] of session.calls.entries()) {
     const id = `call-${i}`;
     events.push({
@@ -70,7 +70,7 @@ export async function writeSession(home: string, tool: string, key: string, sess
       tool_name: name,
       tool_input: input,
       tool_use_id: id,
-      at: timeOf(i + 1),
+      at: toTime(i + 1),
     });
     if (result === null) continue;
     const { text, failed } = result ?? { text: "" };
@@ -78,15 +78,15 @@ export async function writeSession(home: string, tool: string, key: string, sess
       kind: "tool_result",
       text,
       tool_use_id: id,
-      at: timeOf(i + 1),
+      at: toTime(i + 1),
       ...(failed ? { is_error: true } : {}),
     });
   }
   const { cwd, parent, branch } = session;
   const head = {
     cwd,
-    startedAt: timeOf(0),
-    endedAt: timeOf(session.calls.length + 1),
+    startedAt: toTime(0),
+    endedAt: toTime(session.calls.length + 1),
     ...(parent ? { parent } : {}),
     ...(branch ? { gitBranch: branch } : {}),
   };

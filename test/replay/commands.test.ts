@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { PlanReport, StepReport } from "../../plugins/replay/index.ts";
 import { findIsolation } from "../../plugins/replay/run/isolation.ts";
 import type { TestKernel } from "../kernel.ts";
-import { echoOf, type LoggedCall, replayKernel, writeCommits, writeSession } from "./_replay.ts";
+import { type LoggedCall, replayKernel, toEcho, writeCommits, writeSession } from "./_replay.ts";
 
 const isolation = await findIsolation({ platform: process.platform, path: process.env.PATH ?? "", readable: [] });
 const isolated = describe.skipIf(isolation.kind === "none");
@@ -32,7 +32,7 @@ const sh = (command: string, text = "", failed = false): LoggedCall => ({
 
 /** A session of these calls in a repository with one file; started. Call i is message 1 + 2i. */
 async function bench(calls: readonly LoggedCall[], start: object = {}, limits = {}): Promise<Bench> {
-  const t = await replayKernel([echoOf("echo", SHELL)], { limits });
+  const t = await replayKernel([toEcho("echo", SHELL)], { limits });
   const root = join(t.home, "work/project");
   await writeCommits(root, [{ at: "2026-01-01T00:00:00Z", files: new Map([["a.txt", Buffer.from("one\n")]]) }]);
   const id = await writeSession(t.home, "echo", "s", { cwd: root, startedAt: START, calls });
@@ -66,7 +66,7 @@ describe("confirmation", () => {
   });
 
   it("without isolation a command is refused until it is switched on, and the answer reports it", async () => {
-    const t = await replayKernel([echoOf("echo", SHELL)]);
+    const t = await replayKernel([toEcho("echo", SHELL)]);
     const path = process.env.PATH;
     process.env.PATH = join(t.home, "nothing");
     try {
@@ -205,7 +205,7 @@ isolated("isolated commands", () => {
   });
 
   it("are taken literally: no shell reads a project's name", async () => {
-    const t = await replayKernel([echoOf("echo", SHELL)]);
+    const t = await replayKernel([toEcho("echo", SHELL)]);
     const root = join(t.home, "x$(touch pwned)`touch pwned2`;touch pwned3");
     await writeCommits(root, [{ at: "2026-01-01T00:00:00Z", files: new Map([["a.txt", Buffer.from("one\n")]]) }]);
     const id = await writeSession(t.home, "echo", "s", { cwd: root, startedAt: START, calls: [sh("pwd")] });

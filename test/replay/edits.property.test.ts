@@ -11,7 +11,7 @@ import gemini from "../../plugins/gemini-cli/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { LONG } from "../rounds.ts";
 import { type Scenario, STYLES, scenario } from "./_gen.ts";
-import { echoOf, filesBelow, replayKernel, writeCommits, writeSession } from "./_replay.ts";
+import { filesBelow, replayKernel, toEcho, writeCommits, writeSession } from "./_replay.ts";
 
 const REAL: Readonly<Record<string, AdapterPlugin>> = {
   "claude-code": claude(undefined),
@@ -27,7 +27,7 @@ const minute = (i: number) => new Date(Date.UTC(2026, 0, 1, 0, i * 10)).toISOStr
 describe("replayed edits", () => {
   it.each(Object.keys(STYLES))("of %s leave the same files, byte by byte, as their own application", async (tool) => {
     const name = `echo-${tool}`;
-    const t = await replayKernel([echoOf(name, REAL[tool]?.adapter)]);
+    const t = await replayKernel([toEcho(name, REAL[tool]?.adapter)]);
     const root = join(t.home, "code $(touch pwned) é");
     const scenarios = Array.from({ length: EACH }, (_, i) => scenario(tool, i * 7919 + tool.length));
     await writeCommits(

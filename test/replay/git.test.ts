@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { EndState, PlanReport, SandboxInfo, StepReport } from "../../plugins/replay/index.ts";
 import { LONG } from "../rounds.ts";
-import { echoOf, type LoggedCall, replayKernel, runGit, writeSession } from "./_replay.ts";
+import { type LoggedCall, replayKernel, runGit, toEcho, writeSession } from "./_replay.ts";
 
 const run = promisify(exec);
 const TOOLS = { tools: { put: "write", sh: "shell" } } as const;
@@ -170,7 +170,7 @@ async function record(root: string, calls: readonly Call[]): Promise<LoggedCall[
 }
 
 async function replayed(calls: readonly Call[]) {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const root = await repository(t.home);
   const sessionId = await writeSession(t.home, "echo", "s", {
     cwd: root,
@@ -212,7 +212,7 @@ describe("a session with", () => {
 });
 
 it("begins on the branch that was checked out at its start, also where the log names the one that it ended on", async () => {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const root = await repository(t.home);
   await runGit(root, ["branch", "-m", "trunk"]);
   const calls = await record(root, ["git checkout -b feature && git checkout trunk", "git checkout feature"]);
@@ -234,7 +234,7 @@ it("begins on the branch that was checked out at its start, also where the log n
 });
 
 it("the repository is apart: no remote, no hook, an invented author, and nothing is written to the real one", async () => {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const root = await repository(t.home);
   await runGit(root, ["remote", "add", "origin", "https://example.com/x"]);
   await mkdir(join(root, ".git/hooks"), { recursive: true });
@@ -276,7 +276,7 @@ it("the repository is apart: no remote, no hook, an invented author, and nothing
 });
 
 it("what a command puts in the place of the repository's files is not written through", async () => {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const root = await repository(t.home);
   const commands = ["git status", "true", "rm -rf .git", "git status"];
   const sessionId = await writeSession(t.home, "echo", "s", {
@@ -309,7 +309,7 @@ it("what a command puts in the place of the repository's files is not written th
 });
 
 it("files that the sandbox was made without are not committed as deleted", async () => {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const root = await repository(t.home);
   await run("ln -s /etc/passwd absolute && git add absolute && git commit -qm link", {
     cwd: root,

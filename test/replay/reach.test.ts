@@ -4,15 +4,15 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PlanReport, Preview, StepReport } from "../../plugins/replay/index.ts";
-import { reachOf } from "../../plugins/replay/run/reach.ts";
-import { echoOf, type LoggedCall, replayKernel, withoutIsolation, writeCommits, writeSession } from "./_replay.ts";
+import { toReach } from "../../plugins/replay/run/reach.ts";
+import { type LoggedCall, replayKernel, toEcho, withoutIsolation, writeCommits, writeSession } from "./_replay.ts";
 
 const TOOLS = { tools: { sh: "shell", put: "write" } } as const;
 const START = "2026-01-02T00:00:00.000Z";
 type Refused = { code?: string; message?: string };
 
 async function bench(commands: (root: string, home: string) => readonly (string | string[])[], allowUnisolated = true) {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const root = join(t.home, "code/project");
   await writeCommits(root, [{ at: "2026-01-01T00:00:00Z", files: new Map([["build/a.txt", Buffer.from("one\n")]]) }]);
   await writeFile(join(t.home, "code/beside.txt"), "mine");
@@ -81,7 +81,7 @@ describe("without isolation", () => {
   });
 
   it("a sandbox below a repository of the user's is no part of it", async () => {
-    const t = await replayKernel([echoOf("echo", TOOLS)]);
+    const t = await replayKernel([toEcho("echo", TOOLS)]);
     await writeCommits(t.home, [{ at: "2026-01-01T00:00:00Z", files: new Map([["dot", Buffer.from("x")]]) }]);
     await mkdir(join(t.home, "plain"));
     const sessionId = await writeSession(t.home, "echo", "s", {
@@ -111,7 +111,7 @@ describe("the text of a command", () => {
     ["sed -i s/a/b/ x.txt"],
     ["echo open at the docker"],
   ])("%s is allowed", (command) => {
-    expect(reachOf(command, place)).toEqual({ runs: command });
+    expect(toReach(command, place)).toEqual({ runs: command });
   });
 
   it("holds the sandbox's path in place of the project's, at a path's border alone", () => {
@@ -121,7 +121,7 @@ describe("the text of a command", () => {
       ["cat '/code/app/a b' --x=/code/app/c", `cat '${to}/a b' --x=${to}/c`],
       [`node -e "require('/code/app')"`, `node -e "require('${to}')"`],
     ] as const)
-      expect(reachOf(command, place)).toEqual({ runs });
+      expect(toReach(command, place)).toEqual({ runs });
     for (const command of [
       "rm -r /code/app2",
       "rm /code/app.bak",
@@ -129,7 +129,7 @@ describe("the text of a command", () => {
       "rm -r /work",
       "rm x/code/app",
     ])
-      expect([command, "refused" in reachOf(command, place)]).toEqual([command, true]);
+      expect([command, "refused" in toReach(command, place)]).toEqual([command, true]);
   });
 
   it.each([
@@ -158,11 +158,11 @@ describe("the text of a command", () => {
     ["eval x"],
     ["type C:\\Users\\a"],
   ])("%s is refused", (command) => {
-    expect(reachOf(command, place)).toHaveProperty("refused");
+    expect(toReach(command, place)).toHaveProperty("refused");
   });
 
   it("is read in a list of words as well, and in the text that it gives to a shell", () => {
-    expect(reachOf(["bash", "-lc", "cat /code/app/a"], place)).toEqual({
+    expect(toReach(["bash", "-lc", "cat /code/app/a"], place)).toEqual({
       runs: ["bash", "-lc", `cat ${place.tree}/a`],
     });
     for (const words of [
@@ -171,17 +171,17 @@ describe("the text of a command", () => {
       ["rm", "../x"],
       ["bash", "-lc", "cd .. && rm x"],
     ])
-      expect([words, "refused" in reachOf(words, place)]).toEqual([words, true]);
+      expect([words, "refused" in toReach(words, place)]).toEqual([words, true]);
   });
 
   it("is refused where the sandbox's path could not be in it as one word", () => {
     const odd = { ...place, tree: "/data/my files/1" };
-    expect(reachOf("rm -r /code/app/build", odd)).toHaveProperty("refused");
-    expect(reachOf("rm -r build", odd)).toEqual({ runs: "rm -r build" });
+    expect(toReach("rm -r /code/app/build", odd)).toHaveProperty("refused");
+    expect(toReach("rm -r build", odd)).toEqual({ runs: "rm -r build" });
   });
 
   it("may climb as far as its folder is deep", () => {
-    expect(reachOf("cd .. && ls", { ...place, cwd: "src" })).toEqual({ runs: "cd .. && ls" });
-    expect(reachOf("cd ../..", { ...place, cwd: "src" })).toHaveProperty("refused");
+    expect(toReach("cd .. && ls", { ...place, cwd: "src" })).toEqual({ runs: "cd .. && ls" });
+    expect(toReach("cd ../..", { ...place, cwd: "src" })).toHaveProperty("refused");
   });
 });

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { PlanReport, Preview, ReplayOptions, StepReport } from "../../plugins/replay/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { echoOf, type LoggedCall, replayKernel, writeCommits, writeSession } from "./_replay.ts";
+import { type LoggedCall, replayKernel, toEcho, writeCommits, writeSession } from "./_replay.ts";
 
 const TOOLS = { tools: { put: "write", edit: "edit", sh: "shell" } } as const;
 const put = (path: string, content = "x"): LoggedCall => ({ name: "put", input: { path, content } });
 type Refused = { code?: string; message?: string };
 
 async function bench(calls: readonly LoggedCall[], options: ReplayOptions = {}, start: object = {}, home?: string) {
-  const t = await replayKernel([echoOf("echo", TOOLS)], options, home);
+  const t = await replayKernel([toEcho("echo", TOOLS)], options, home);
   const root = join(t.home, "work/project");
   if (!existsSync(root))
     await writeCommits(root, [{ at: "2026-01-01T00:00:00Z", files: new Map([["a.txt", Buffer.from("one\n")]]) }]);

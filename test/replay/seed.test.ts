@@ -4,7 +4,7 @@ import { chmod, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { PlanReport, SandboxInfo } from "../../plugins/replay/index.ts";
-import { echoOf, filesBelow, type LoggedCall, replayKernel, runGit, writeCommits, writeSession } from "./_replay.ts";
+import { filesBelow, type LoggedCall, replayKernel, runGit, toEcho, writeCommits, writeSession } from "./_replay.ts";
 
 const TOOLS = { tools: { put: "write", edit: "edit", look: "read" } } as const;
 const FIRST = "2026-01-01T00:00:00Z";
@@ -12,7 +12,7 @@ const START = "2026-01-02T00:00:00.000Z";
 const put = (path: string, content = "x"): LoggedCall => ({ name: "put", input: { path, content } });
 
 async function start(root: (home: string) => Promise<string>, calls: readonly LoggedCall[] = []) {
-  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const t = await replayKernel([toEcho("echo", TOOLS)]);
   const cwd = await root(t.home);
   const sessionId = await writeSession(t.home, "echo", "s", { cwd, startedAt: START, calls });
   await t.send("POST", "/api/import", { all: true });

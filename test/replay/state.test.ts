@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { EndState, PlanReport, Preview, StepReport } from "../../plugins/replay/index.ts";
-import { mountOf } from "../../plugins/replay/run/isolation.ts";
+import { toMount } from "../../plugins/replay/run/isolation.ts";
 import type { TestKernel } from "../kernel.ts";
-import { echoOf, type LoggedCall, replayKernel, writeCommits, writeSession } from "./_replay.ts";
+import { type LoggedCall, replayKernel, toEcho, writeCommits, writeSession } from "./_replay.ts";
 
 const TOOLS = { tools: { put: "write", edit: "edit", sh: "shell", patch: "patch" } } as const;
 const put = (path: string, content: string): LoggedCall => ({ name: "put", input: { path, content } });
@@ -18,7 +18,7 @@ const edit = (path: string, old_string: string, new_string: string): LoggedCall 
 type Refused = { code: string; message: string };
 
 async function bench(calls: readonly LoggedCall[], home?: string) {
-  const t = await replayKernel([echoOf("echo", TOOLS)], { maxSandboxes: 3 }, home);
+  const t = await replayKernel([toEcho("echo", TOOLS)], { maxSandboxes: 3 }, home);
   const root = join(t.home, "work/project");
   await writeCommits(root, [
     { at: "2026-01-01T00:00:00Z", files: new Map([["a.txt", Buffer.from("one\ntwo\nthree\n")]]) },
@@ -86,9 +86,9 @@ describe("steps", () => {
   });
 
   it("are at the session's own folder, and never over the system's", () => {
-    expect(mountOf("/code/project")).toBe("/code/project");
+    expect(toMount("/code/project")).toBe("/code/project");
     for (const root of ["/usr/bin", "/code/../usr/bin", "/./usr/bin", "/code/./../lib64/x", "/a\0/b", "/code"])
-      expect(mountOf(root), root).toBe("/workspace");
+      expect(toMount(root), root).toBe("/workspace");
   });
 
   it("outlive the service; a session that was imported with other steps must begin again", async () => {
@@ -98,7 +98,7 @@ describe("steps", () => {
     const { path } = (await first.start()).body;
     await first.step(1);
     await first.t.close();
-    const t = await replayKernel([echoOf("echo", TOOLS)], {}, home);
+    const t = await replayKernel([toEcho("echo", TOOLS)], {}, home);
     const again = client(t, first.id);
     const { steps, next, sandbox } = await again.plan();
     expect([steps[0]?.state, next?.seq, sandbox?.path]).toEqual(["done", 3, path]);
@@ -121,7 +121,7 @@ describe("steps", () => {
     // As a kill between the last file and the row leaves it.
     await first.t.kernel.storage.db.run("update replay_step set state = 'running' where step = '3'");
     await first.t.close();
-    const t = await replayKernel([echoOf("echo", TOOLS)], {}, home);
+    const t = await replayKernel([toEcho("echo", TOOLS)], {}, home);
     const again = client(t, first.id);
     expect((await again.preview(3)).applies).toBe(true);
     expect(await readdir(path)).toEqual(["a.txt"]);

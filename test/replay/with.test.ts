@@ -10,7 +10,7 @@ import type { PlanReport, RerunPlan, RerunResult, SandboxInfo } from "../../plug
 import { findIsolation } from "../../plugins/replay/run/isolation.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
-import { echoOf, replayKernel, withoutIsolation, writeCommits } from "./_replay.ts";
+import { replayKernel, toEcho, withoutIsolation, writeCommits } from "./_replay.ts";
 
 const TOOLS = { tools: { put: "write" } } as const;
 type Refused = { code?: string; message?: string; fix?: string };
@@ -32,7 +32,7 @@ echo '{"type":"result","total_cost_usd":0.25,"key":"'$MY_KEY'"}'
 
 async function bench(prompts: readonly string[], env: Record<string, string> = {}, home?: string) {
   const folder = await makeTempDir();
-  const t = await replayKernel([echoOf("echo", TOOLS), claude(undefined)], { readable: [folder] }, home, env);
+  const t = await replayKernel([toEcho("echo", TOOLS), claude(undefined)], { readable: [folder] }, home, env);
   const root = join(t.home, "work/project");
   await writeCommits(root, [
     { at: "2026-01-01T00:00:00Z", files: new Map([["a.txt", Buffer.from("one\n")]]) },

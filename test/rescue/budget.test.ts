@@ -10,12 +10,12 @@ import type { TestKernel } from "../kernel.ts";
 import { claudePath, claudeRows, importAll, startIn, writeLog } from "./_logs.ts";
 
 const DAY = 86_400_000;
-const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
+const toKey = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
 
 /** A log of some 45 KB that compresses to about 21 KB, last written so many days ago. */
 async function say(home: string, n: number, daysAgo: number): Promise<string> {
   const note = randomBytes(20_000).toString("hex");
-  const said = { key: keyOf(n), cwd: home, turns: 1, extra: {} };
+  const said = { key: toKey(n), cwd: home, turns: 1, extra: {} };
   const path = await writeLog(claudePath(home, said), [...claudeRows(said), { type: "note", note }]);
   const at = new Date(Date.now() - daysAgo * DAY);
   await utimes(path, at, at);
@@ -136,7 +136,7 @@ it("GET /storage and `sessarc status` show what takes how much, and what can be 
   expect(transcripts.bytes).toBe(
     (await t.json<{ storage: { transcriptBytes: number } }>("/api/status")).storage.transcriptBytes,
   );
-  await t.send("DELETE", `/api/sessions/claude-code:${keyOf(1)}`);
+  await t.send("DELETE", `/api/sessions/claude-code:${toKey(1)}`);
   expect((await t.json<Report>("/api/storage")).tools[0]?.sessions).toBe(2);
   await t.close();
   const { stdout, stderr } = await runCommand(["status", "--data-dir", join(home, "data")], home);

@@ -27,7 +27,7 @@ const piTool: Tool = {
   ],
 };
 const tools = [...TOOLS, piTool];
-const toolOf = (name: string) => tools.find((tool) => tool.name === name) ?? piTool;
+const toTool = (name: string) => tools.find((tool) => tool.name === name) ?? piTool;
 
 /** What a resume or a fork writes into the log of an assistant, each with the session's id inside. */
 const MORE: Record<string, (key: string) => object[]> = {
@@ -62,7 +62,7 @@ async function start(): Promise<{ t: TestKernel; home: string; folder: string }>
   return { t, home, folder };
 }
 
-const copyOf = (t: TestKernel, id: string, folder: string) =>
+const toCopy = (t: TestKernel, id: string, folder: string) =>
   t.send<{ rescued: Rescued[]; code?: string; message?: string }>("POST", "/api/rescue/restore", {
     sessions: [id],
     folder,
@@ -81,7 +81,7 @@ const ORIGIN =
   /^(\.sessarc\.copyOf|\.\$set\.sessarc\.copyOf|\.data\.sessarc\.copyOf|\.forkedFrom\.sessionId|\.payload\.forked_from_id)$/;
 
 describe.each(tools.map(({ name }) => name))("a copy of a session of %s", (name) => {
-  const tool = toolOf(name);
+  const tool = toTool(name);
 
   it("has its own id everywhere, whether the session was resumed or not, and counts no token twice", async () => {
     const { t, home, folder } = await start();
@@ -90,7 +90,7 @@ describe.each(tools.map(({ name }) => name))("a copy of a session of %s", (name)
     await writeLog(path, [...tool.rows(said), ...(MORE[name]?.(KEY) ?? [])]);
     if (name === "copilot") await writeFile(join(dirname(path), "workspace.yaml"), `id: ${KEY}\ncwd: /work/app\n`);
     await importAll(t);
-    const { status, body } = await copyOf(t, `${name}:${KEY}`, folder);
+    const { status, body } = await toCopy(t, `${name}:${KEY}`, folder);
     expect(status, JSON.stringify(body)).toBe(200);
     const [made] = body.rescued;
     const log = made?.written.find((one) => one.endsWith(".jsonl")) ?? "";
@@ -103,7 +103,7 @@ describe.each(tools.map(({ name }) => name))("a copy of a session of %s", (name)
     const { session } = await t.json<{ session: object }>(`/api/sessions/${encodeURIComponent(made?.copy ?? "")}`);
     expect(session).toMatchObject({ cwd: folder, forkedFrom: `${name}:${KEY}`, usage: {} });
     // A second rescue finds the first.
-    expect((await copyOf(t, `${name}:${KEY}`, folder)).body.rescued[0]?.written).toEqual([]);
+    expect((await toCopy(t, `${name}:${KEY}`, folder)).body.rescued[0]?.written).toEqual([]);
   });
 
   it("is not said to be back where the assistant would not find it", async () => {
@@ -118,7 +118,7 @@ describe.each(tools.map(({ name }) => name))("a copy of a session of %s", (name)
     const path = planned.plans[0]?.steps.find((step) => step.path.endsWith(".jsonl"))?.path ?? "";
     // Its place is taken by a log that says another id.
     await writeLog(path, tool.rows({ ...said, cwd: folder }));
-    const { status, body } = await copyOf(t, `${name}:${KEY}`, folder);
+    const { status, body } = await toCopy(t, `${name}:${KEY}`, folder);
     expect([status, body.code]).toEqual([422, "RESCUE_IMPOSSIBLE"]);
     expect(body.message).toContain("would not find the copy");
     expect(await readFile(path, "utf8")).toContain(KEY);
@@ -133,13 +133,13 @@ it("copies a fork, and a copy of a copy", async () => {
   ] as const) {
     const { t, home, folder } = await start();
     const said: Said = { key: KEY, cwd: "/work/app", turns: 2, extra };
-    await writeLog(toolOf(name).path(home, said), toolOf(name).rows(said));
+    await writeLog(toTool(name).path(home, said), toTool(name).rows(said));
     await importAll(t);
-    const first = await copyOf(t, `${name}:${KEY}`, folder);
+    const first = await toCopy(t, `${name}:${KEY}`, folder);
     expect(first.status, JSON.stringify(first.body)).toBe(200);
     const next = join(home, "work/next");
     await mkdir(next);
-    const again = await copyOf(t, first.body.rescued[0]?.copy ?? "", next);
+    const again = await toCopy(t, first.body.rescued[0]?.copy ?? "", next);
     expect(again.status, JSON.stringify(again.body)).toBe(200);
     const { session } = await t.json<{ session: object }>(
       `/api/sessions/${encodeURIComponent(again.body.rescued[0]?.copy ?? "")}`,

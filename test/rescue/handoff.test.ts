@@ -9,12 +9,12 @@ import { tokensIn } from "../../plugins/rescue/handoff/fit.ts";
 import { wordsFor } from "../../plugins/rescue/handoff/words.ts";
 import type { Brief } from "../../plugins/rescue/index.ts";
 import { builtinRules } from "../../plugins/security/secrets/engine.ts";
-import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
+import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { type Row, SESSION, toLog } from "../security/_kernel.ts";
-import { createRandom, sampleOf } from "../security/_samples.ts";
+import { createRandom, toSample } from "../security/_samples.ts";
 
 const PATH = `.claude/projects/-w-app/${SESSION.split(":")[1]}.jsonl`;
 
@@ -119,7 +119,7 @@ describe("a brief", () => {
     const planted: { bare: string; text: string }[] = [];
     while (planted.length < 300) {
       for (const { id, category } of builtinRules()) {
-        for (const { row } of matchersOf(id)) {
+        for (const { row } of toMatchers(id)) {
           if (category === "personal" || row.check || row.files || row.kind === "near" || row.kind === "file") continue;
           const value = drawn(row.shape, row.entropy ?? 0, random);
           if (value.includes("\n") || planted.length >= 300) continue;
@@ -202,7 +202,7 @@ describe("a brief", () => {
 /** A sample random enough for the rule's own floor. */
 function drawn(shape: string, floor: number, random: (below: number) => number): string {
   for (let i = 0; ; i++) {
-    const value = sampleOf(shape, random);
+    const value = toSample(shape, random);
     const counts = new Map<string, number>();
     for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
     const bits = [...counts.values()].reduce((sum, n) => sum - (n / value.length) * Math.log2(n / value.length), 0);

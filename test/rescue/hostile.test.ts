@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkPlace } from "../../plugins/rescue/restore/place.ts";
-import { removeWritten, sumOf, writeNew } from "../../plugins/rescue/restore/write.ts";
+import { addUp, removeWritten, writeNew } from "../../plugins/rescue/restore/write.ts";
 import { makeTempDir } from "../_setup.ts";
 import { claudePath, claudeRows, importAll, startIn, writeLog } from "./_logs.ts";
 
@@ -56,9 +56,9 @@ describe("a place for a rescued file", () => {
     expect(await readdir(home)).toEqual(["a"]);
     expect(await readFile(path, "utf8")).toBe("new");
     expect((await readdir(join(home, "a/b"))).length).toBe(1);
-    expect(await removeWritten({ path, sum: sumOf(Buffer.from("other")) })).toBe("changed");
-    expect(await removeWritten({ path, sum: sumOf(bytes) })).toBe("removed");
-    expect(await removeWritten({ path, sum: sumOf(bytes) })).toBe("gone");
+    expect(await removeWritten({ path, sum: addUp(Buffer.from("other")) })).toBe("changed");
+    expect(await removeWritten({ path, sum: addUp(bytes) })).toBe("removed");
+    expect(await removeWritten({ path, sum: addUp(bytes) })).toBe("gone");
   });
 });
 

@@ -8,7 +8,7 @@ import { rounds } from "../rounds.ts";
 import { importAll, startIn, TOOLS, told, writeLog } from "./_logs.ts";
 
 const SESSIONS = 2;
-const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
+const toKey = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
 const at = fc.nat(SESSIONS - 1);
 const op = fc.oneof(
   fc.record({ do: fc.constant("import" as const), at }),
@@ -37,7 +37,7 @@ describe.each(TOOLS)("$name", ({ name, path: pathIn, rows }) => {
         const paths: string[] = [];
         const turns: number[] = [];
         for (let n = 0; n < SESSIONS; n++) {
-          const said = { key: keyOf(n), cwd, turns: 1 };
+          const said = { key: toKey(n), cwd, turns: 1 };
           // Two logs of one minute: names must differ.
           const path = pathIn(home, said).replace("T00-00-aaaaaaaa", `T00-0${n}-aaaaaaaa`);
           paths.push(await writeLog(path, rows(said)));
@@ -48,10 +48,10 @@ describe.each(TOOLS)("$name", ({ name, path: pathIn, rows }) => {
         const archived = [...turns];
         for (const { do: what, at: n } of ops) {
           const path = paths[n] ?? "";
-          const id = `${name}:${keyOf(n)}`;
+          const id = `${name}:${toKey(n)}`;
           const before = await readFile(path).catch(() => undefined);
           if (what === "append" && before) {
-            const more = { key: keyOf(n), cwd, turns: (turns[n] ?? 0) + 1 };
+            const more = { key: toKey(n), cwd, turns: (turns[n] ?? 0) + 1 };
             const all = rows(more).map((row) => `${JSON.stringify(row)}\n`);
             const had = rows({ ...more, turns: more.turns - 1 }).length;
             await appendFile(path, all.slice(had).join(""));
@@ -73,7 +73,7 @@ describe.each(TOOLS)("$name", ({ name, path: pathIn, rows }) => {
             if (what === "restore" && before) archived[n] = turns[n] ?? 0;
             if (what === "restore" && !before) {
               expect(after?.toString()).toBe(
-                rows({ key: keyOf(n), cwd, turns: archived[n] ?? 0 })
+                rows({ key: toKey(n), cwd, turns: archived[n] ?? 0 })
                   .map((row) => `${JSON.stringify(row)}\n`)
                   .join(""),
               );
@@ -90,10 +90,10 @@ describe.each(TOOLS)("$name", ({ name, path: pathIn, rows }) => {
         }
         const texts = (await told(t)) as Texts[];
         for (let n = 0; n < SESSIONS; n++) {
-          const own = texts.find(({ id }) => id === `${name}:${keyOf(n)}`);
+          const own = texts.find(({ id }) => id === `${name}:${toKey(n)}`);
           const expected = Array.from({ length: archived[n] ?? 0 }, (_, i) => [
-            `prompt ${i} of ${keyOf(n)}`,
-            `reply ${i} of ${keyOf(n)}`,
+            `prompt ${i} of ${toKey(n)}`,
+            `reply ${i} of ${toKey(n)}`,
           ]).flat();
           expect(own?.messages.map(({ text }) => text)).toEqual(expected);
         }

@@ -7,7 +7,7 @@ import type { TestKernel } from "../kernel.ts";
 import { claudePath, claudeRows, codexPath, codexRows, importAll, startIn, TOOLS, told, writeLog } from "./_logs.ts";
 
 const KEY = "aaaaaaaa-0000-4000-8000-000000000001";
-const overviewOf = (t: TestKernel) => t.json<RescueOverview>("/api/rescue");
+const readOverview = (t: TestKernel) => t.json<RescueOverview>("/api/rescue");
 const listed = async (t: TestKernel, state: string) =>
   (
     await t.json<{ sessions: { session: { id: string }; states: StateOf[]; stored: boolean }[] }>(
@@ -42,7 +42,7 @@ describe("states", () => {
     await importAll(t);
     await rm(gone);
     await sync(t);
-    const overview = await overviewOf(t);
+    const overview = await readOverview(t);
     expect(overview).toMatchObject({
       sessions: 6,
       notListed: 3,
@@ -80,7 +80,7 @@ describe("states", () => {
     expect(await readFile(settings, "utf8")).toBe(before);
     await t.send("POST", "/api/rescue/retention", { ...body, write: true });
     expect(JSON.parse(await readFile(settings, "utf8"))).toEqual({ model: "opus", cleanupPeriodDays: 3650 });
-    expect((await overviewOf(t)).retention).toMatchObject([{ days: 3650, source: settings }]);
+    expect((await readOverview(t)).retention).toMatchObject([{ days: 3650, source: settings }]);
     const [backup] = await t.kernel.storage.files.getKeys("rescue:settings");
     expect(Buffer.from((await t.kernel.storage.files.getItemRaw(backup ?? "")) ?? "").toString()).toBe(before);
   });
@@ -106,7 +106,7 @@ describe("stored logs", () => {
     await rm(path);
     await restore(t, `claude-code:${KEY}`);
     expect((await readFile(path)).equals(bytes)).toBe(true);
-    const { stored } = await overviewOf(t);
+    const { stored } = await readOverview(t);
     expect(stored.bytes).toBe(bytes.length);
     expect(stored.stored).toBeLessThan(bytes.length / 5);
   });
@@ -143,7 +143,7 @@ describe("stored logs", () => {
     await writeLog(claudePath(home, said), claudeRows(said));
     const t = await startIn(home, { rescue: { logs: "none" } });
     await importAll(t);
-    expect(await overviewOf(t)).toMatchObject({ states: { hidden: 1 }, stored: { setting: "none", sessions: 0 } });
+    expect(await readOverview(t)).toMatchObject({ states: { hidden: 1 }, stored: { setting: "none", sessions: 0 } });
   });
 });
 

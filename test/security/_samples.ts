@@ -11,7 +11,7 @@ export function createRandom(seed: number): (below: number) => number {
 }
 
 /** A text of the shape. Runs are at most 40 longer than they must be. */
-export function sampleOf(shape: string, random: (below: number) => number): string {
+export function toSample(shape: string, random: (below: number) => number): string {
   return parseShape(shape)
     .map((part) => partSample(part, random))
     .join("");
@@ -19,7 +19,7 @@ export function sampleOf(shape: string, random: (below: number) => number): stri
 
 /** Random letters and digits. */
 export function letters(length: number, seed: number): string {
-  return sampleOf(`{A-Za-z0-9:${length}}`, createRandom(seed));
+  return toSample(`{A-Za-z0-9:${length}}`, createRandom(seed));
 }
 
 function partSample(part: Part, random: (below: number) => number): string {

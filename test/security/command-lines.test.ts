@@ -1,7 +1,7 @@
 /** Secrets on command lines, in configurations and code: an export shows none of them, and leaves their neighbours readable. */
 import { describe, expect, it } from "vitest";
 import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
-import { createRandom, sampleOf } from "./_samples.ts";
+import { createRandom, toSample } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());
 const shown = (text: string) => createRedactor(scanner).redactText(text);
@@ -13,7 +13,7 @@ const VALUES = [
   "{a-z:1}{A-Z:2}{0-9:2}!{a-z:3}{A-Z:1}{0-9:1}",
   "{A-Z:1}{a-z:1}{0-9:1}{a-z:1}{A-Z:1}{0-9:1}",
   "{a-z:1}{A-Z:2}{0-9:1}-{a-z:2}{0-9:1}{a-z:1}{A-Z:1}_{0-9:2}{a-z:1}{A-Z:1}",
-].map((shape, at) => sampleOf(shape, createRandom(700 + at)));
+].map((shape, at) => toSample(shape, createRandom(700 + at)));
 
 const FORMS: Record<string, (value: string) => string> = {
   "--api-token": (v) => `tool deploy --api-token ${v}`,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { builtinRules, createScanner, type Finding } from "../../plugins/security/secrets/engine.ts";
-import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
+import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import { createPrefilter } from "../../plugins/security/secrets/scan/prefilter.ts";
 import { LONG } from "../rounds.ts";
-import { createRandom, letters, sampleOf } from "./_samples.ts";
+import { createRandom, letters, toSample } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules(), { categories: ["secret"] });
 const find = (text: string): Finding[] => scanner.scan(text).findings;
@@ -44,7 +44,7 @@ describe("security: engine", () => {
       ["anthropic-api-key", `sk-ant-api03-${letters(93, 9)}AA`],
       ["anthropic-oauth-token", `sk-ant-oat01-${letters(95, 10)}`],
       ["gcp-api-key", `AIza${letters(35, 11)}`],
-      ["aws-access-token", `AKIA${sampleOf("{A-Z2-7:16}", createRandom(12))}`],
+      ["aws-access-token", `AKIA${toSample("{A-Z2-7:16}", createRandom(12))}`],
       ["slack-bot-token", `xoxb-${[123456789012, 210987654321].join("-")}-${letters(24, 13)}`],
       ["npm-access-token", `npm_${letters(36, 14)}`],
       ["huggingface-token-digits", `hf_${letters(33, 15)}7`],
@@ -95,7 +95,7 @@ describe("security: engine", () => {
     const random = createRandom(2026);
     const missing: string[] = [];
     for (const { id, category } of builtinRules()) {
-      for (const { row } of matchersOf(id)) {
+      for (const { row } of toMatchers(id)) {
         if (category === "personal" || row.check || row.files || row.kind === "near" || row.kind === "file") continue;
         const value = drawn(row.shape, row.entropy ?? 0, random);
         const name = (row.names?.[0] ?? "value").replaceAll("_", "-");
@@ -132,7 +132,7 @@ describe("security: engine", () => {
   it("S10: takes a value whole that is longer than its format says", () => {
     const long = `ghp_${letters(60, 23)}`;
     expect(find(`token ${long}.`)[0]?.secret).toBe(long);
-    const hex = `dop_v1_${sampleOf("{a-f0-9:70}", createRandom(24))}`;
+    const hex = `dop_v1_${toSample("{a-f0-9:70}", createRandom(24))}`;
     expect(find(hex)[0]).toMatchObject({ secret: hex, confidence: "possible" });
   });
 
@@ -290,7 +290,7 @@ describe("security: engine", () => {
 /** A sample random enough for the rule's own floor. */
 function drawn(shape: string, floor: number, random: (below: number) => number): string {
   for (let i = 0; ; i++) {
-    const value = sampleOf(shape, random);
+    const value = toSample(shape, random);
     const counts = new Map<string, number>();
     for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
     const bits = [...counts.values()].reduce((sum, n) => sum - (n / value.length) * Math.log2(n / value.length), 0);

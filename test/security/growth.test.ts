@@ -7,7 +7,7 @@ import { letters } from "./_samples.ts";
 
 const SMALL = 4 * 1024;
 /** CPU milliseconds for all of the texts, each `size` long. */
-function costOf(scanner: Scanner, units: readonly string[], size: number): number {
+function computeCost(scanner: Scanner, units: readonly string[], size: number): number {
   const texts = units.map((unit) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size));
   const before = process.cpuUsage();
   for (const text of texts) scanner.scan(text);
@@ -23,7 +23,7 @@ describe("security: work grows with the text and no faster", () => {
       const units = hostileTo(rule);
       const scanner = createScanner([rule]);
       // Four times the text is four times the work; a second look, because others use this machine too.
-      const isSteep = () => costOf(scanner, units, 4 * SMALL) > 9 * costOf(scanner, units, SMALL) + 20;
+      const isSteep = () => computeCost(scanner, units, 4 * SMALL) > 9 * computeCost(scanner, units, SMALL) + 20;
       if (isSteep() && isSteep() && isSteep()) steep.push(rule.id);
     }
     expect(steep).toEqual([]);

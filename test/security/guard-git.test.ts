@@ -113,7 +113,7 @@ const touch = (repo: Repo) => {
   for (const name of [".env", "a.txt"]) utimesSync(join(repo.root, name), new Date(), new Date(Date.now() - 9e6));
 };
 
-async function guardOf(cwd: string) {
+async function toGuard(cwd: string) {
   const t = await createTestKernel({ plugins: plugins() });
   return async (command: string) => {
     const body = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command }, cwd };
@@ -142,7 +142,7 @@ describeGit("the guard's git in a hostile repository", () => {
     history(repo);
     setTraps(repo, trap);
     forget();
-    const decide = await guardOf(repo.root);
+    const decide = await toGuard(repo.root);
     for (const command of CALLS) {
       touch(repo);
       await decide(command);
@@ -173,7 +173,7 @@ describeGit("the guard's git in a hostile repository", () => {
     );
     repo.git("config", "include.path", join(repo.root, ".git/more"));
     writeFileSync(join(repo.root, ".git/info/attributes"), "* filter=one\n");
-    const decide = await guardOf(repo.root);
+    const decide = await toGuard(repo.root);
     for (const command of CALLS) {
       touch(repo);
       await decide(command);
@@ -201,7 +201,7 @@ describeGit("the guard's git in a hostile repository", () => {
     repo.git("config", "diff.submodule", "diff");
     repo.git("config", "submodule.sub.ignore", "none");
     forget();
-    const decide = await guardOf(repo.root);
+    const decide = await toGuard(repo.root);
     for (const command of CALLS) {
       touch(sub);
       await decide(command);
@@ -224,7 +224,7 @@ describeGit("the guard's git in a hostile repository", () => {
     repo.git("config", "extensions.partialClone", "origin");
     repo.git("config", "core.repositoryFormatVersion", "1");
     for (const kind of ["ext", "ssh", "file"]) repo.git("config", `protocol.${kind}.allow`, "always");
-    const decide = await guardOf(repo.root);
+    const decide = await toGuard(repo.root);
     for (const command of [...CALLS, "git show HEAD~3:.env"]) await decide(command);
     expect(ran()).toEqual([]);
     gitAt(repo, "show", "HEAD~3:.env");

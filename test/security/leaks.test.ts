@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { describe, expect, it } from "vitest";
-import { formsOf } from "../../plugins/security/secrets/redact/forms.ts";
+import { toForms } from "../../plugins/security/secrets/redact/forms.ts";
 import { type Row, SESSION, startWith } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
 
@@ -55,7 +55,7 @@ const OPTIONS = {
 /** Every secret that can be read in a text, in whatever form. */
 function leaksIn(text: string): string[] {
   return Object.entries({ ...SECRETS, pem1: letters(64, 96), pem2: letters(64, 97) }).flatMap(([name, value]) =>
-    formsOf(value)
+    toForms(value)
       .filter((form) => text.includes(form.text))
       .map((form) => `${name} ${form.name}`),
   );

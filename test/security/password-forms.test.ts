@@ -1,10 +1,10 @@
 /** Ordinary passwords, as configurations, command lines and prompts hold them: an export shows none of them. */
 import { describe, expect, it } from "vitest";
 import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
-import { createRandom, letters, sampleOf } from "./_samples.ts";
+import { createRandom, letters, toSample } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());
-const digits = (length: number, seed: number) => sampleOf(`{0-9:${length}}`, createRandom(seed));
+const digits = (length: number, seed: number) => toSample(`{0-9:${length}}`, createRandom(seed));
 /** What people choose and what generators make; short ones too. */
 const VALUES = Array.from({ length: 6 }, (_, i) => {
   const sign = "!#_%!-"[i] ?? "!";

@@ -8,7 +8,7 @@ import {
   patternProblem,
   rulesVersion,
 } from "../../plugins/security/secrets/engine.ts";
-import { anchorsOf, composeShape } from "../../plugins/security/secrets/match/compose.ts";
+import { composeShape, toAnchors } from "../../plugins/security/secrets/match/compose.ts";
 import { parseShape } from "../../plugins/security/secrets/match/shape.ts";
 import { letters } from "./_samples.ts";
 
@@ -142,12 +142,12 @@ describe("security: rules", () => {
       source: "[kK]_(?:[lL][iI][vV][eE]|[tT][eE][sS][tT])?[a-fA-F0-9_\\-]{3,5}\\{",
       marked: false,
     });
-    expect(anchorsOf(parseShape("{A-Z:4}Q~{a-z:9}"))).toEqual([{ text: "Q~", back: 4 }]);
-    expect(anchorsOf(parseShape("sk-(a|b)-{a-z:9}"))).toEqual([
+    expect(toAnchors(parseShape("{A-Z:4}Q~{a-z:9}"))).toEqual([{ text: "Q~", back: 4 }]);
+    expect(toAnchors(parseShape("sk-(a|b)-{a-z:9}"))).toEqual([
       { text: "sk-a-", back: 0 },
       { text: "sk-b-", back: 0 },
     ]);
-    expect(() => anchorsOf(parseShape("{a-z:1-9}{0-9:4}"))).toThrow(RangeError);
+    expect(() => toAnchors(parseShape("{a-z:1-9}{0-9:4}"))).toThrow(RangeError);
     for (const bad of ["{a-z}", "{a-z:5-2}", "(a|b", "<a", "{a:99999}"])
       expect(() => parseShape(bad), bad).toThrow(RangeError);
   });

@@ -1,7 +1,7 @@
 /** Passwords in sentences of the languages that people write in: none is shown, and sentences about passwords stay. */
 import { expect, it } from "vitest";
 import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
-import { createRandom, sampleOf } from "./_samples.ts";
+import { createRandom, toSample } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules());
 const shown = (text: string) => createRedactor(scanner).redactText(text);
@@ -12,7 +12,7 @@ const VALUES = [
   "{A-Z:1}{a-z:1}{0-9:1}{a-z:1}{A-Z:1}{0-9:1}",
   "{a-z:1}{A-Z:2}{0-9:1}-{a-z:2}{0-9:1}{a-z:1}{A-Z:1}_{0-9:2}{a-z:1}{A-Z:1}",
   "{A-Z:1}{a-z:5}{0-9:4}!",
-].map((shape, at) => sampleOf(shape, createRandom(800 + at)));
+].map((shape, at) => toSample(shape, createRandom(800 + at)));
 
 /** `%` stands for the password. */
 const SAID = [

@@ -1,9 +1,9 @@
 /** A half redaction is a leak: nothing of a value that was planted may be left, whatever stands around it. */
 import { describe, expect, it } from "vitest";
 import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
-import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
+import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import { CONTEXTS, left } from "./_contexts.ts";
-import { createRandom, letters, sampleOf } from "./_samples.ts";
+import { createRandom, letters, toSample } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules(), { categories: ["secret"] });
 const redact = (text: string) => createRedactor(scanner).redactText(text);
@@ -13,9 +13,9 @@ describe("security: whole values", () => {
     const random = createRandom(31);
     const leaks: string[] = [];
     for (const { id, category } of builtinRules()) {
-      for (const { row } of matchersOf(id)) {
+      for (const { row } of toMatchers(id)) {
         if (category === "personal" || row.check || row.files || row.kind === "near" || row.kind === "file") continue;
-        const value = sampleOf(row.shape, random);
+        const value = toSample(row.shape, random);
         if (value.includes("\n") || scanner.scan(`x = "${value}"`).findings.length === 0) continue;
         const name = `${(row.names?.[0] ?? "value").replaceAll("_", row.kind === "assignment" ? "_" : "")}`;
         for (const [context, wear] of Object.entries(CONTEXTS)) {
@@ -84,7 +84,7 @@ describe("security: edges", () => {
     for (const token of [
       `npm_${letters(36, 4)}`,
       `ghp_${letters(36, 5)}`,
-      `AKIA${sampleOf("{A-Z2-7:16}", createRandom(6))}`,
+      `AKIA${toSample("{A-Z2-7:16}", createRandom(6))}`,
     ]) {
       const text = wear(token);
       expect(

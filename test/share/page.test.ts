@@ -30,7 +30,7 @@ const ROWS: Row[] = [
   { role: "assistant", text: "Fixed." },
 ];
 
-async function pageOf(rows: readonly Row[]): Promise<string> {
+async function readPage(rows: readonly Row[]): Promise<string> {
   const t = await startWith(rows);
   return (await t.fetch(`/api/sessions/${SESSION}/export-redacted?format=html`)).text();
 }
@@ -44,7 +44,7 @@ describe("share: page", () => {
       "1. one\n   ```\n   code\n   ```\n2. two",
       "[x](javascript:alert(1)) <b>raw</b> https://example.org/a_b_c",
     ].join("\n\n");
-    const page = await pageOf([{ role: "assistant", text }]);
+    const page = await readPage([{ role: "assistant", text }]);
     expect(page).toContain("<th>a</th>");
     expect(page).toContain("<td><code>2</code></td>");
     expect(page).toContain("<s>gone</s> and a file and a picture");
@@ -57,7 +57,7 @@ describe("share: page", () => {
   });
 
   it("says how much it leaves out of a long text, of a change in one line too", async () => {
-    const page = await pageOf([
+    const page = await readPage([
       { role: "call", name: "Write", input: { file_path: "/w/app/a.json", content: "ab ".repeat(7_000) }, id: "a" },
       { role: "result", id: "a", text: "cd ".repeat(8_000) },
     ]);
@@ -68,7 +68,7 @@ describe("share: page", () => {
   });
 
   it("is valid HTML, with no script and nothing from elsewhere", async () => {
-    const page = await pageOf(ROWS);
+    const page = await readPage(ROWS);
     expect(page).not.toMatch(/<link|<img|\ssrc=|\son\w+=/i);
     expect(page).not.toMatch(/<script/i);
     const validate = new HtmlValidate({
@@ -90,7 +90,7 @@ describe("share: page", () => {
   });
 
   it.skipIf(NO_BROWSER)("has no accessibility fault, asks for nothing, and fits a phone", async () => {
-    const page = await pageOf(ROWS);
+    const page = await readPage(ROWS);
     const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     const browser = await openBrowser();
     // axe itself is a script, and the page allows none.
@@ -127,7 +127,7 @@ describe("share: page", () => {
   });
 
   it("says the assistant's name, paths from the project on, and what an edit changed as a diff", async () => {
-    const page = await pageOf([
+    const page = await readPage([
       { role: "user", text: "Rename it" },
       {
         role: "call",
@@ -187,7 +187,7 @@ describe("share: page", () => {
   });
 
   it.skipIf(NO_BROWSER)("is styled under its own policy, and shows folded parts in print", async () => {
-    const page = await pageOf(ROWS);
+    const page = await readPage(ROWS);
     const browser = await openBrowser();
     const tab = await browser.newPage({ colorScheme: "dark" });
     onTestFinished(() => tab.close());

@@ -25,18 +25,18 @@ const ROOTS: Readonly<Record<Tool, string>> = {
   codex: ".agents/skills",
   opencode: ".config/opencode/skills",
 };
-export const placeOf = (home: string, tool: Tool, name: Name) => join(home, ROOTS[tool], name);
-export const originalOf = (home: string, name: Name) => join(home, ".gemini/skills", name);
-const noteOf = (home: string, name: Name) => join(home, "data/skills/store", name, "note.txt");
+export const toPlace = (home: string, tool: Tool, name: Name) => join(home, ROOTS[tool], name);
+export const toOriginal = (home: string, name: Name) => join(home, ".gemini/skills", name);
+const toNote = (home: string, name: Name) => join(home, "data/skills/store", name, "note.txt");
 
 /** Does one action. What sessarc refuses is refused; anything else it throws is a failure of the test. */
 export async function act(kernel: Kernel, action: Action): Promise<void> {
   const { home } = kernel.env;
   if (action.do === "edit") {
-    if (existsSync(dirname(noteOf(home, action.name)))) writeFileSync(noteOf(home, action.name), action.text);
+    if (existsSync(dirname(toNote(home, action.name)))) writeFileSync(toNote(home, action.name), action.text);
     return;
   }
-  if (action.do === "plant") return plantThing(placeOf(home, action.tool, action.name), action.what, home);
+  if (action.do === "plant") return plantThing(toPlace(home, action.tool, action.name), action.what, home);
   try {
     await ask(kernel, action);
   } catch (error) {
@@ -49,7 +49,7 @@ async function ask(kernel: Kernel, action: Exclude<Action, { do: "edit" | "plant
   const { name } = action;
   switch (action.do) {
     case "import":
-      return skills.importPath(originalOf(kernel.env.home, name));
+      return skills.importPath(toOriginal(kernel.env.home, name));
     case "self":
       return skills.importSelf();
     case "link":

@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Skill, SkillComparison, SkillLink, Snapshot } from "../../plugins/index.ts";
 import type { TestKernel } from "../kernel.ts";
-import { importSkill, picture, plant, skillKernel, storeOf, writeTree } from "./world.ts";
+import { importSkill, picture, plant, skillKernel, toStore, writeTree } from "./world.ts";
 
 let t: TestKernel;
 let other: string;
 const at = (path: string) => join(t.home, path);
 const send = (action: string, body: object) =>
   t.send<Skill & { code: string }>("POST", `/api/skills/notes/${action}`, body);
-const linkOf = (skill: Skill, tool: string) => skill.links.find((one) => one.tool === tool) as SkillLink;
+const toLink = (skill: Skill, tool: string) => skill.links.find((one) => one.tool === tool) as SkillLink;
 const compare = (from: string, to: string) =>
   t.json<SkillComparison>(`/api/skills/compare?${new URLSearchParams({ from, to })}`);
-const snapshotOf = async (hash: string) => {
+const findSnapshot = async (hash: string) => {
   const { snapshots } = await t.json<{ snapshots: Snapshot[] }>("/api/skills/notes/snapshots");
   return snapshots.find((one) => one.contentHash === hash)?.id;
 };
@@ -33,7 +33,7 @@ afterEach(() => t.close());
 describe("a skill that differs", () => {
   it("is shown with each file that differs and its diff, from the store to the assistant's folder", async () => {
     const { from, to, files } = await compare("notes", other);
-    expect(from).toMatchObject({ skill: "notes", path: storeOf(t.home, "notes"), tools: [], skipped: [] });
+    expect(from).toMatchObject({ skill: "notes", path: toStore(t.home, "notes"), tools: [], skipped: [] });
     expect(to).toMatchObject({ skill: null, path: other });
     expect(to.tools).toContain("claude-code");
     expect(files.map(({ path, status }) => [path, status])).toEqual([
@@ -59,21 +59,21 @@ describe("a skill that differs", () => {
   });
 
   it("becomes the stored one; the version before is restored by its snapshot, and the folder stays as it is", async () => {
-    const before = await picture(storeOf(t.home, "notes"));
+    const before = await picture(toStore(t.home, "notes"));
     const folder = await picture(other);
     const { from, to } = await compare("notes", other);
     expect(await send("take", { path: other, contentHash: from.contentHash })).toMatchObject({
       status: 409,
       body: { code: "SKILL_CHANGED" },
     });
-    expect(await picture(storeOf(t.home, "notes"))).toEqual(before);
+    expect(await picture(toStore(t.home, "notes"))).toEqual(before);
     const taken = await send("take", { path: other, contentHash: to.contentHash });
     expect(taken.body).toMatchObject({ contentHash: to.contentHash, drift: "local" });
-    expect(await picture(storeOf(t.home, "notes"))).toEqual(folder);
+    expect(await picture(toStore(t.home, "notes"))).toEqual(folder);
     expect(await picture(other)).toEqual(folder);
     expect((await compare("notes", other)).files).toEqual([]);
-    await send("restore", { snapshot: await snapshotOf(from.contentHash) });
-    expect(await picture(storeOf(t.home, "notes"))).toEqual(before);
+    await send("restore", { snapshot: await findSnapshot(from.contentHash) });
+    expect(await picture(toStore(t.home, "notes"))).toEqual(before);
     const stranger = await plant(t.home, ".claude/skills", "stranger");
     const { contentHash } = (await compare("notes", stranger)).to;
     expect(await send("take", { path: stranger, contentHash })).toMatchObject({
@@ -92,10 +92,10 @@ describe("a skill that differs", () => {
     });
     expect(await picture(other)).toEqual(folder);
     const replaced = await send("link", { ...target, replace: to.contentHash });
-    expect(linkOf(replaced.body, "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
-    expect(await picture(other)).toEqual(await picture(storeOf(t.home, "notes")));
-    const back = await send("unlink", { ...target, back: await snapshotOf(to.contentHash) });
-    expect(linkOf(back.body, "claude-code").state).toBe("directory");
+    expect(toLink(replaced.body, "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
+    expect(await picture(other)).toEqual(await picture(toStore(t.home, "notes")));
+    const back = await send("unlink", { ...target, back: await findSnapshot(to.contentHash) });
+    expect(toLink(back.body, "claude-code").state).toBe("directory");
     expect(await picture(other)).toEqual(folder);
     expect((await send("unlink", target)).body.code).toBe("SKILL_NOT_LINKED");
   });
@@ -122,17 +122,17 @@ describe("a skill that differs", () => {
     await send("link", { tool: "claude-code", mode: "copy" });
     const edit = () => writeFile(join(other, "run.sh"), "#!/bin/sh\nset -u\n");
     await edit();
-    const state = async () => linkOf(await t.json<Skill>("/api/skills/notes"), "claude-code");
+    const state = async () => toLink(await t.json<Skill>("/api/skills/notes"), "claude-code");
     expect((await state()).state).toBe("edited");
     const { from, to } = await compare("notes", other);
     const replaced = await send("link", { tool: "claude-code", replace: to.contentHash });
-    expect(linkOf(replaced.body, "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
+    expect(toLink(replaced.body, "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
     expect((await compare("notes", other)).files).toEqual([]);
     await edit();
     await send("take", { path: other, contentHash: to.contentHash });
     expect(await state()).toMatchObject({ state: "directory" });
     expect((await compare("notes", other)).files).toEqual([]);
-    await send("restore", { snapshot: await snapshotOf(from.contentHash) });
+    await send("restore", { snapshot: await findSnapshot(from.contentHash) });
     expect((await compare("notes", other)).files).toHaveLength(1);
   });
 });

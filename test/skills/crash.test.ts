@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { digestOf } from "../../plugins/skills/content/tree.ts";
+import { toDigest } from "../../plugins/skills/content/tree.ts";
 import type { TestKernel } from "../kernel.ts";
 import { LONG, rounds } from "../rounds.ts";
 import { childScript } from "../scripts.ts";
-import { type Action, act, NAMES, originalOf, placeOf, plantThing, TOOLS } from "./actions.ts";
+import { type Action, act, NAMES, plantThing, TOOLS, toOriginal, toPlace } from "./actions.ts";
 import { picture, plant, skillKernel } from "./world.ts";
 
 let script: readonly string[];
@@ -99,7 +99,7 @@ async function checkWhole(t: TestKernel): Promise<void> {
 async function checkEdits(home: string, edits: readonly string[]): Promise<void> {
   const present = await editsIn(home);
   for (const text of edits) {
-    const hash = digestOf(text);
+    const hash = toDigest(text);
     const object = join(home, "data/skills/objects", hash.slice(0, 2), hash.slice(2));
     const kept = present.includes(text) || lstatSync(object, { throwIfNoEntry: false }) !== undefined;
     expect([text, kept]).toEqual([text, true]);
@@ -141,7 +141,7 @@ it("a copy that is brought up to date stands, old or new, whenever the process i
   const whole = await newHome();
   const last = all.length - 1;
   const steps = await runChild(whole, 1e9, all, last);
-  expect(await readdir(placeOf(whole, "codex", "one"))).toContain("note.txt");
+  expect(await readdir(toPlace(whole, "codex", "one"))).toContain("note.txt");
   const kills = Array.from({ length: steps }, (_, n) => n + 1);
   const tried = LONG ? kills : kills.filter((_, n) => n % 16 === 7);
   expect(tried.length).toBeGreaterThan(1);
@@ -150,7 +150,7 @@ it("a copy that is brought up to date stands, old or new, whenever the process i
     await runChild(home, killAt, all, last);
     const t = await skillKernel({ home });
     await t.kernel.inject("skills").list();
-    expect(await readdir(placeOf(home, "codex", "one")), `killed before step ${killAt}`).toContain("SKILL.md");
+    expect(await readdir(toPlace(home, "codex", "one")), `killed before step ${killAt}`).toContain("SKILL.md");
     expect((await t.kernel.inject("skills").get("one")).links).toContainEqual(
       expect.objectContaining({ tool: "codex", mode: "copy", state: "linked" }),
     );
@@ -192,11 +192,11 @@ describe("nothing that is not ours is changed or removed", () => {
         async (all, killAt, planted) => {
           const home = await newHome();
           try {
-            const originals = await Promise.all(NAMES.map((one) => picture(originalOf(home, one))));
+            const originals = await Promise.all(NAMES.map((one) => picture(toOriginal(home, one))));
             await runChild(home, killAt, all);
             // Others do not wait until sessarc has started again.
             for (const [one, of, what] of planted) {
-              const path = placeOf(home, of, one);
+              const path = toPlace(home, of, one);
               if (!lstatSync(path, { throwIfNoEntry: false })) plantThing(path, what, home);
             }
             const before = await outside(home);
@@ -213,7 +213,7 @@ describe("nothing that is not ours is changed or removed", () => {
             }
             await checkWhole(t);
             await checkEdits(home, edits);
-            expect(await Promise.all(NAMES.map((one) => picture(originalOf(home, one))))).toEqual(originals);
+            expect(await Promise.all(NAMES.map((one) => picture(toOriginal(home, one))))).toEqual(originals);
             await actWatched(
               t,
               all.filter((one) => one.do !== "plant"),
@@ -232,7 +232,7 @@ describe("nothing that is not ours is changed or removed", () => {
 });
 
 const isPlace = (home: string, path: string) =>
-  NAMES.some((one) => TOOLS.some((of) => join(home, path).startsWith(placeOf(home, of, one))));
+  NAMES.some((one) => TOOLS.some((of) => join(home, path).startsWith(toPlace(home, of, one))));
 
 /** After all is unlinked and deleted, what is left around is of others, and the folders are empty else. */
 async function takeAllAway(t: TestKernel): Promise<void> {
@@ -245,7 +245,7 @@ async function takeAllAway(t: TestKernel): Promise<void> {
   );
   expect(Object.entries(after).filter(([, is]) => !is.startsWith("folder"))).toEqual(foreign);
   for (const of of TOOLS) {
-    const root = join(placeOf(t.home, of, "one"), "..");
+    const root = join(toPlace(t.home, of, "one"), "..");
     if (!lstatSync(root, { throwIfNoEntry: false })) continue;
     for (const entry of readdirSync(root)) expect(NAMES).toContain(entry);
   }

@@ -6,7 +6,7 @@ import { checkUpstream } from "../../plugins/skills/upstream/address.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createRemote, type RemoteFiles } from "./remote.ts";
 import { env, fetchFrom, setUp } from "./repository.ts";
-import { picture, skillKernel, skillText, storeOf } from "./world.ts";
+import { picture, skillKernel, skillText, toStore } from "./world.ts";
 
 const plain: RemoteFiles = {
   "README.md": "# Skills\n",
@@ -33,12 +33,12 @@ describe("import from a repository", () => {
       commit,
       tree,
     });
-    expect(await picture(storeOf(t.home, "one"))).toEqual({
+    expect(await picture(toStore(t.home, "one"))).toEqual({
       "SKILL.md": `file 644 ${Buffer.from(skillText("one")).toString("base64")}`,
       scripts: "folder 755",
       "scripts/run.sh": `file 755 ${Buffer.from("#!/bin/sh\necho one\n").toString("base64")}`,
     });
-    expect(existsSync(join(storeOf(t.home, "two"), "nested/SKILL.md"))).toBe(true);
+    expect(existsSync(join(toStore(t.home, "two"), "nested/SKILL.md"))).toBe(true);
     expect(await readdir(join(t.home, "data/skills/fetch"))).toEqual([]);
     const again = await fetchFrom(t, { url: remote.url });
     expect(again.body.imported).toEqual([]);
@@ -197,7 +197,7 @@ describe("import from a repository", () => {
     await rm(mark, { force: true });
     const { body } = await fetchFrom(t, { url: remote.url });
     expect(body.imported?.map((skill) => skill.id)).toEqual(["one"]);
-    expect(await readFile(join(storeOf(t.home, "one"), "a.txt"), "utf8")).toBe("as it is");
+    expect(await readFile(join(toStore(t.home, "one"), "a.txt"), "utf8")).toBe("as it is");
     expect(existsSync(mark)).toBe(false);
   });
 

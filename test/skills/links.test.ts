@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Drift, Project, Scan, Skill, SkillLink } from "../../plugins/index.ts";
 import type { TestKernel } from "../kernel.ts";
-import { importSkill, picture, plant, skillKernel, storeOf, writeTree } from "./world.ts";
+import { importSkill, picture, plant, skillKernel, toStore, writeTree } from "./world.ts";
 
 let t: TestKernel;
 const at = (path: string) => join(t.home, path);
 const send = (action: string, body: object) =>
   t.send<Skill & { code: string; message: string }>("POST", `/api/skills/notes/${action}`, body);
-const linkOf = (skill: Skill, tool: string) => skill.links.find((one) => one.tool === tool) as SkillLink;
+const toLink = (skill: Skill, tool: string) => skill.links.find((one) => one.tool === tool) as SkillLink;
 const skill = () => t.json<Skill>("/api/skills/notes");
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ describe("links", () => {
     const made = await send("link", { tool: "claude-code" });
     expect(made.status).toBe(200);
     const path = at(".claude/skills/notes");
-    expect(linkOf(made.body, "claude-code")).toEqual({
+    expect(toLink(made.body, "claude-code")).toEqual({
       ...{
         tool: "claude-code",
         scope: "user",
@@ -41,10 +41,10 @@ describe("links", () => {
         visibleThrough: [],
       },
     });
-    expect(await readlink(path)).toBe(storeOf(t.home, "notes"));
+    expect(await readlink(path)).toBe(toStore(t.home, "notes"));
     expect((await send("link", { tool: "claude-code" })).status).toBe(200);
     const removed = await send("unlink", { tool: "claude-code" });
-    expect(linkOf(removed.body, "claude-code").state).toBe("none");
+    expect(toLink(removed.body, "claude-code").state).toBe("none");
     expect(Object.keys(await picture(t.home)).filter((name) => !name.startsWith("data"))).toEqual(before);
     expect(await send("unlink", { tool: "claude-code" })).toMatchObject({
       status: 409,
@@ -59,7 +59,7 @@ describe("links", () => {
       [/A folder/, () => mkdir(path)],
       [/A file/, () => writeFile(path, "mine")],
       [/A link to \/nowhere/, () => symlink("/nowhere", path)],
-      [/A link to/, () => symlink(storeOf(t.home, "notes"), path)],
+      [/A link to/, () => symlink(toStore(t.home, "notes"), path)],
     ];
     for (const [what, make] of obstacles) {
       await make();
@@ -100,7 +100,7 @@ describe("links", () => {
       ["folder", () => writeTree(path, { "mine.txt": "precious" })],
       ["file", () => writeFile(path, "precious")],
       ["link elsewhere", () => symlink("/tmp", path)],
-      ["a later link that says the same", () => symlink(storeOf(t.home, "notes"), path)],
+      ["a later link that says the same", () => symlink(toStore(t.home, "notes"), path)],
     ];
     for (const [, make] of others) {
       await rm(path, { recursive: true });
@@ -119,14 +119,14 @@ describe("links", () => {
 
   it("a dangling link of sessarc's is broken and repairable; linking is refused until the skill is there again", async () => {
     await send("link", { tool: "claude-code" });
-    await rm(storeOf(t.home, "notes"), { recursive: true });
+    await rm(toStore(t.home, "notes"), { recursive: true });
     const { entries } = await t.json<Scan>("/api/skills/scan");
     expect(entries).toMatchObject([{ class: "broken", reason: "dangling-link", repairable: true, skill: "notes" }]);
-    expect(linkOf(await skill(), "claude-code").state).toBe("broken");
+    expect(toLink(await skill(), "claude-code").state).toBe("broken");
     expect(await send("link", { tool: "opencode" })).toMatchObject({ status: 422, body: { code: "SKILL_UNREADABLE" } });
     const { snapshots } = await t.json<{ snapshots: { id: string }[] }>("/api/skills/notes/snapshots");
     await send("restore", { snapshot: snapshots[0]?.id ?? "" });
-    expect(linkOf(await skill(), "claude-code").state).toBe("linked");
+    expect(toLink(await skill(), "claude-code").state).toBe("linked");
   });
 
   it("goes into a project's folder when asked to", async () => {
@@ -195,8 +195,8 @@ describe("copies", () => {
 
   it("hold the skill exactly, are managed, and go file by file", async () => {
     const { body } = await send("link", { tool: "claude-code", mode: "copy" });
-    expect(linkOf(body, "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
-    expect(await picture(path())).toEqual(await picture(storeOf(t.home, "notes")));
+    expect(toLink(body, "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
+    expect(await picture(path())).toEqual(await picture(toStore(t.home, "notes")));
     const { entries } = await t.json<Scan>("/api/skills/scan");
     expect(entries).toMatchObject([{ class: "managed", reason: "copied", skill: "notes", drift: false }]);
     await send("unlink", { tool: "claude-code" });
@@ -206,7 +206,7 @@ describe("copies", () => {
   it("that were edited are never removed or replaced; drift names the file", async () => {
     await send("link", { tool: "claude-code", mode: "copy" });
     await writeFile(join(path(), "run.sh"), "edited");
-    await writeFile(join(storeOf(t.home, "notes"), "new.md"), "in the store");
+    await writeFile(join(toStore(t.home, "notes"), "new.md"), "in the store");
     const before = await picture(path());
     for (const [action, body] of [
       ["unlink", {}],
@@ -217,7 +217,7 @@ describe("copies", () => {
       expect(answer.body.message).toContain("run.sh");
     }
     expect(await picture(path())).toEqual(before);
-    expect(linkOf(await skill(), "claude-code")).toMatchObject({ state: "edited", mode: "copy" });
+    expect(toLink(await skill(), "claude-code")).toMatchObject({ state: "edited", mode: "copy" });
     const { entries } = await t.json<Scan>("/api/skills/scan");
     expect(entries).toMatchObject([{ class: "managed", drift: true }]);
     const drift = await t.json<Drift>("/api/skills/notes/drift");
@@ -241,7 +241,7 @@ describe("copies", () => {
     expect([status, body.code]).toEqual([409, "SKILL_COPY_EDITED"]);
     db.batch = batch;
     expect(await readFile(join(path(), "run.sh"), "utf8")).toBe("mine");
-    expect(linkOf(await skill(), "claude-code")).toMatchObject({ state: "edited", mode: "copy" });
+    expect(toLink(await skill(), "claude-code")).toMatchObject({ state: "edited", mode: "copy" });
   });
 
   it("whose removal a crash left and that cannot be read any more hold up no start", async () => {
@@ -258,9 +258,9 @@ describe("copies", () => {
 
   it("are brought up to date by linking again", async () => {
     await send("link", { tool: "claude-code", mode: "copy" });
-    await writeFile(join(storeOf(t.home, "notes"), "new.md"), "in the store");
+    await writeFile(join(toStore(t.home, "notes"), "new.md"), "in the store");
     expect((await send("link", { tool: "claude-code", mode: "copy" })).status).toBe(200);
-    expect(await picture(path())).toEqual(await picture(storeOf(t.home, "notes")));
+    expect(await picture(path())).toEqual(await picture(toStore(t.home, "notes")));
   });
 });
 

@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import type { Scan, Skill, SkillDetail, Snapshot } from "../../plugins/index.ts";
 import { toId } from "../../plugins/skills/content/names.ts";
 import { readError, type TestKernel } from "../kernel.ts";
-import { importSkill, nextChange, picture, plant, skillKernel, skillText, storeOf, writeTree } from "./world.ts";
+import { importSkill, nextChange, picture, plant, skillKernel, skillText, toStore, writeTree } from "./world.ts";
 
-const snapshotsOf = async (t: TestKernel, id: string) =>
+const readSnapshots = async (t: TestKernel, id: string) =>
   (await t.json<{ snapshots: Snapshot[] }>(`/api/skills/${id}/snapshots`)).snapshots;
 
 describe("scan and import", () => {
@@ -27,7 +27,7 @@ describe("scan and import", () => {
     const skill = await importSkill(t, path);
     expect(skill).toMatchObject({ id: "notes", name: "notes", drift: "none", tags: [], rating: 0, problem: null });
     expect(skill.origin).toMatchObject({ kind: "local", path, commit: null });
-    expect(await picture(storeOf(t.home, "notes"))).toEqual(await picture(path));
+    expect(await picture(toStore(t.home, "notes"))).toEqual(await picture(path));
     const after = await picture(t.home);
     for (const [name, was] of Object.entries(before)) if (!name.startsWith("data")) expect(after[name]).toBe(was);
     const again = await t.json<Scan>("/api/skills/scan");
@@ -63,7 +63,7 @@ describe("scan and import", () => {
     expect(skills.map((skill) => skill.id).sort()).toEqual(["s0", "s1", "s2", "s3", "s4", "s5"]);
     const slugs = ["skill", "up", "a-b", "skill-con", "unicode-name", "x".repeat(64)];
     expect(names.map(toId)).toEqual(slugs);
-    for (const { id } of skills) expect(existsSync(join(storeOf(t.home, id), "SKILL.md"))).toBe(true);
+    for (const { id } of skills) expect(existsSync(join(toStore(t.home, id), "SKILL.md"))).toBe(true);
     expect(existsSync(join(t.home, "data/SKILL.md"))).toBe(false);
   });
 
@@ -79,8 +79,8 @@ describe("scan and import", () => {
       "s.jsonl": `${JSON.stringify({ ...row, message: { role: "user", content: typed } })}\n`,
     });
     await t.send("POST", "/api/import", { all: true });
-    const usesOf = async (id: string) => (await t.json<SkillDetail>(`/api/skills/${id}`)).use.invocations;
-    expect([await usesOf("notes"), await usesOf("deploy")]).toEqual([1, 0]);
+    const readUses = async (id: string) => (await t.json<SkillDetail>(`/api/skills/${id}`)).use.invocations;
+    expect([await readUses("notes"), await readUses("deploy")]).toEqual([1, 0]);
     // A third of that name is a duplicate of the real one.
     const third = await writeTree(join(t.home, ".gemini/skills/ship"), { "SKILL.md": skillText("notes", "third") });
     const { entries } = await t.json<Scan>("/api/skills/scan");
@@ -88,10 +88,10 @@ describe("scan and import", () => {
     // A deleted skill's id and snapshots are not those of a new skill with another name.
     await t.fetch("/api/skills/notes?removeFiles=1", { method: "DELETE" });
     await rm(real, { recursive: true });
-    const past = await snapshotsOf(t, "notes");
+    const past = await readSnapshots(t, "notes");
     const fresh = await writeTree(join(t.home, ".codex/skills/notes"), { "SKILL.md": skillText("memo", "fresh") });
     expect(await importSkill(t, fresh)).toMatchObject({ id: "notes-2", name: "memo" });
-    expect(await snapshotsOf(t, "notes")).toEqual(past);
+    expect(await readSnapshots(t, "notes")).toEqual(past);
   });
 
   it("any folder of this machine can be imported, and is read as strictly as a scanned one", async () => {
@@ -108,7 +108,7 @@ describe("scan and import", () => {
     expect((await send({ folder })).body.code).toBe("SKILL_EXISTS");
     const bad = await plant(t.home, "work/my-skills", "bad");
     await symlink("/etc/passwd", join(bad, "key"));
-    for (const path of [bad, join(t.home, "work"), join(t.home, "none"), "relative", storeOf(t.home, "notes")])
+    for (const path of [bad, join(t.home, "work"), join(t.home, "none"), "relative", toStore(t.home, "notes")])
       expect([path, (await send({ folder: path })).body.code]).toEqual([path, "SKILL_NOT_IMPORTABLE"]);
   });
 
@@ -128,7 +128,7 @@ describe("scan and import", () => {
       ["up", "broken", "leaves-root"],
     ]);
     await importSkill(t, good);
-    expect(await readlink(join(storeOf(t.home, "good"), "b.md"))).toBe("docs/a.md");
+    expect(await readlink(join(toStore(t.home, "good"), "b.md"))).toBe("docs/a.md");
   });
 });
 
@@ -179,25 +179,25 @@ describe("skills of the store", () => {
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
     const two = await plant(t.home, ".claude/skills", "two", { "run.sh": ["#!/bin/sh\n", 0o755] });
     await importSkill(t, two);
-    await rm(storeOf(t.home, "one"), { recursive: true });
+    await rm(toStore(t.home, "one"), { recursive: true });
     const gone = await t.json<SkillDetail>("/api/skills/one");
     expect(gone).toMatchObject({ problem: "Its folder is gone from the store", drift: "local", content: null });
     const removed = await t.send("DELETE", "/api/skills/one?removeFiles=1");
-    const [kept] = await snapshotsOf(t, "one");
+    const [kept] = await readSnapshots(t, "one");
     expect(removed.body).toEqual({ unlinked: 0, filesRemoved: true, left: [], snapshot: kept?.id });
     expect((await t.fetch("/api/skills/one")).status).toBe(404);
 
     await t.send("POST", "/api/skills/two/link", { tool: "codex" });
     expect(existsSync(join(t.home, ".agents/skills/two"))).toBe(true);
     const second = await t.send("DELETE", "/api/skills/two?removeFiles=1");
-    expect(existsSync(storeOf(t.home, "two"))).toBe(false);
+    expect(existsSync(toStore(t.home, "two"))).toBe(false);
     await expect(lstat(join(t.home, ".agents"))).rejects.toThrow("ENOENT");
-    const snapshots = await snapshotsOf(t, "two");
+    const snapshots = await readSnapshots(t, "two");
     expect(snapshots.map((one) => [one.reason, one.current])).toEqual([["import", false]]);
     expect(second.body).toEqual({ unlinked: 1, filesRemoved: true, left: [], snapshot: snapshots[0]?.id });
     const restored = await t.send("POST", "/api/skills/two/restore", { snapshot: snapshots[0]?.id });
     expect(restored).toMatchObject({ status: 200, body: { id: "two", problem: null } });
-    expect(await picture(storeOf(t.home, "two"))).toEqual(await picture(two));
+    expect(await picture(toStore(t.home, "two"))).toEqual(await picture(two));
   });
 
   it("answers what the skill was as it was deleted: an edit without an event is in it", async () => {
@@ -205,10 +205,10 @@ describe("skills of the store", () => {
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
     for (const removeFiles of ["0", "1"]) {
       const words = skillText("one", `Edited ${removeFiles}`);
-      await writeFile(join(storeOf(t.home, "one"), "SKILL.md"), words);
+      await writeFile(join(toStore(t.home, "one"), "SKILL.md"), words);
       const { body } = await t.send<{ snapshot: string }>("DELETE", `/api/skills/one?removeFiles=${removeFiles}`);
       await t.send("POST", "/api/skills/one/restore", { snapshot: body.snapshot });
-      expect(await readFile(join(storeOf(t.home, "one"), "SKILL.md"), "utf8")).toBe(words);
+      expect(await readFile(join(toStore(t.home, "one"), "SKILL.md"), "utf8")).toBe(words);
     }
   });
 
@@ -217,10 +217,10 @@ describe("skills of the store", () => {
     const path = await plant(t.home, ".claude/skills", "one");
     await importSkill(t, path);
     await t.send("DELETE", "/api/skills/one");
-    await writeFile(join(storeOf(t.home, "one"), "mine.txt"), "left there");
+    await writeFile(join(toStore(t.home, "one"), "mine.txt"), "left there");
     await writeFile(join(path, "SKILL.md"), skillText("one", "Another"));
     expect(await importSkill(t, path)).toMatchObject({ id: "one", description: "Another" });
-    expect((await snapshotsOf(t, "one")).map((one) => [one.reason, one.files])).toEqual([
+    expect((await readSnapshots(t, "one")).map((one) => [one.reason, one.files])).toEqual([
       ["import", 1],
       ["edit", 2],
       ["import", 1],
@@ -239,7 +239,7 @@ describe("snapshots", () => {
     await mkdir(join(path, "empty"), { mode: 0o711 });
     await symlink("data/bin", join(path, "link"));
     await importSkill(t, path);
-    const store = storeOf(t.home, "deep");
+    const store = toStore(t.home, "deep");
     const first = await picture(store);
     expect(first).toEqual(await picture(path));
     await writeFile(join(store, "run.sh"), "changed");
@@ -249,10 +249,10 @@ describe("snapshots", () => {
     const second = await picture(store);
     expect((await t.json<Skill>("/api/skills/deep")).drift).toBe("local");
 
-    const [imported] = await snapshotsOf(t, "deep");
+    const [imported] = await readSnapshots(t, "deep");
     expect((await t.send("POST", "/api/skills/deep/restore", { snapshot: imported?.id })).status).toBe(200);
     expect(await picture(store)).toEqual(first);
-    const after = await snapshotsOf(t, "deep");
+    const after = await readSnapshots(t, "deep");
     expect(after.map((one) => [one.reason, one.current])).toEqual([
       ["restore", false],
       ["import", true],
@@ -266,8 +266,8 @@ describe("snapshots", () => {
     const t = await skillKernel();
     const path = await plant(t.home, ".claude/skills", "one", { "a.txt": "precious" });
     await importSkill(t, path);
-    const [imported] = await snapshotsOf(t, "one");
-    const store = storeOf(t.home, "one");
+    const [imported] = await readSnapshots(t, "one");
+    const store = toStore(t.home, "one");
     await writeFile(join(store, "a.txt"), "edited");
     const before = await picture(store);
     const hash = createHash("sha256").update("precious").digest("hex");
@@ -280,11 +280,11 @@ describe("snapshots", () => {
   it("damaged bytes are repaired where good ones are at hand", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one", { "a.txt": "precious" }));
-    const store = storeOf(t.home, "one");
+    const store = toStore(t.home, "one");
     const whole = await picture(store);
     const hash = createHash("sha256").update("precious").digest("hex");
     await writeFile(join(t.home, "data/skills/objects", hash.slice(0, 2), hash.slice(2)), "precioux");
-    const [imported] = await snapshotsOf(t, "one");
+    const [imported] = await readSnapshots(t, "one");
     await writeFile(join(store, "a.txt"), "edited");
     expect((await t.send("POST", "/api/skills/one/restore", { snapshot: imported?.id })).status).toBe(200);
     expect(await picture(store)).toEqual(whole);
@@ -293,7 +293,7 @@ describe("snapshots", () => {
   it("a change that failed at its last write is finished before the next one, never after it", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one", { "a.txt": "first" }));
-    const [imported] = await snapshotsOf(t, "one");
+    const [imported] = await readSnapshots(t, "one");
     const { db } = t.kernel.storage;
     const { batch } = db;
     let isFull = false;
@@ -302,13 +302,13 @@ describe("snapshots", () => {
       isFull ||= statements.some(([sql]) => sql.includes("delete from skill_intent"));
       return isFull ? Promise.reject(new Error("no room")) : batch(statements);
     };
-    await writeFile(join(storeOf(t.home, "one"), "a.txt"), "second");
+    await writeFile(join(toStore(t.home, "one"), "a.txt"), "second");
     expect((await t.send("POST", "/api/skills/one/restore", { snapshot: imported?.id })).status).toBe(500);
     expect((await t.send("PATCH", "/api/skills/one", { rating: 5 })).status).toBe(500);
     expect((await t.json<{ skills: Skill[] }>("/api/skills")).skills).toHaveLength(1);
     db.batch = batch;
     expect((await t.send<Skill>("PATCH", "/api/skills/one", { rating: 4 })).body.rating).toBe(4);
-    expect((await snapshotsOf(t, "one")).map((one) => [one.reason, one.current])).toEqual([
+    expect((await readSnapshots(t, "one")).map((one) => [one.reason, one.current])).toEqual([
       ["restore", false],
       ["import", true],
     ]);
@@ -321,8 +321,8 @@ describe("snapshots", () => {
   it("what a snapshot cannot hold is moved away, not lost", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
-    await writeTree(join(storeOf(t.home, "one"), ".git"), { HEAD: "ref: refs/heads/main\n" });
-    const [imported] = await snapshotsOf(t, "one");
+    await writeTree(join(toStore(t.home, "one"), ".git"), { HEAD: "ref: refs/heads/main\n" });
+    const [imported] = await readSnapshots(t, "one");
     await t.send("POST", "/api/skills/one/restore", { snapshot: imported?.id });
     const aside = Object.keys(await picture(join(t.home, "data/skills"))).filter((path) =>
       /^one\.kept-\w+\/\.git\/HEAD$/.test(path),
@@ -333,19 +333,19 @@ describe("snapshots", () => {
   it("an edit in the store becomes one automatically, also an edit made while the service was down", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));
-    await writeFile(join(storeOf(t.home, "one"), "first.txt"), "1");
+    await writeFile(join(toStore(t.home, "one"), "first.txt"), "1");
     const missed = nextChange(t.kernel, "edited");
     await t.kernel.inject("skills").watch();
     expect(await missed).toEqual({ id: "one", what: "edited" });
     const seen = nextChange(t.kernel, "edited");
-    await writeFile(join(storeOf(t.home, "one"), "second.txt"), "2");
+    await writeFile(join(toStore(t.home, "one"), "second.txt"), "2");
     await seen;
-    expect((await snapshotsOf(t, "one")).map((one) => [one.reason, one.files])).toEqual([
+    expect((await readSnapshots(t, "one")).map((one) => [one.reason, one.files])).toEqual([
       ["edit", 3],
       ["edit", 2],
       ["import", 1],
     ]);
-    expect(await readFile(join(storeOf(t.home, "one"), "second.txt"), "utf8")).toBe("2");
+    expect(await readFile(join(toStore(t.home, "one"), "second.txt"), "utf8")).toBe("2");
   });
 
   it("a service that is stopped while it begins to watch has nothing to complain of", async () => {

@@ -11,7 +11,7 @@ import { type Stored, scanSkills } from "../../plugins/skills/scan/scan.ts";
 import { makeTempDir } from "../_setup.ts";
 import type { TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
-import { importSkill, plant, skillKernel, skillText, storeOf, writeTree } from "./world.ts";
+import { importSkill, plant, skillKernel, skillText, toStore, writeTree } from "./world.ts";
 
 const NAMES = ["alpha", "Alpha", "beta", "beta-two", "Beta Two", "gamma", "日本", "delta"] as const;
 
@@ -84,7 +84,7 @@ const world = fc.array(fc.array(made, { maxLength: 6 }), { minLength: 1, maxLeng
 type World = Made[][];
 
 const ROOTS = ["claude/skills", "agents/skills", "cursor/skills", "project/.gemini/skills"];
-const pathOf = (base: string, root: number, entry: number) => join(base, ROOTS[root] ?? "", `e${entry}`);
+const toPath = (base: string, root: number, entry: number) => join(base, ROOTS[root] ?? "", `e${entry}`);
 
 /** What is in the store from the beginning: two skills. */
 const STORED = [
@@ -92,13 +92,13 @@ const STORED = [
   { id: "stored", name: "stored", text: skillText("stored", "stored 1") },
 ] as const;
 
-const textOf = ({ name, body, style }: Extract<Made, { kind: "valid" }>): string => {
+const toText = ({ name, body, style }: Extract<Made, { kind: "valid" }>): string => {
   const text = skillText(JSON.stringify(name), `body ${body}`, style === "list" ? "metadata:\n  - x\n" : "");
   return style === "crlf" ? text.replaceAll("\n", "\r\n") : style === "bom" ? `\uFEFF${text}` : text;
 };
 
 /** The place an alias leads to: an earlier one that is a folder, if there is one. */
-function targetOf(world: World, root: number, entry: number, of: number): [number, number] | undefined {
+function findTarget(world: World, root: number, entry: number, of: number): [number, number] | undefined {
   const folders = world.flatMap((entries, r) =>
     entries.flatMap((one, e): [number, number][] => (one.kind === "valid" || one.kind === "broken" ? [[r, e]] : [])),
   );
@@ -116,18 +116,18 @@ async function build(base: string, world: World): Promise<void> {
 }
 
 async function buildOne(base: string, world: World, r: number, e: number, one: Made): Promise<void> {
-  const path = pathOf(base, r, e);
+  const path = toPath(base, r, e);
   if (one.kind === "dangling") return symlink(join(base, "none"), path);
   if (one.kind === "loop") return symlink(path, path);
   if (one.kind === "file-link") return symlink(join(base, "store", STORED[0].id, "SKILL.md"), path);
   if (one.kind === "into-store") return symlink(join(base, "store", STORED[one.skill]?.id ?? ""), path);
   if (one.kind === "alias") {
-    const target = targetOf(world, r, e, one.of);
-    return symlink(target ? pathOf(base, ...target) : join(base, "none"), path);
+    const target = findTarget(world, r, e, one.of);
+    return symlink(target ? toPath(base, ...target) : join(base, "none"), path);
   }
   await mkdir(path, { recursive: true });
   if (one.kind === "broken") return buildBroken(path, one.how);
-  await writeFile(join(path, "SKILL.md"), textOf(one));
+  await writeFile(join(path, "SKILL.md"), toText(one));
   if (one.extra === "exec") {
     await writeFile(join(path, "run"), "same");
     await chmod(join(path, "run"), 0o755);
@@ -154,10 +154,10 @@ interface Expected {
 }
 
 /** What makes two folders the same content: text and what else counts (a pipe and `.git` do not). */
-const contentOf = (one: Extract<Made, { kind: "valid" }>) =>
-  `${textOf(one)}|${one.extra === "exec" || one.extra === "link" ? one.extra : ""}`;
+const toContent = (one: Extract<Made, { kind: "valid" }>) =>
+  `${toText(one)}|${one.extra === "exec" || one.extra === "link" ? one.extra : ""}`;
 /** One name for a person: case, blanks and hyphens are nothing. */
-const nameOf = (name: string) => name.toLowerCase().replaceAll(" ", "-");
+const toName = (name: string) => name.toLowerCase().replaceAll(" ", "-");
 
 function model(base: string, world: World): Expected[] {
   const answer: Expected[] = [];
@@ -175,33 +175,33 @@ function model(base: string, world: World): Expected[] {
   const ofFolder = (one: Made) => {
     if (one.kind === "broken") return broken(BROKEN[one.how].reason);
     if (one.kind !== "valid") throw new Error(one.kind);
-    const known = contents.get(contentOf(one));
+    const known = contents.get(toContent(one));
     if (known !== undefined) return { class: "duplicate", reason: "same-content", duplicateOf: known };
-    const named = names.get(nameOf(one.name));
+    const named = names.get(toName(one.name));
     if (named !== undefined) return { class: "duplicate", reason: "same-name", duplicateOf: named };
     return { class: "importable", reason: null, duplicateOf: null };
   };
   const remember = (one: Made, entry: Expected | undefined) => {
     if (one.kind !== "valid" || entry?.class !== "importable") return;
-    contents.set(contentOf(one), entry.path);
-    names.set(nameOf(one.name), entry.path);
+    contents.set(toContent(one), entry.path);
+    names.set(toName(one.name), entry.path);
   };
   for (const [r, entries] of world.entries()) {
     for (const [e, one] of entries.entries()) {
-      const path = pathOf(base, r, e);
+      const path = toPath(base, r, e);
       if (one.kind === "dangling" || one.kind === "loop" || one.kind === "file-link") {
         const reason = { dangling: "dangling-link", loop: "looping-link", "file-link": "not-a-folder" }[one.kind];
         answer.push({ path, aliases: [], ...broken(reason) });
       } else if (one.kind === "into-store") {
         add(`store ${one.skill}`, path, () => ({ class: "managed", reason: "linked-elsewhere", duplicateOf: null }));
       } else {
-        const target = one.kind === "alias" ? targetOf(world, r, e, one.of) : ([r, e] as const);
+        const target = one.kind === "alias" ? findTarget(world, r, e, one.of) : ([r, e] as const);
         if (!target) {
           answer.push({ path, aliases: [], ...broken("dangling-link") });
           continue;
         }
         const folder = world[target[0]]?.[target[1]] as Made;
-        const key = pathOf(base, target[0], target[1]);
+        const key = toPath(base, target[0], target[1]);
         const isNew = !byFolder.has(key);
         add(key, path, () => ofFolder(folder));
         if (isNew) remember(folder, byFolder.get(key));
@@ -324,6 +324,6 @@ describe("a scan of many skills", () => {
     );
     expect(unlinks.map((one) => one.status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
     expect(await importSkill(t, join(t.home, ".claude/skills/skill-0-1"))).toMatchObject({ id: "skill-0-1" });
-    await rm(storeOf(t.home, "skill-0-1"), { recursive: true });
+    await rm(toStore(t.home, "skill-0-1"), { recursive: true });
   });
 });

@@ -6,7 +6,7 @@ import { makeTempDir } from "../_setup.ts";
 import type { TestKernel } from "../kernel.ts";
 import { createRemote } from "./remote.ts";
 import { env, fetchFrom, setUp } from "./repository.ts";
-import { picture, skillKernel, skillText, storeOf } from "./world.ts";
+import { picture, skillKernel, skillText, toStore } from "./world.ts";
 
 const update = (t: TestKernel, id: string, body: object = {}) =>
   t.send<UpdatePlan & { code: string; message: string }>("POST", `/api/skills/${id}/update`, body);
@@ -26,7 +26,7 @@ describe("upstream", () => {
     const changed = await remote.commit({ ...files, "s/b.md": "new\n" });
     expect(await check(t, "s")).toMatchObject({ tip: changed, changed: true, skillChanged: true });
     expect((await t.json<Skill>("/api/skills/s")).drift).toBe("upstream");
-    await writeFile(join(storeOf(t.home, "s"), "b.md"), "mine\n");
+    await writeFile(join(toStore(t.home, "s"), "b.md"), "mine\n");
     expect((await t.json<Skill>("/api/skills/s")).drift).toBe("both");
   });
 
@@ -41,7 +41,7 @@ describe("upstream", () => {
       "s/hidden.md": "read\u200b this\u{e0041}\n",
       "s/data.bin": "\u0000\u0001",
     });
-    const before = await picture(storeOf(t.home, "s"));
+    const before = await picture(toStore(t.home, "s"));
     const { body: plan } = await update(t, "s");
     expect(plan).toMatchObject({
       commit: tip,
@@ -69,7 +69,7 @@ describe("upstream", () => {
       ["new-address", "scripts/go.sh", "evil.example"],
       ["wider-tools", "SKILL.md", "It may use without asking: Bash(curl:*), Read"],
     ]);
-    expect(await picture(storeOf(t.home, "s"))).toEqual(before);
+    expect(await picture(toStore(t.home, "s"))).toEqual(before);
 
     await remote.commit({ ...files, "s/later.md": "was never shown" });
     expect(await update(t, "s", { commit: "0".repeat(40) })).toMatchObject({
@@ -78,7 +78,7 @@ describe("upstream", () => {
     });
     const { body: done } = await update(t, "s", { commit: tip });
     expect(done).toMatchObject({ applied: true, skill: { drift: "none", origin: { commit: tip } } });
-    const after = await picture(storeOf(t.home, "s"));
+    const after = await picture(toStore(t.home, "s"));
     expect(after["later.md"]).toBe(undefined);
     expect(after["scripts/go.sh"]).toMatch(/^file 755 /);
     const { snapshots } = await t.json<{ snapshots: Snapshot[] }>("/api/skills/s/snapshots");
@@ -87,14 +87,14 @@ describe("upstream", () => {
       ["import", commit, false],
     ]);
     await t.send("POST", "/api/skills/s/restore", { snapshot: snapshots[1]?.id });
-    expect(await picture(storeOf(t.home, "s"))).toEqual(before);
+    expect(await picture(toStore(t.home, "s"))).toEqual(before);
     expect((await t.json<Skill>("/api/skills/s")).origin).toMatchObject({ commit });
   });
 
   it("merges by file and asks about conflicts; what is replaced stays in a snapshot", async () => {
     const { t, remote } = await setUp(files);
     await fetchFrom(t, { url: remote.url });
-    const store = storeOf(t.home, "s");
+    const store = toStore(t.home, "s");
     await writeFile(join(store, "a.md"), "mine\n");
     await writeFile(join(store, "own.md"), "own\n");
     const tip = await remote.commit({ ...files, "s/a.md": "theirs\n", "s/b.md": "B\n" });
@@ -130,7 +130,7 @@ describe("upstream", () => {
   it("a new version that must not be taken is said and not written", async () => {
     const { t, remote } = await setUp(files);
     await fetchFrom(t, { url: remote.url });
-    const before = await picture(storeOf(t.home, "s"));
+    const before = await picture(toStore(t.home, "s"));
     const tip = await remote.commit({ ...files, "s/key": { text: "/etc/passwd", mode: "120000" } });
     const { body } = await update(t, "s");
     expect(body).toMatchObject({ changed: true, problem: "s/key is a link", files: [] });
@@ -140,7 +140,7 @@ describe("upstream", () => {
     });
     await remote.commit({ "other.md": "the skill was removed" });
     expect(await check(t, "s")).toMatchObject({ skillChanged: true, problem: "the skill is gone from the repository" });
-    expect(await picture(storeOf(t.home, "s"))).toEqual(before);
+    expect(await picture(toStore(t.home, "s"))).toEqual(before);
     await rename(remote.folder, `${remote.folder}.away`);
     const late = await t.send("POST", "/api/skills/s/check-upstream", {});
     expect(late).toMatchObject({ status: 502, body: { code: "SKILL_UPSTREAM_FAILED" } });

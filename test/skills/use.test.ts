@@ -198,20 +198,20 @@ describe("what sessions use", () => {
       ["Skill", { skill: "notes" }],
     ]).split("\n");
     await mkdir(join(path, ".."), { recursive: true });
-    const useOf = async () => {
+    const readUse = async () => {
       const { use } = await t.json<SkillDetail>("/api/skills/notes");
       return [use.invocations, use.failures, use.sessions];
     };
     await writeFile(path, `${whole.slice(0, 2).join("\n")}\n`);
     await importAll(t);
-    expect(await useOf()).toEqual([1, 0, 1]);
+    expect(await readUse()).toEqual([1, 0, 1]);
     await writeFile(path, `${whole.slice(0, 3).join("\n")}\n`);
     await t.send("POST", "/api/sync?wait=1");
-    expect(await useOf()).toEqual([1, 1, 1]);
+    expect(await readUse()).toEqual([1, 1, 1]);
     await writeFile(path, whole.join("\n"));
     await t.send("POST", "/api/sync?wait=1");
-    expect(await useOf()).toEqual([2, 1, 1]);
+    expect(await readUse()).toEqual([2, 1, 1]);
     await t.fetch("/api/sessions/claude-code:-w-app:s1", { method: "DELETE" });
-    expect(await useOf()).toEqual([0, 0, 0]);
+    expect(await readUse()).toEqual([0, 0, 0]);
   });
 });

@@ -71,7 +71,7 @@ export async function picture(root: string): Promise<Record<string, string>> {
   return seen;
 }
 
-export const storeOf = (home: string, id: string) => join(home, "data/skills/store", id);
+export const toStore = (home: string, id: string) => join(home, "data/skills/store", id);
 
 /** Imports the scanned skill at `path`; throws what the API says when it does not. */
 export async function importSkill(t: TestKernel, path: string): Promise<Skill> {

@@ -11,7 +11,7 @@ import { createStyle, printable } from "../../core/terminal/style.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "../../plugins/statusline/index.ts";
 import { readInput } from "../../plugins/statusline/input.ts";
-import { DEFAULT_TEMPLATE, lineOf } from "../../plugins/statusline/line.ts";
+import { DEFAULT_TEMPLATE, toLine } from "../../plugins/statusline/line.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand, serveHere } from "../command.ts";
 
@@ -226,7 +226,7 @@ describe("sessarc statusline", () => {
     if (!input) throw new Error("the fixture is no status line");
     const full = { ...input, context: 93, limits: input.limits.map((one) => ({ ...one, usedPercent: 75 })) };
     const draw = (colour: boolean) =>
-      lineOf(full, undefined, { template: DEFAULT_TEMPLATE, style: createStyle(colour), now: NOW.getTime() });
+      toLine(full, undefined, { template: DEFAULT_TEMPLATE, style: createStyle(colour), now: NOW.getTime() });
     expect(draw(true)).toContain("\u001b[31m93 %\u001b[39m");
     expect(draw(true)).toContain("\u001b[33m75 %\u001b[39m");
     expect(stripVTControlCharacters(draw(true))).toBe(draw(false));

@@ -28,13 +28,14 @@ beforeEach(async () => {
 });
 
 /** The one folder of its transcript. */
-const folderOf = async (): Promise<string> => join("transcripts", (await readdir(join(data, "transcripts")))[0] ?? "");
+const readFolder = async (): Promise<string> =>
+  join("transcripts", (await readdir(join(data, "transcripts")))[0] ?? "");
 
 const onWindows = process.platform === "win32";
 const places: [string, () => Promise<string>, string][] = [
   ["all transcripts", () => Promise.resolve("transcripts"), "a file"],
-  ["a folder of transcripts", folderOf, "a file"],
-  ["a folder of transcripts", folderOf, "a link"],
+  ["a folder of transcripts", readFolder, "a file"],
+  ["a folder of transcripts", readFolder, "a link"],
 ];
 it.each(places.filter(([, , what]) => !onWindows || what !== "a link"))(
   "in the place of %s stands something else ($2): what is missing is rebuilt",

@@ -12,6 +12,6 @@ export const threadEntry = async (): Promise<URL> =>
   pathToFileURL((await childScript("storage/thread-child")).at(-1) ?? "");
 export const ids = async (db: Database) =>
   (await db.all<{ id: number }>("select id from t order by rowid")).map((row) => row.id);
-export const logOf = (dir: string) => join(dir, "catalog.db-wal");
-export const mainOf = (dir: string) => join(dir, "catalog.db");
+export const toLog = (dir: string) => join(dir, "catalog.db-wal");
+export const pickMain = (dir: string) => join(dir, "catalog.db");
 export const CREATE = "create table t (id integer, text text)";

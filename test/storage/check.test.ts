@@ -49,7 +49,7 @@ function open(how: typeof openDatabase | typeof openInThread = openDatabase) {
 }
 
 /** Where the first page of a kind begins, behind the first page, which is the schema's. */
-function pageOf(bytes: Buffer, kind: number): number {
+function toPage(bytes: Buffer, kind: number): number {
   for (let at = PAGE; at < bytes.length; at += PAGE)
     if (bytes[at] === kind && bytes.readUInt16BE(at + 3) > 2) return at;
   throw new Error(`no page of kind ${kind}`);
@@ -61,7 +61,7 @@ const HARMS: [what: string, change: (bytes: Buffer) => void, said: RegExp][] = [
   [
     "rows in the wrong order",
     (bytes) => {
-      const at = pageOf(bytes, TABLE) + 8;
+      const at = toPage(bytes, TABLE) + 8;
       bytes
         .subarray(at, at + 4)
         .swap32()
@@ -71,20 +71,20 @@ const HARMS: [what: string, change: (bytes: Buffer) => void, said: RegExp][] = [
   ],
   [
     "a branch of a table that leads nowhere",
-    (bytes) => bytes.writeUInt32BE(99_999, pageOf(bytes, TABLE_ABOVE) + 8),
+    (bytes) => bytes.writeUInt32BE(99_999, toPage(bytes, TABLE_ABOVE) + 8),
     /^a: /,
   ],
   [
     "an index that says other than its table",
     (bytes) => {
-      const at = cell(bytes, pageOf(bytes, INDEX), 3) + 8;
+      const at = cell(bytes, toPage(bytes, INDEX), 3) + 8;
       bytes[at] = (bytes[at] ?? 0) ^ 1;
     },
     /^(a|pairs): .*(missing from index|out of order)/,
   ],
   [
     "a branch of an index that leads nowhere",
-    (bytes) => bytes.writeUInt32BE(99_999, pageOf(bytes, INDEX_ABOVE) + 8),
+    (bytes) => bytes.writeUInt32BE(99_999, toPage(bytes, INDEX_ABOVE) + 8),
     /^(a|pairs): /,
   ],
   [

@@ -99,7 +99,7 @@ function put(bytes: Buffer, at: number, data: Buffer): Buffer {
 }
 
 /** The file with those sectors of its unsynced calls that `arrived` takes; where it grew, others are zero. */
-function contentOf(
+function toContent(
   { synced, since }: Content,
   arrived: (call: number, sector: number, sectors: number) => boolean,
 ): Buffer {
@@ -133,7 +133,7 @@ function disksAfter(
       files.set(one.file, { synced: Buffer.alloc(0), since: [] });
     } else if (one.call === "write") of(one.file).since.push({ at: one.at, data: one.data });
     else if (one.call === "cut") of(one.file).since.push({ bytes: one.bytes });
-    else if (one.call === "sync") files.set(one.file, { synced: contentOf(of(one.file), () => true), since: [] });
+    else if (one.call === "sync") files.set(one.file, { synced: toContent(of(one.file), () => true), since: [] });
     else if (one.call === "rename") {
       const file = now.get(one.from);
       now.delete(one.from);
@@ -156,7 +156,7 @@ function disksAfter(
   ];
   const disks: Map<string, Buffer>[] = [];
   for (const names of [now, kept])
-    for (const way of ways) disks.push(new Map([...names].map(([name, file]) => [name, contentOf(of(file), way)])));
+    for (const way of ways) disks.push(new Map([...names].map(([name, file]) => [name, toContent(of(file), way)])));
   return { disks, told, asked };
 }
 

@@ -11,7 +11,7 @@ import { makeTempDir } from "../_setup.ts";
 import { testDatabase } from "../database.ts";
 import { rounds } from "../rounds.ts";
 import { askStock, HAS_STOCK, holdStock } from "../stock-sqlite.ts";
-import { CREATE, ids, logOf, mainOf, open, threadEntry } from "./catalogue.ts";
+import { CREATE, ids, open, pickMain, threadEntry, toLog } from "./catalogue.ts";
 import { failing } from "./failing-disk.ts";
 
 testDatabase("sql.js", { dir: makeTempDir, open: (dir) => openDatabase({ dir }) });
@@ -35,7 +35,7 @@ async function crashed(count: number, rowsPerBatch = 1): Promise<{ dir: string; 
     );
     ends.push(db.stats.logBytes);
   }
-  for (const path of [mainOf, logOf]) await copyFile(path(work), path(dir));
+  for (const path of [pickMain, toLog]) await copyFile(path(work), path(dir));
   await db.close();
   return { dir, ends };
 }
@@ -80,11 +80,11 @@ describe("the file and its log", () => {
     const db = open(dir);
     await db.run(CREATE);
     await db.run("insert into t values (1, 'one')");
-    const modes = await Promise.all([mainOf(dir), logOf(dir)].map(async (path) => (await stat(path)).mode & 0o777));
+    const modes = await Promise.all([pickMain(dir), toLog(dir)].map(async (path) => (await stat(path)).mode & 0o777));
     if (process.platform !== "win32") expect(modes).toEqual([0o600, 0o600]);
     await db.close();
     expect(await readdir(dir)).toEqual(["catalog.db"]);
-    const file = await openSqliteFile(mainOf(dir));
+    const file = await openSqliteFile(pickMain(dir));
     expect(file.all("select * from t")).toEqual([{ id: 1, text: "one" }]);
     expect(file.all("pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
     file.close();
@@ -97,10 +97,10 @@ describe("the file and its log", () => {
     let most = 0;
     for (let i = 0; i < 300; i++) {
       await db.run("insert into t values (?, ?)", [i, "y".repeat(1_500)]);
-      most = Math.max(most, (await stat(logOf(dir))).size);
+      most = Math.max(most, (await stat(toLog(dir))).size);
     }
     expect(most).toBeLessThan(1_000_000);
-    expect((await stat(mainOf(dir))).size).toBeGreaterThan(200_000);
+    expect((await stat(pickMain(dir))).size).toBeGreaterThan(200_000);
     await db.close();
     const again = open(dir);
     expect((await ids(again)).length).toBe(300);
@@ -138,18 +138,18 @@ describe("the file and its log", () => {
   it.skipIf(!HAS_STOCK)("stock SQLite reads and writes them, and sessarc reads on", async () => {
     const { dir } = await crashed(3);
     const queries = ["pragma integrity_check", "pragma journal_mode", "select group_concat(id) from t"];
-    expect(await askStock([mainOf(dir)], ...queries)).toEqual([["ok", "wal", "1,2,3"]]);
-    expect(await askStock([mainOf(dir)], "insert into t values (4, '')", "select count(*) from t")).toEqual([["4"]]);
+    expect(await askStock([pickMain(dir)], ...queries)).toEqual([["ok", "wal", "1,2,3"]]);
+    expect(await askStock([pickMain(dir)], "insert into t values (4, '')", "select count(*) from t")).toEqual([["4"]]);
     const db = open(dir);
     await db.run("insert into t values (5, '')");
     expect(await ids(db)).toEqual([1, 2, 3, 4, 5]);
     expect(await db.check()).toBeUndefined();
     await db.close();
-    await askStock([mainOf(dir)], "pragma journal_mode = delete");
+    await askStock([pickMain(dir)], "pragma journal_mode = delete");
     const again = open(dir);
     await again.run("insert into t values (6, '')");
     await again.close();
-    expect(await askStock([mainOf(dir)], ...queries)).toEqual([["ok", "wal", "1,2,3,4,5,6"]]);
+    expect(await askStock([pickMain(dir)], ...queries)).toEqual([["ok", "wal", "1,2,3,4,5,6"]]);
   });
 
   it.skipIf(!HAS_STOCK)("stock SQLite that opens and closes them beside the owner takes nothing away", async () => {
@@ -157,19 +157,19 @@ describe("the file and its log", () => {
     const owner = open(dir, { watchMs: 20 });
     await owner.run(CREATE);
     await owner.run("insert into t values (1, '')");
-    expect(await askStock([mainOf(dir)], "select count(*) from t")).toEqual([["1"]]);
+    expect(await askStock([pickMain(dir)], "select count(*) from t")).toEqual([["1"]]);
     // It has removed the log. What a kill leaves now holds everything, and so does what it leaves after the next write.
-    await expect.poll(() => existsSync(logOf(dir))).toBe(true);
+    await expect.poll(() => existsSync(toLog(dir))).toBe(true);
     for (let n = 2; n < 6; n++) {
-      await askStock([mainOf(dir)], "select count(*) from t");
+      await askStock([pickMain(dir)], "select count(*) from t");
       await owner.run("insert into t values (?, '')", [n]);
-      expect(await askStock([mainOf(dir)], "select group_concat(id) from t")).toEqual([
+      expect(await askStock([pickMain(dir)], "select group_concat(id) from t")).toEqual([
         [Array.from({ length: n }, (_, i) => i + 1).join()],
       ]);
     }
     expect(await ids(owner)).toEqual([1, 2, 3, 4, 5]);
     await owner.close();
-    expect(await askStock([mainOf(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([["ok", "5"]]);
+    expect(await askStock([pickMain(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([["ok", "5"]]);
   });
 
   it.skipIf(!HAS_STOCK)(
@@ -179,16 +179,18 @@ describe("the file and its log", () => {
       const owner = open(dir);
       await owner.run(CREATE);
       await owner.run("insert into t values (1, '')");
-      await askStock([mainOf(dir)], "select count(*) from t");
-      expect(existsSync(logOf(dir))).toBe(false);
-      const close = await holdStock(mainOf(dir), "select 1 from sqlite_master");
-      expect((await stat(logOf(dir))).size).toBe(0);
+      await askStock([pickMain(dir)], "select count(*) from t");
+      expect(existsSync(toLog(dir))).toBe(false);
+      const close = await holdStock(pickMain(dir), "select 1 from sqlite_master");
+      expect((await stat(toLog(dir))).size).toBe(0);
       await owner.run("insert into t values (2, '')");
       await close();
       await owner.run("insert into t values (3, '')");
-      expect(await askStock([mainOf(dir)], "select group_concat(id) from t")).toEqual([["1,2,3"]]);
+      expect(await askStock([pickMain(dir)], "select group_concat(id) from t")).toEqual([["1,2,3"]]);
       await owner.close();
-      expect(await askStock([mainOf(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([["ok", "3"]]);
+      expect(await askStock([pickMain(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([
+        ["ok", "3"],
+      ]);
     },
   );
 
@@ -200,7 +202,7 @@ describe("the file and its log", () => {
       await owner.run(CREATE);
       await owner.run("insert into t values (0, '')");
       for (const again of [false, true]) {
-        const close = await holdStock(mainOf(dir), "select count(*) from t");
+        const close = await holdStock(pickMain(dir), "select count(*) from t");
         for (let n = 0; n < 30; n++) await owner.run("insert into t values (?, ?)", [n, "x".repeat(3_000)]);
         await owner.run("update t set text = 'y'");
         await close();
@@ -210,7 +212,7 @@ describe("the file and its log", () => {
         await cp(dir, copy, { recursive: true });
         const queries = ["pragma integrity_check", "select count(*) from t", "select count(*) from t where text = 'y'"];
         const counts = again ? 57 : 30;
-        expect(await askStock([mainOf(copy)], ...queries)).toEqual([["ok", String(counts), String(counts)]]);
+        expect(await askStock([pickMain(copy)], ...queries)).toEqual([["ok", String(counts), String(counts)]]);
       }
       await owner.close();
     },
@@ -232,30 +234,30 @@ describe("the file and its log", () => {
       const page = Buffer.alloc(16_384);
       page.write("SQLite format 3\0", "latin1");
       page.writeUInt16BE(16_384, 16);
-      await writeFile(mainOf(dir), page);
+      await writeFile(pickMain(dir), page);
     });
     await foreign(async (dir) => {
       const page = Buffer.from(emptyDatabase());
       page.writeUInt32BE(FORMAT - 1, FORMAT_AT);
-      await writeFile(mainOf(dir), page);
+      await writeFile(pickMain(dir), page);
     });
   });
 
   it("surfaces what is wrong in every call", async () => {
     const dir = await makeTempDir();
-    await writeFile(mainOf(dir), "not a database at all");
+    await writeFile(pickMain(dir), "not a database at all");
     const db = open(dir);
-    const wrong = { code: "CATALOG_DAMAGED", message: expect.stringContaining(mainOf(dir)) };
+    const wrong = { code: "CATALOG_DAMAGED", message: expect.stringContaining(pickMain(dir)) };
     await expect(db.ready).rejects.toMatchObject(wrong);
     await expect(db.all("select 1")).rejects.toMatchObject(wrong);
     await expect(db.run("create table t (a)")).rejects.toMatchObject(wrong);
     await db.close();
-    expect(await readFile(mainOf(dir), "utf8")).toBe("not a database at all");
+    expect(await readFile(pickMain(dir), "utf8")).toBe("not a database at all");
   });
 
   it("a log without its file is not taken for an archive", async () => {
     const { dir } = await crashed(2);
-    await rm(mainOf(dir));
+    await rm(pickMain(dir));
     await expect(open(dir).ready).rejects.toMatchObject({
       code: "CATALOG_DAMAGED",
       message: expect.stringMatching(/catalog\.db: it is missing/),
@@ -266,12 +268,12 @@ describe("the file and its log", () => {
 describe("torn ends and flipped bytes", () => {
   it("a log cut anywhere opens with the batches that are whole, and goes on", async () => {
     const { dir: source, ends } = await crashed(8, 3);
-    const whole = await readFile(logOf(source));
+    const whole = await readFile(toLog(source));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: ends[0] as number, max: whole.length }), async (cut) => {
         const dir = await makeTempDir();
-        await copyFile(mainOf(source), mainOf(dir));
-        await writeFile(logOf(dir), whole.subarray(0, cut));
+        await copyFile(pickMain(source), pickMain(dir));
+        await writeFile(toLog(dir), whole.subarray(0, cut));
         const db = open(dir);
         const kept = ends.filter((end) => end <= cut).length - 1;
         expect(await ids(db)).toEqual(Array.from({ length: kept * 3 }, (_, i) => 1 + Math.floor(i / 3)));
@@ -289,7 +291,7 @@ describe("torn ends and flipped bytes", () => {
 
   it("a byte flipped anywhere in the log never changes an answer: it ends there", async () => {
     const { dir: source, ends } = await crashed(6, 2);
-    const whole = await readFile(logOf(source));
+    const whole = await readFile(toLog(source));
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: ends[0] as number, max: whole.length - 1 }),
@@ -298,8 +300,8 @@ describe("torn ends and flipped bytes", () => {
           const dir = await makeTempDir();
           const bytes = Buffer.from(whole);
           bytes.writeUInt8(bytes.readUInt8(at) ^ mask, at);
-          await copyFile(mainOf(source), mainOf(dir));
-          await writeFile(logOf(dir), bytes);
+          await copyFile(pickMain(source), pickMain(dir));
+          await writeFile(toLog(dir), bytes);
           const db = open(dir);
           const kept = ends.filter((end) => end <= at).length - 1;
           expect(await ids(db)).toEqual(Array.from({ length: kept * 2 }, (_, i) => 1 + Math.floor(i / 2)));
@@ -316,16 +318,16 @@ describe("torn ends and flipped bytes", () => {
     await db.run(CREATE);
     for (let i = 0; i < 50; i++) await db.run("insert into t values (?, ?)", [i, "text ".repeat(80)]);
     await db.close();
-    const whole = await readFile(mainOf(source));
+    const whole = await readFile(pickMain(source));
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 4_096), async (end) => {
         const dir = await makeTempDir();
         const bytes = whole.subarray(0, end);
-        await writeFile(mainOf(dir), bytes);
+        await writeFile(pickMain(dir), bytes);
         const damaged = open(dir);
         await expect(damaged.ready).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
         await damaged.close();
-        expect((await readFile(mainOf(dir))).equals(bytes)).toBe(true);
+        expect((await readFile(pickMain(dir))).equals(bytes)).toBe(true);
       }),
       { numRuns: rounds(60) },
     );
@@ -338,13 +340,13 @@ describe("reading beside a running owner", () => {
     const owner = open(dir);
     await owner.run(CREATE);
     await owner.run("insert into t values (1, '')");
-    await appendFile(logOf(dir), "half a frame");
-    const before = await readFile(logOf(dir));
+    await appendFile(toLog(dir), "half a frame");
+    const before = await readFile(toLog(dir));
     const reader = open(dir, { readOnly: true });
     expect(await ids(reader)).toEqual([1]);
     await expect(reader.run("delete from t")).rejects.toMatchObject({ code: "STORAGE_READ_ONLY" });
     await reader.close();
-    expect((await readFile(logOf(dir))).equals(before)).toBe(true);
+    expect((await readFile(toLog(dir))).equals(before)).toBe(true);
     expect(await readdir(dir)).toEqual(["catalog.db", "catalog.db-wal"]);
     await owner.close();
   });

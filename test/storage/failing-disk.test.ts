@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { DatabaseOptions } from "../../core/storage/database-options.ts";
 import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
-import { CREATE, ids, logOf, open } from "./catalogue.ts";
+import { CREATE, ids, open, toLog } from "./catalogue.ts";
 import { failing } from "./failing-disk.ts";
 
 describe("a disk that is full, read-only or broken", () => {
@@ -53,7 +53,7 @@ describe("a disk that is full, read-only or broken", () => {
     faults.sync = "EIO";
     await expect(db.run("insert into t values (2, '')")).rejects.toMatchObject({
       code: "STORAGE_READ_ONLY",
-      message: expect.stringContaining(logOf(dir)),
+      message: expect.stringContaining(toLog(dir)),
     });
     faults.sync = undefined;
     await expect(db.run("insert into t values (3, '')")).rejects.toMatchObject({ code: "STORAGE_READ_ONLY" });

@@ -6,7 +6,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { acquireLock } from "../../core/storage/lock.ts";
 import { type InThreadOptions, openInThread } from "../../core/storage/thread.ts";
 import { makeTempDir } from "../_setup.ts";
-import { CREATE, ids, mainOf, threadEntry } from "./catalogue.ts";
+import { CREATE, ids, pickMain, threadEntry } from "./catalogue.ts";
 
 const entry = await threadEntry();
 
@@ -83,9 +83,9 @@ it("gives back the lock when it is closed, after the log", async () => {
 });
 
 it("says what is damaged, in every call, with its remedy", async () => {
-  await writeFile(mainOf(dir), "not a database at all");
+  await writeFile(pickMain(dir), "not a database at all");
   const db = open();
-  const wrong = { code: "CATALOG_DAMAGED", message: expect.stringContaining(mainOf(dir)), fix: expect.any(String) };
+  const wrong = { code: "CATALOG_DAMAGED", message: expect.stringContaining(pickMain(dir)), fix: expect.any(String) };
   await expect(db.ready).rejects.toMatchObject(wrong);
   await expect(db.all("select 1")).rejects.toMatchObject(wrong);
 });

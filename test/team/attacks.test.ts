@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
-import { digestOf } from "../../plugins/team/manifest.ts";
+import { toDigest } from "../../plugins/team/manifest.ts";
 import { serverPlugins } from "../../plugins/team/server/plugins.ts";
 import {
   type Answer,
@@ -65,7 +65,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
     return text.includes(MARK) || text.includes("777123") || text.includes("private-1");
   };
 
-  const outputOf = async (machine: Machine) =>
+  const readOutput = async (machine: Machine) =>
     (await machine.ask<{ totals: { tokens: { output: number } } }>("GET", "/api/usage?by=model")).body.totals.tokens
       .output;
 
@@ -73,7 +73,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
     it("is readable by its person", async () => {
       expect(leaks(await mika.ask("GET", "/api/search?q=launch"))).toBe(true);
       expect(leaks(await mika.ask("GET", `/api/sessions/${encodeURIComponent(id)}`))).toBe(true);
-      expect(await outputOf(mika)).toBe(777_128);
+      expect(await readOutput(mika)).toBe(777_128);
     });
 
     it("is hidden from a member and from the owner on every route, by list, id, name, search and usage", async () => {
@@ -98,7 +98,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
         "?days=3650",
       ];
       for (const thief of [eve, owner]) {
-        expect(await outputOf(thief)).toBe(5);
+        expect(await readOutput(thief)).toBe(5);
         for (const pattern of offered) {
           const subject = pattern.startsWith("/api/projects") ? project : encodeURIComponent(id);
           const path = pattern.replace(":id", subject).replace("/**", "/index.html");
@@ -154,11 +154,11 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
         makeSession({ id, texts: ["counted"], replies, at });
       const push = async (machine: Machine, session: ReturnType<typeof makeSession>, space: number) =>
         expect((await machine.push(session, space)).status).toBe(200);
-      const before = { mika: await outputOf(mika), eve: await outputOf(eve), owner: await outputOf(owner) };
+      const before = { mika: await readOutput(mika), eve: await readOutput(eve), owner: await readOutput(owner) };
       const grown = async () => ({
-        mika: (await outputOf(mika)) - before.mika,
-        eve: (await outputOf(eve)) - before.eve,
-        owner: (await outputOf(owner)) - before.owner,
+        mika: (await readOutput(mika)) - before.mika,
+        eve: (await readOutput(eve)) - before.eve,
+        owner: (await readOutput(owner)) - before.owner,
       });
       // Older, and with more of one reply: alone it would count the replies of all others.
       await push(
@@ -490,7 +490,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
           toolLabel: sql,
           summary: { ...session.manifest.summary, usage, gitBranch: sql, forkedFrom: sql, tags: [sql] },
         };
-        const answer = await eve.push({ ...session, manifest, digest: digestOf(manifest) }, eve.mine);
+        const answer = await eve.push({ ...session, manifest, digest: toDigest(manifest) }, eve.mine);
         expect([sql, answer.status, answer.body.outcome]).toEqual([sql, 200, "imported"]);
         pushed++;
         const encoded = encodeURIComponent(sql);

@@ -10,10 +10,10 @@ import { engines } from "./postgres.ts";
 beforeAll(builtPackage);
 
 /** Text of a tree as `h` makes it, with that of its slots. */
-function textOf(node: unknown): string {
+function toText(node: unknown): string {
   if (typeof node === "string" || typeof node === "number") return `${node} `;
-  if (typeof node === "function") return textOf(node());
-  if (Array.isArray(node)) return node.map(textOf).join("");
+  if (typeof node === "function") return toText(node());
+  if (Array.isArray(node)) return node.map(toText).join("");
   if (typeof node !== "object" || node === null) return "";
   const { props, children } = node as { props?: Record<string, unknown> | null; children?: unknown };
   const { title, caption, columns, rows } = props ?? {};
@@ -21,7 +21,7 @@ function textOf(node: unknown): string {
     ((columns ?? []) as { title: string; value(row: object): unknown }[]).map((one) => [one.title, one.value(row)]),
   );
   const slots = vue.isVNode(node) || Array.isArray(children) ? children : Object.values(children ?? {});
-  return textOf([title ?? "", caption ?? "", cells, slots].flat(3));
+  return toText([title ?? "", caption ?? "", cells, slots].flat(3));
 }
 
 it("the screen of the built server shows usage and sessions in each language, with nothing but what the dashboard hands it", async () => {
@@ -84,11 +84,11 @@ it("the screen of the built server shows usage and sessions in each language, wi
     });
     expect(ui.nav).toEqual([{ path: "/people", label: title, icon: "users-round" }]);
     const render = ui.routes[0].component.setup();
-    await expect.poll(() => textOf(render())).toContain("A title");
-    await expect.poll(() => textOf(render())).toContain(`${remove} `);
+    await expect.poll(() => toText(render())).toContain("A title");
+    await expect.poll(() => toText(render())).toContain(`${remove} `);
     expect(new Set(asked)).toEqual(new Set(["GET /team/people", "GET /team/usage", "GET /team/sessions"]));
-    expect(textOf(render())).toContain(person);
-    expect(textOf(render())).toContain("desk");
-    expect(textOf(render())).toMatch(/2[.,]00/);
+    expect(toText(render())).toContain(person);
+    expect(toText(render())).toContain("desk");
+    expect(toText(render())).toMatch(/2[.,]00/);
   }
 });

@@ -41,7 +41,7 @@ const choose = (t: TestKernel, add: readonly string[], space?: string) =>
   t.send<TeamStatus>("PUT", "/api/team/projects", { add, space });
 const push = async (t: TestKernel, body: object = {}) => t.send<PushReport>("POST", "/api/team/push", body);
 const all = ({ projects }: Machine) => projects.map(({ id }) => id);
-const idsOf = async (t: TestKernel) =>
+const readIds = async (t: TestKernel) =>
   (await t.kernel.storage.db.all<{ id: string }>("select id from session order by id")).map(({ id }) => id);
 
 describe("joining", () => {
@@ -136,7 +136,7 @@ describe("choosing and pushing", () => {
     const machine = await joined();
     const { t, server, projects } = machine;
     await choose(t, all(machine));
-    const [id = ""] = await idsOf(t);
+    const [id = ""] = await readIds(t);
     expect((await push(t, { sessions: [id] })).body).toMatchObject({ pushed: 1 });
     expect([...server.sessions.keys()]).toEqual([id]);
     expect((await push(t, { since: "2100-01-01T00:00:00Z" })).body).toMatchObject({ pushed: 0 });
@@ -179,7 +179,7 @@ describe("choosing and pushing", () => {
     const { t, server } = machine;
     await choose(t, all(machine));
     await push(t);
-    const [id = ""] = await idsOf(t);
+    const [id = ""] = await readIds(t);
     const [secret] = plant(4).filter(({ rule }) => rule === "github-pat");
     await t.send("PATCH", `/api/sessions/${id}`, { name: `with ${secret?.text}` });
     const puts = () => server.received.filter(({ method }) => method === "PUT").length;
@@ -259,7 +259,7 @@ describe("bad lines", () => {
     server.trouble = trouble;
     const { body } = await push(t);
     expect(body.failed).toEqual([]);
-    expect(stored(machine).size).toBe((await idsOf(t)).length);
+    expect(stored(machine).size).toBe((await readIds(t)).length);
     expect(once(machine)).toBe(true);
   });
 
@@ -272,7 +272,7 @@ describe("bad lines", () => {
       return undefined;
     };
     expect((await push(machine.t)).body).toMatchObject({ failed: [] });
-    expect(stored(machine).size).toBe((await idsOf(machine.t)).length);
+    expect(stored(machine).size).toBe((await readIds(machine.t)).length);
     expect(once(machine)).toBe(true);
   });
 
@@ -293,7 +293,7 @@ describe("bad lines", () => {
       .slice(before)
       .filter(({ method, path }) => method === "PUT" && there.has(path.slice(7)));
     expect(again).toEqual([]);
-    expect(stored(machine).size).toBe((await idsOf(t)).length);
+    expect(stored(machine).size).toBe((await readIds(t)).length);
   });
 
   it("a server that is full ends the push, which says what is full and what to do, at its first session", async () => {
@@ -315,7 +315,7 @@ describe("bad lines", () => {
     expect(asked).toBeLessThanOrEqual(3);
     server.trouble = () => undefined;
     expect((await push(t)).body).toMatchObject({ failed: [] });
-    expect(stored(machine).size).toBe((await idsOf(t)).length);
+    expect(stored(machine).size).toBe((await readIds(t)).length);
   });
 
   it("a server that was restored from an older backup gets back what it lost, and nothing else", async () => {
@@ -347,7 +347,7 @@ describe("bad lines", () => {
       return undefined;
     };
     expect((await push(t)).body).toMatchObject({ failed: [] });
-    expect(stored(machine).size).toBe((await idsOf(t)).length);
+    expect(stored(machine).size).toBe((await readIds(t)).length);
   });
 
   it("equal sessions of two machines are equal chunks", async () => {
@@ -363,7 +363,7 @@ describe("withdrawing", () => {
     const { t, server } = machine;
     await choose(t, all(machine));
     await push(t);
-    const [id = ""] = await idsOf(t);
+    const [id = ""] = await readIds(t);
     const { body } = await t.send<Withdrawal>("POST", "/api/team/withdraw", { sessions: [id] });
     expect(body.removed.map((one) => one.id)).toEqual([id]);
     expect(server.sessions.has(id)).toBe(false);
@@ -389,10 +389,10 @@ describe("withdrawing", () => {
   });
 
   describe("when something is deleted here", () => {
-    const pushedOf = async (t: TestKernel, body: object) =>
+    const readPushed = async (t: TestKernel, body: object) =>
       (await t.send<{ servers: { address: string; sessions: number }[] }>("POST", "/api/team/pushed", body)).body
         .servers;
-    const parentOf = async (t: TestKernel) => {
+    const readParent = async (t: TestKernel) => {
       const row = await t.kernel.storage.db.get<{ id: string; parent: string }>(
         "select id, parent_id as parent from session where parent_id is not null order by id",
       );
@@ -402,15 +402,15 @@ describe("withdrawing", () => {
     it("what is on a server is counted first, sub-agents and all, and stays there without a word", async () => {
       const machine = await joined();
       const { t, server, projects } = machine;
-      const [parent, child] = await parentOf(t);
-      expect(await pushedOf(t, { sessions: [parent] })).toEqual([]);
+      const [parent, child] = await readParent(t);
+      expect(await readPushed(t, { sessions: [parent] })).toEqual([]);
       await choose(t, all(machine));
       await push(t);
-      expect(await pushedOf(t, { sessions: [parent] })).toMatchObject([{ address: server.address }]);
-      expect((await pushedOf(t, { sessions: [parent] }))[0]?.sessions).toBeGreaterThan(1);
+      expect(await readPushed(t, { sessions: [parent] })).toMatchObject([{ address: server.address }]);
+      expect((await readPushed(t, { sessions: [parent] }))[0]?.sessions).toBeGreaterThan(1);
       const project = projects.find(({ sessionCount }) => sessionCount > 1);
       const inProject = (project?.sessionCount ?? 0) + (project?.subagentCount ?? 0);
-      expect(await pushedOf(t, { project: project?.id })).toEqual([{ address: server.address, sessions: inProject }]);
+      expect(await readPushed(t, { project: project?.id })).toEqual([{ address: server.address, sessions: inProject }]);
       expect((await t.send("POST", "/api/team/pushed", {})).status).toBe(400);
 
       const there = server.sessions.size;
@@ -427,7 +427,7 @@ describe("withdrawing", () => {
       const { t, server } = machine;
       await choose(t, all(machine));
       await push(t);
-      const [parent, child] = await parentOf(t);
+      const [parent, child] = await readParent(t);
       expect((await t.send("DELETE", `/api/sessions/${parent}?withdraw=1`)).body).toMatchObject({
         deleted: true,
         pushedTo: [],
@@ -445,16 +445,16 @@ describe("withdrawing", () => {
       const { t, server, projects } = machine;
       await choose(t, all(machine));
       await push(t);
-      const before = await idsOf(t);
+      const before = await readIds(t);
       await server.stop();
-      const [parent] = await parentOf(t);
+      const [parent] = await readParent(t);
       expect((await t.send("DELETE", `/api/sessions/${parent}?withdraw=1`)).body).toMatchObject({
         code: "TEAM_UNREACHABLE",
       });
       expect((await t.send("DELETE", `/api/projects/${projects[0]?.id}?withdraw=1`)).body).toMatchObject({
         code: "TEAM_UNREACHABLE",
       });
-      expect(await idsOf(t)).toEqual(before);
+      expect(await readIds(t)).toEqual(before);
       t.errors.splice(0);
     });
   });
@@ -464,7 +464,7 @@ describe("withdrawing", () => {
     const { t, server } = machine;
     await choose(t, all(machine));
     await push(t);
-    const [id = ""] = await idsOf(t);
+    const [id = ""] = await readIds(t);
     server.sessions.delete(id);
     server.withdrawn.add(id);
     expect((await push(t)).body).toMatchObject({ pushed: 0, withdrawn: 1, failed: [] });

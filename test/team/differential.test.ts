@@ -27,16 +27,16 @@ describe.each(engines())("over $name", (engine) => {
 });
 
 /** Each assistant's sessions are in one space, so that no reply of a space is also one of another. */
-const spaceOf = (id: string) => (id.startsWith("claude-code:") ? 1 : id.startsWith("codex:") ? 2 : 3);
+const toSpace = (id: string) => (id.startsWith("claude-code:") ? 1 : id.startsWith("codex:") ? 2 : 3);
 
 describe.each(engines())("a person of some spaces over $name", (engine) => {
   it("is answered as by a local archive that has exactly the sessions of these spaces", async () => {
-    const world = await createWorld(engine, fill, spaceOf);
+    const world = await createWorld(engine, fill, toSpace);
     onTestFinished(() => world.close());
     const ids = await world.local.kernel.storage.db.all<{ id: string }>("select id from session order by id");
-    expect(new Set(ids.map(({ id }) => spaceOf(id)))).toEqual(new Set([1, 2, 3]));
+    expect(new Set(ids.map(({ id }) => toSpace(id)))).toEqual(new Set([1, 2, 3]));
     for (const spaces of LONG ? [[1], [2], [3], [1, 3], [2, 3]] : [[2], [1, 3]]) {
-      const own = ids.filter(({ id }) => spaces.includes(spaceOf(id))).map(({ id }) => id);
+      const own = ids.filter(({ id }) => spaces.includes(toSpace(id))).map(({ id }) => id);
       const local = await world.localOf(own);
       expect(await local.kernel.storage.db.all("select id from session order by id")).toEqual(
         own.map((id) => ({ id })),

@@ -4,7 +4,7 @@ import { joinBy, joinOwner, openNode, startServer, type TestServer } from "./nod
 import { engines } from "./postgres.ts";
 
 /** Links of several starts of nodes on an empty database. */
-async function linksOf(server: TestServer): Promise<string[]> {
+async function readLinks(server: TestServer): Promise<string[]> {
   const links = await Promise.all([1, 2, 3].map(() => server.node.ownerLink()));
   return links.map((link) => link ?? "");
 }
@@ -13,7 +13,7 @@ describe.each(engines())("the owner's links on $name", (engine) => {
   it("work until the first machine joins, whichever start printed them", async () => {
     const server = await startServer(engine);
     onTestFinished(() => server.close());
-    const [first = "", second = "", third = ""] = await linksOf(server);
+    const [first = "", second = "", third = ""] = await readLinks(server);
     expect(new Set([first, second, third]).size).toBe(3);
     const owner = await joinBy(server.node, second, "Olga");
     expect(owner.scopes).toEqual(["push", "read", "own"]);
@@ -27,7 +27,7 @@ describe.each(engines())("the owner's links on $name", (engine) => {
   it("make one owner where two are used at the same moment", async () => {
     const server = await startServer(engine);
     onTestFinished(() => server.close());
-    const links = await linksOf(server);
+    const links = await readLinks(server);
     const joins = await Promise.allSettled(links.map((link, i) => joinBy(server.node, link, `Owner ${i}`)));
     expect(joins.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
     expect(await server.rows("select id from team_person")).toHaveLength(1);

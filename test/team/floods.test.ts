@@ -73,15 +73,15 @@ describe.each(engines())("floods of a member on $name", (engine) => {
   const put = (sha256: string, bytes: Buffer) => eve.ask("PUT", `/team/api/blobs/${sha256}`, gzipSync(bytes));
   const send = (manifest: object, machine = eve) =>
     machine.ask("POST", "/team/api/sessions", { space: machine.team, manifest });
-  const hashOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+  const toHash = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
   it("16 MiB in 16 KB are not inflated: a chunk holds at most 2 MiB", async () => {
     const bytes = Buffer.alloc(16 * 2 ** 20, "a");
-    const answer = await put(hashOf(bytes), bytes);
+    const answer = await put(toHash(bytes), bytes);
     expect([answer.status, answer.body.code]).toEqual([422, "TEAM_BLOB_WRONG"]);
     expect(answer.body.fix).toContain("2 MiB");
     const whole = Buffer.alloc(2 * 2 ** 20, "a");
-    expect((await put(hashOf(whole), whole)).status).toBe(200);
+    expect((await put(toHash(whole), whole)).status).toBe(200);
   });
 
   it.each<[string, string, (one: string, summary: Manifest["summary"]) => Partial<Manifest>]>([
@@ -99,29 +99,29 @@ describe.each(engines())("floods of a member on $name", (engine) => {
     [
       "5,000 different chunks",
       "chunks",
-      () => ({ raw: Array.from({ length: 5_000 }, (_, i) => hashOf(Buffer.from(String(i)))) }),
+      () => ({ raw: Array.from({ length: 5_000 }, (_, i) => toHash(Buffer.from(String(i)))) }),
     ],
   ])("%s are refused before anything is read, and the error names the limit", async (name, what, change) => {
     const bytes = Buffer.alloc(2 * 2 ** 20, "a");
-    expect((await put(hashOf(bytes), bytes)).status).toBe(200);
+    expect((await put(toHash(bytes), bytes)).status).toBe(200);
     const plain = makeSession({ id: `codex:${name.replaceAll(/\W/g, "-")}`, texts: [] }).manifest;
-    const manifest = { ...plain, events: [hashOf(bytes)], ...change(hashOf(bytes), plain.summary) };
+    const manifest = { ...plain, events: [toHash(bytes)], ...change(toHash(bytes), plain.summary) };
     // A chunk that was read would be missing.
-    const path = join(server.folder, "blobs", "files", "team", "blob", hashOf(bytes).slice(0, 2), hashOf(bytes));
+    const path = join(server.folder, "blobs", "files", "team", "blob", toHash(bytes).slice(0, 2), toHash(bytes));
     await rm(path);
     const answer = await send(manifest);
     expect([answer.status, answer.body.code]).toEqual([422, "TEAM_SESSION_TOO_LARGE"]);
     expect(answer.body.message).toContain(what);
     expect(answer.body.message).toContain(String(LIMITS[what as keyof typeof LIMITS]));
     expect(await server.rows("select session from team_session where machine = ?", [eve.machine])).toEqual([]);
-    expect((await put(hashOf(bytes), bytes)).status).toBe(200);
+    expect((await put(toHash(bytes), bytes)).status).toBe(200);
   });
 
   it("80,000 empty messages in a chunk that is named 7 times are more messages than a session may have", async () => {
     const bytes = Buffer.from('{"kind":"user","text":""}\n'.repeat(80_000));
-    expect((await put(hashOf(bytes), bytes)).status).toBe(200);
+    expect((await put(toHash(bytes), bytes)).status).toBe(200);
     const { manifest } = makeSession({ id: "codex:empty", texts: [] });
-    const answer = await send({ ...manifest, events: Array.from({ length: 7 }, () => hashOf(bytes)) });
+    const answer = await send({ ...manifest, events: Array.from({ length: 7 }, () => toHash(bytes)) });
     expect([answer.status, answer.body.code]).toEqual([422, "TEAM_SESSION_TOO_LARGE"]);
     expect(answer.body.message).toContain("560000 messages");
   });
@@ -140,8 +140,8 @@ describe.each(engines())("floods of a member on $name", (engine) => {
     const endless = Buffer.alloc(2 * 2 ** 20, "a");
     const last = Buffer.from(`a"}\n${JSON.stringify({ kind: "user", text: "the capybara after it" })}\n`);
     const session = makeSession({ id: "codex:endless", texts: [] });
-    for (const bytes of [endless, last]) session.chunks.set(hashOf(bytes), bytes);
-    session.manifest.events = [...Array.from({ length: 20 }, () => hashOf(endless)), hashOf(last)];
+    for (const bytes of [endless, last]) session.chunks.set(toHash(bytes), bytes);
+    session.manifest.events = [...Array.from({ length: 20 }, () => toHash(endless)), toHash(last)];
     expect((await eve.push(session)).body).toMatchObject({ outcome: "imported" });
     const [row] = await server.rows<{ skipped: string; message_count: number }>(
       "select skipped, message_count from session where id = ?",
@@ -241,7 +241,7 @@ describe.each(engines())("floods of a member on $name", (engine) => {
     const { manifest } = makeSession({ id: "codex:many", texts: [] });
     const slots = { ...manifest, summary: { ...manifest.summary, slots: quarters(20_000, (i) => `m${i}`) } };
     const answers = await Promise.all([
-      ...Array.from({ length: 100 }, (_, i) => eve.ask("PUT", `/team/api/blobs/${hashOf(Buffer.from(`${i}`))}`, bomb)),
+      ...Array.from({ length: 100 }, (_, i) => eve.ask("PUT", `/team/api/blobs/${toHash(Buffer.from(`${i}`))}`, bomb)),
       ...Array.from({ length: 10 }, () => send(slots)),
       mika.ask("GET", "/api/sessions"),
     ]);

@@ -145,37 +145,37 @@ async function get(t: TestKernel, path: string): Promise<Sent> {
 }
 
 /** Files of a home, without those of the catalogue. */
-const filesOf = (home: string): string[] =>
+const toFiles = (home: string): string[] =>
   readdirSync(home, { recursive: true, encoding: "utf8" })
     .filter((path) => !/^data\/(catalog|transcripts|index|team\/keys)/.test(path))
     .sort();
 
-function textsOf(value: unknown): string[] {
+function toTexts(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, part]) => [key, ...textsOf(part)]);
+  return Object.entries(value).flatMap(([key, part]) => [key, ...toTexts(part)]);
 }
 
 /** What a browser or a person would follow; a name may be any text. */
-function linksOf(value: unknown): string[] {
+function toLinks(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, part]) =>
-    typeof part === "string" ? (["url", "link", "address"].includes(key) ? [part] : []) : linksOf(part),
+    typeof part === "string" ? (["url", "link", "address"].includes(key) ? [part] : []) : toLinks(part),
   );
 }
 
 /** What of an answer of the machine's own API is wrong. */
 function wrongIn({ status, body }: Sent, error: unknown): string[] {
-  const texts = textsOf(body);
+  const texts = toTexts(body);
   const text = texts.join("\n");
   const wrong = [...OBEYED, "\r", CANARY]
     .filter((mark) => text.includes(mark))
     .map((mark) => `says ${JSON.stringify(mark)}`);
   if (/\n\s+at /.test(text)) wrong.push("has a stack");
   if (text.length > 20_000) wrong.push(`is ${text.length} characters long`);
-  for (const one of linksOf(body))
+  for (const one of toLinks(body))
     if (!/^http:\/\/127\.0\.0\.1:/.test(one) || one.includes(other)) wrong.push(`links to ${one}`);
-  const problems = [...(status === 200 ? [] : [body as Record<string, unknown>]), ...problemsOf(body)];
+  const problems = [...(status === 200 ? [] : [body as Record<string, unknown>]), ...toProblems(body)];
   for (const { code, message, fix } of problems) {
     if (typeof code !== "string" || !/^[A-Z][A-Z_]+$/.test(code)) wrong.push(`has the code ${String(code)}`);
     if (code === "INTERNAL")
@@ -187,7 +187,7 @@ function wrongIn({ status, body }: Sent, error: unknown): string[] {
 }
 
 /** Problems in an answer that was successful itself. */
-function problemsOf(body: unknown): Record<string, unknown>[] {
+function toProblems(body: unknown): Record<string, unknown>[] {
   const { servers = [], failed = [] } = (body ?? {}) as {
     servers?: { problem: Record<string, unknown> | null }[];
     failed?: Record<string, unknown>[];
@@ -213,7 +213,7 @@ describe.each(REQUESTS)("the answer to `%s`", (name) => {
       send(response, 200, answer);
     };
     const usual = await act(world);
-    expect([usual.status, problemsOf(usual.body), typeof valid]).toEqual([200, [], "object"]);
+    expect([usual.status, toProblems(usual.body), typeof valid]).toEqual([200, [], "object"]);
 
     const where = places(valid);
     const all = values(other);
@@ -245,7 +245,7 @@ describe.each(REQUESTS)("the answer to `%s`", (name) => {
     // By default a part of them, other ones for each request: all kinds are given to some request.
     const step = Math.floor(kinds.length / rounds(kinds.length));
     const given = kinds.filter((_, i) => i % step === REQUESTS.indexOf(name) % step);
-    const before = filesOf(home);
+    const before = toFiles(home);
     const found: string[] = [];
     for (const [kind, answer] of given) {
       server.hostile = name;
@@ -259,11 +259,11 @@ describe.each(REQUESTS)("the answer to `%s`", (name) => {
         ...server.wrong([CANARY, "backup.sql", "passwd"]),
         ...stolen.map((path) => `asked another server for ${path}`),
         ...(server.asked.length > 60 ? [`asked ${server.asked.length} times`] : []),
-        ...filesOf(home)
+        ...toFiles(home)
           .filter((path) => !before.includes(path))
           .map((path) => `wrote ${path}`),
         ...before
-          .filter((path) => !filesOf(home).includes(path) && !path.startsWith("data/team/outbox"))
+          .filter((path) => !toFiles(home).includes(path) && !path.startsWith("data/team/outbox"))
           .map((path) => `removed ${path}`),
       ];
       found.push(...wrong.map((one) => `${kind}: ${one}`));

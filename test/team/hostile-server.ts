@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { ErrorBody } from "sessarc";
-import { digestOf } from "../../plugins/team/manifest.ts";
+import { toDigest } from "../../plugins/team/manifest.ts";
 
 export interface Asked {
   method: string;
@@ -78,7 +78,7 @@ export class HostileServer {
     return this.asked.flatMap(({ method, path, body }) => {
       const text = `${path}\n${body.toString("latin1")}\n${body.toString("utf8")}\n${inflated(body).toString("latin1")}`;
       const bad = [];
-      if (!nameOf(method, path)) bad.push("an unknown path");
+      if (!findName(method, path)) bad.push("an unknown path");
       if (method === "PUT" && createHash("sha256").update(inflated(body)).digest("hex") !== path.slice(7))
         bad.push("a chunk that is not what its name says");
       bad.push(...marks.filter((mark) => text.includes(mark)));
@@ -98,7 +98,7 @@ export class HostileServer {
     const body = Buffer.concat(parts);
     this.asked.push({ method, path, body });
     response.on("error", () => {});
-    const name = nameOf(method, path);
+    const name = findName(method, path);
     const valid = name === undefined ? undefined : this.#valid(name, path, body);
     if (name !== undefined && name === this.hostile) this.answer(response, valid);
     else send(response, valid === undefined ? 404 : 200, valid ?? { code: "ROUTE_NOT_FOUND", message: "no" });
@@ -183,7 +183,7 @@ export class HostileServer {
         return { stored: true };
       case "push a session": {
         const { manifest } = json();
-        const digest = digestOf(manifest);
+        const digest = toDigest(manifest);
         this.has.set(manifest.id, digest);
         return { id: manifest.id, digest, outcome: "imported" };
       }
@@ -200,7 +200,7 @@ export class HostileServer {
   }
 }
 
-const nameOf = (method: string, path: string): string | undefined =>
+const findName = (method: string, path: string): string | undefined =>
   ROUTES.find(([, itsMethod, itsPath]) => itsMethod === method && itsPath.test(path))?.[0];
 
 export const REQUESTS = ROUTES.map(([name]) => name);

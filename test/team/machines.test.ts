@@ -13,7 +13,7 @@ import type { UsageReport } from "../../plugins/insights/index.ts";
 import security from "../../plugins/security/index.ts";
 import team, { type PushReport } from "../../plugins/team/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { create, family, type Log, tokensOf, write } from "../archive/families.ts";
+import { create, family, type Log, toTokens, write } from "../archive/families.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { LONG } from "../rounds.ts";
 import { freePort, type Process, startNode, startPush } from "./fleet.ts";
@@ -45,7 +45,7 @@ function createDraw(seed: number): (below: number) => number {
 }
 
 /** Two homes of one family, the second a copy that goes on, and a third that has other sessions with some of the same replies. */
-async function machinesOf(seed: number): Promise<Machine[]> {
+async function readMachines(seed: number): Promise<Machine[]> {
   const draw = createDraw(seed);
   const past = (logs: readonly Log[]) => logs.every((log) => log.rows.every(({ turn }) => turn <= 11));
   const [one = [], other = []] = fc.sample(family.filter(past), { seed, numRuns: 2 });
@@ -73,7 +73,7 @@ function oracle(machines: readonly Machine[]) {
   const pushed: Log[] = [];
   for (const { machine, projects } of PEOPLE)
     for (const log of machines[machine]?.logs ?? []) if (Object.hasOwn(projects, log.project)) pushed.push(log);
-  const { models, days, requests } = tokensOf(
+  const { models, days, requests } = toTokens(
     pushed,
     pushed.map((log) => log.rows.length),
   );
@@ -213,7 +213,7 @@ interface Session {
   usage: SessionUsage;
 }
 
-const outputOf = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
+const toOutput = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
 
 /** What the owner sees, who may read both spaces. */
 async function totals(fleet: Fleet, cookie: string) {
@@ -224,7 +224,7 @@ async function totals(fleet: Fleet, cookie: string) {
   };
   const sums = async (by: string) => {
     const { rows } = await get<UsageReport>(`/api/usage?tz=UTC&by=${by}`);
-    return Object.fromEntries(rows.map((row) => [row.key, outputOf(row.usage)]).filter(([, sum]) => sum !== 0));
+    return Object.fromEntries(rows.map((row) => [row.key, toOutput(row.usage)]).filter(([, sum]) => sum !== 0));
   };
   const { evidence } = await get<UsageReport>("/api/usage?tz=UTC&by=model");
   const { sessions } = await get<{ sessions: Session[] }>("/api/sessions?limit=500");
@@ -241,7 +241,7 @@ describe.each(engines())("three machines, five people, two spaces on $name", (en
     "totals are those of the logs, seed %i",
     async (seed) => {
       const draw = createDraw(seed);
-      const machines = await machinesOf(seed);
+      const machines = await readMachines(seed);
       const fleet = new Fleet(engine, machines, await makeTempDir(), await freePort());
       try {
         await fleet.open();

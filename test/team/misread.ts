@@ -15,7 +15,7 @@ export interface Reading {
 export function asVersion(plugin: AdapterPlugin, version: string, reading: Reading = {}): AdapterPlugin {
   const { adapter } = plugin;
   const { event = (same) => same, reply } = reading;
-  const summaryOf = (summary: SessionSummary): SessionSummary => {
+  const toSummary = (summary: SessionSummary): SessionSummary => {
     if (!reply) return summary;
     const replies = (summary.replies ?? []).map(reply);
     const usage: SessionSummary["usage"] = {};
@@ -35,7 +35,7 @@ export function asVersion(plugin: AdapterPlugin, version: string, reading: Readi
   async function* read(batches: AsyncGenerator<SessionEvent[], SessionSummary>) {
     for (;;) {
       const step = await batches.next();
-      if (step.done) return summaryOf(step.value);
+      if (step.done) return toSummary(step.value);
       yield step.value.map(event);
     }
   }
@@ -49,7 +49,7 @@ export function asVersion(plugin: AdapterPlugin, version: string, reading: Readi
       const batches = adapter.tail(ref, cursor, env);
       for (;;) {
         const step = await batches.next();
-        if (step.done) return { ...step.value, summary: summaryOf(step.value.summary) };
+        if (step.done) return { ...step.value, summary: toSummary(step.value.summary) };
         yield step.value.map(event);
       }
     },

@@ -8,7 +8,7 @@ import type { SessionEvent, SessionSummary } from "sessarc";
 import { loadConfig } from "sessarc/serve";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { Manifest } from "../../plugins/team/index.ts";
-import { digestOf } from "../../plugins/team/manifest.ts";
+import { toDigest } from "../../plugins/team/manifest.ts";
 import { createNode, type NodeOptions, type TeamNode } from "../../plugins/team/server/node.ts";
 import type { Engine } from "./postgres.ts";
 
@@ -344,5 +344,5 @@ export function makeSession(options: SessionOptions): TestSession {
     log: null,
     born,
   };
-  return { manifest, digest: digestOf(manifest), chunks };
+  return { manifest, digest: toDigest(manifest), chunks };
 }

@@ -1,7 +1,7 @@
 /** The server's own API: described by the schemas that validate it, each route with the right that its caller needs. */
 import { expect, it, onTestFinished } from "vitest";
 import { serverRoutes } from "../../plugins/team/server/api/index.ts";
-import { accessOf } from "../../plugins/team/server/api/route.ts";
+import { findAccess } from "../../plugins/team/server/api/route.ts";
 import { ask, invite, joinOwner, startServer } from "./node.ts";
 import { engines } from "./postgres.ts";
 
@@ -46,7 +46,7 @@ it("is an OpenAPI document of every route below /team/api, with what it takes an
 
 it("asks a right of every route, and refuses another method as such", async () => {
   for (const { method, path, meta } of serverRoutes)
-    expect([method, path, accessOf(meta)?.scope]).not.toContain(undefined);
+    expect([method, path, findAccess(meta)?.scope]).not.toContain(undefined);
   const [pglite] = engines();
   if (!pglite) throw new Error("no database");
   const server = await startServer(pglite);

@@ -8,22 +8,22 @@ import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights, { type UsageReport } from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { create, family, type Log, tokensOf, write as writeLog } from "../archive/families.ts";
+import { create, family, type Log, toTokens, write as writeLog } from "../archive/families.ts";
 import { claudeTurn } from "../claude-turn.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
-import { Arrivals, type Chunks, countedOf, messagesOf, type Pushed, writeAll } from "./portable.ts";
+import { Arrivals, type Chunks, type Pushed, readCounted, readMessages, writeAll } from "./portable.ts";
 
 const machine = (home: string) => createTestKernel({ home, plugins: [archive(), claude()] });
 const server = (arrivals: Arrivals) =>
   createTestKernel({ plugins: [archive(), insights(), arrivals.adapter(claude())] });
 
-const outputOf = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
+const toOutput = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
 
 async function totals(t: TestKernel) {
   const sums = async (by: string) => {
     const { rows } = await t.json<UsageReport>(`/api/usage?tz=UTC&by=${by}`);
-    return Object.fromEntries(rows.map((row) => [row.key, outputOf(row.usage)]).filter(([, sum]) => sum !== 0));
+    return Object.fromEntries(rows.map((row) => [row.key, toOutput(row.usage)]).filter(([, sum]) => sum !== 0));
   };
   const { evidence } = await t.json<UsageReport>("/api/usage?tz=UTC&by=model");
   return { models: await sums("model"), days: await sums("day"), requests: evidence.requests };
@@ -69,7 +69,7 @@ it("two machines, the home of one a copy of the other's: each reply counts once,
       for (const [n, log] of logs.entries()) writeLog(home, logs, n, log.rows.length);
       await a.send("POST", "/api/import", { all: true });
       const last = (await writeAll(a, chunks)).map((manifest) => ({ machine: "a", manifest }));
-      const expected = tokensOf(
+      const expected = toTokens(
         logs,
         logs.map((log) => log.rows.length),
       );
@@ -81,7 +81,7 @@ it("two machines, the home of one a copy of the other's: each reply counts once,
         for (const one of shuffled(pushed, seed)) await arrivals.take(t, one);
         for (const one of shuffled(last, seed)) await arrivals.take(t, one);
         expect(await totals(t)).toEqual({ models: expected.models, days: expected.days, requests: expected.requests });
-        const now = await countedOf(t);
+        const now = await readCounted(t);
         counted ??= now;
         expect(now).toEqual(counted);
         await t.close();
@@ -136,9 +136,9 @@ it("logs that shrink and are rewritten: earlier texts arrive as they are here", 
         if (now) await push();
       }
       await push();
-      expect((await countedOf(there)).map(withoutTime)).toEqual((await countedOf(t)).map(withoutTime));
+      expect((await readCounted(there)).map(withoutTime)).toEqual((await readCounted(t)).map(withoutTime));
       const rows = await t.kernel.storage.db.all<{ id: string }>("select id from session");
-      for (const { id } of rows) expect(await messagesOf(there, id)).toEqual(await messagesOf(t, id));
+      for (const { id } of rows) expect(await readMessages(there, id)).toEqual(await readMessages(t, id));
       await Promise.all([t.close(), there.close()]);
     }),
     { numRuns: rounds(60, 8), endOnFailure: true },
@@ -155,7 +155,7 @@ function withoutTime({
   first_prompt: _firstPrompt,
   facts,
   ...row
-}: Awaited<ReturnType<typeof countedOf>>[number]) {
+}: Awaited<ReturnType<typeof readCounted>>[number]) {
   const { slots, last: _last, context: _context, ...others } = facts;
   const counts = Object.entries<{ m: number; e: number; u?: SessionUsage }>(slots).filter(
     ([, { m, e, u }]) => m + e > 0 || u,

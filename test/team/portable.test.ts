@@ -14,7 +14,7 @@ import gemini from "../../plugins/gemini-cli/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
-import { Arrivals, countedOf, messagesOf, writeAll } from "./portable.ts";
+import { Arrivals, readCounted, readMessages, writeAll } from "./portable.ts";
 
 const fixtures = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 const ADAPTERS: Record<string, () => AdapterPlugin> = { claude, codex, copilot, cursor, gemini, opencode };
@@ -30,14 +30,14 @@ async function expectEqual(t: TestKernel): Promise<void> {
   const chunks = new Map<string, Buffer>();
   const manifests = await writeAll(t, chunks);
   expect(manifests.length).toBeGreaterThan(5);
-  const there = await countedOf(t);
+  const there = await readCounted(t);
   for (const sign of [1, -1]) {
     const arrivals = new Arrivals(chunks);
     const other = await server(arrivals);
     for (const manifest of sign > 0 ? manifests : manifests.toReversed())
       await arrivals.take(other, { machine: "", manifest });
-    expect([sign, ...(await countedOf(other))]).toEqual([sign, ...there]);
-    for (const { id } of manifests) expect(await messagesOf(other, id)).toEqual(await messagesOf(t, id));
+    expect([sign, ...(await readCounted(other))]).toEqual([sign, ...there]);
+    for (const { id } of manifests) expect(await readMessages(other, id)).toEqual(await readMessages(t, id));
     await other.close();
   }
 }

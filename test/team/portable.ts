@@ -66,7 +66,7 @@ export class Arrivals {
         const one = this.#now.get(`${ref.tool}:${ref.key}`);
         if (!one) throw new Error(`${ref.key} has not arrived`);
         return readText(one.pushed.manifest, one.text, async (sha256) => this.#chunk(sha256), {
-          key: (key) => keyOf(one.pushed.machine, key),
+          key: (key) => toKey(one.pushed.machine, key),
         });
       },
       async *readMany(refs, env) {
@@ -101,7 +101,7 @@ export class Arrivals {
     for (const { pushed, version } of this.#now.values()) {
       const { manifest, machine } = pushed;
       if (manifest.tool !== tool) continue;
-      const key = keyOf(machine, manifest.id.slice(tool.length + 1));
+      const key = toKey(machine, manifest.id.slice(tool.length + 1));
       yield {
         tool,
         key,
@@ -116,12 +116,12 @@ export class Arrivals {
   }
 }
 
-const keyOf = (machine: string, key: string) => (machine === "" ? key : `${machine}~${key}`);
+const toKey = (machine: string, key: string) => (machine === "" ? key : `${machine}~${key}`);
 export const serverId = (machine: string, { id, tool }: Manifest) =>
-  `${tool}:${keyOf(machine, id.slice(tool.length + 1))}`;
+  `${tool}:${toKey(machine, id.slice(tool.length + 1))}`;
 
 /** What is counted and shown of each session. */
-export async function countedOf(t: TestKernel) {
+export async function readCounted(t: TestKernel) {
   const rows = await t.kernel.storage.db.all<Record<string, string | number | null>>(
     `select id, parent_id, forked_from, title, first_prompt, git_branch, copied, message_count, error_count, active_ms, usage, inherited,
        evidence, logged, skipped, started_at, ended_at, lineage >= 8 as open from session order by id`,
@@ -139,7 +139,7 @@ export async function countedOf(t: TestKernel) {
 }
 
 /** Messages of all texts of a session, oldest text first. */
-export async function messagesOf(t: TestKernel, id: string) {
+export async function readMessages(t: TestKernel, id: string) {
   const archive = t.kernel.inject("archive");
   const { texts } = await archive.asLogged(id);
   const all = [];

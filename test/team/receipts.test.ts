@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Commits, LineOrigins, Origins, Receipt } from "../../plugins/blame/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { Manifest } from "../../plugins/team/index.ts";
-import { digestOf } from "../../plugins/team/manifest.ts";
+import { toDigest } from "../../plugins/team/manifest.ts";
 import { serverPlugins } from "../../plugins/team/server/plugins.ts";
 import { makeWorld, type World } from "../blame/_world.ts";
 import { testEnv } from "../git/_repo.ts";
@@ -180,7 +180,7 @@ function writing(id: string, rootCommit: string, path: string, content: string):
     project: { kind: "repository", name: "app", key: `commit:${rootCommit}`, root: "/w/app", cwd: "/w/app" },
     events: [...session.manifest.events, sha256],
   };
-  return { manifest, digest: digestOf(manifest), chunks: new Map([...session.chunks, [sha256, bytes]]) };
+  return { manifest, digest: toDigest(manifest), chunks: new Map([...session.chunks, [sha256, bytes]]) };
 }
 
 describe.each(engines())("repositories of a team's server on $name", (engine) => {
@@ -253,7 +253,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
     await rm(folder, { recursive: true, force: true });
   });
 
-  const projectOf = async (commit: string) =>
+  const readProject = async (commit: string) =>
     (await server.rows<{ id: string }>("select id from project where key = ?", [`shared:commit:${commit}`]))[0]?.id ??
     "";
   const questions = (id: string) => [
@@ -268,7 +268,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
   ];
 
   it("are read by the people of their space, not by those who claim their first commit", async () => {
-    const id = await projectOf(vault);
+    const id = await readProject(vault);
     for (const path of questions(id)) expect([path, (await mika.ask("GET", path)).status]).toEqual([path, 200]);
     for (const thief of [eve, owner])
       for (const path of questions(id)) {
@@ -279,7 +279,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
   });
 
   it("answer a project without one with its own code and a remedy, and the page of a server without any leaves their routes out", async () => {
-    const id = await projectOf("0".repeat(40));
+    const id = await readProject("0".repeat(40));
     const { status, body } = await owner.ask("GET", `/api/projects/${id}/commits`);
     expect([status, body]).toMatchObject([
       422,
@@ -291,7 +291,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
   });
 
   it("name no session that the person may not read: its lines have no writer and no cost", async () => {
-    const id = await projectOf(app);
+    const id = await readProject(app);
     const writers = async (machine: Machine) => {
       const { body } = await machine.ask<Origins>("GET", `/api/git/blame?project=${id}&path=code.ts`);
       return body.lines?.map(({ writer }) => body.writers[writer ?? -1]?.title ?? null);
@@ -305,7 +305,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
   });
 
   it("refuse options, paths of the server's disk, and other repositories in every parameter", async () => {
-    const id = await projectOf(app);
+    const id = await readProject(app);
     const out = join(folder, "written");
     const path = encodeURIComponent(join(folder, "repositories/Secret/vault.git/HEAD"));
     for (const [question, code] of [
@@ -331,7 +331,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
   });
 
   it("are closed to a person at once who leaves the space", async () => {
-    const path = `/api/git/blame?project=${await projectOf(vault)}&path=code.ts`;
+    const path = `/api/git/blame?project=${await readProject(vault)}&path=code.ts`;
     expect((await mika.ask("GET", path)).status).toBe(200);
     await owner.ask("DELETE", `/team/api/spaces/${secret}/people`, { people: [mika.person] });
     expect((await mika.ask("GET", path)).status).toBeGreaterThanOrEqual(400);

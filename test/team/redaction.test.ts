@@ -13,7 +13,7 @@ import { plant, readable, rowsWith } from "./secrets.ts";
 
 const USER = "annamueller";
 
-async function piecesOf(t: TestKernel, head: Json = null, keys: string[] = []) {
+async function readPieces(t: TestKernel, head: Json = null, keys: string[] = []) {
   const folder = join(await makeTempDir(), "pieces");
   const archive = t.kernel.inject("archive");
   const { texts } = await archive.asLogged(SESSION);
@@ -38,7 +38,7 @@ it("no eight characters of a secret of any rule are in the pieces of messages an
   const planted = plant(7);
   expect(new Set(planted.map(({ rule }) => rule)).size).toBeGreaterThan(150);
   const t = await startWith(rowsWith(planted), { env: { USER } });
-  const { events, log, head, masked, doubtful, messages } = await piecesOf(t, {
+  const { events, log, head, masked, doubtful, messages } = await readPieces(t, {
     title: planted.map(({ text }) => text).join("\n"),
   });
   expect(messages).toBe(planted.length);
@@ -60,7 +60,7 @@ it("JSON inside of JSON is parsed as before", async () => {
   const token = `ghp_${letters(36, 5)}`;
   const arguments_ = JSON.stringify({ env: JSON.stringify({ TOKEN: token, n: 1 }) });
   const t = await startWith([{ role: "call", input: { arguments: arguments_ } }]);
-  const { log, events } = await piecesOf(t);
+  const { log, events } = await readPieces(t);
   for (const out of [log, events]) {
     expect(out).not.toContain(token);
     const [row] = out
@@ -90,7 +90,7 @@ it("the user's home and name, in every spelling, are a tilde and a word", async 
     { role: "assistant" as const, text: `it is C:\\Users\\${USER}\\work and /home/bobby/x` },
   ];
   const t = await startWith(rows(home), { home, env: { USER }, cwd: `${home}/work/app` });
-  const { events, log } = await piecesOf(t);
+  const { events, log } = await readPieces(t);
   for (const out of [events, log]) {
     expect(out).not.toContain(home);
     expect(out.toLowerCase()).not.toContain(USER);
@@ -111,7 +111,7 @@ it("equal texts are equal pieces, in every session and on every machine; names o
     "2026-11-01T10:00:00#1",
   ];
   const c = await startWith(rows, { env: { USER } });
-  const [one, two, three] = [await piecesOf(a), await piecesOf(b), await piecesOf(c, null, keys)];
+  const [one, two, three] = [await readPieces(a), await readPieces(b), await readPieces(c, null, keys)];
   expect(one.events).toContain("[REDACTED:");
   expect(one.texts).toEqual(two.texts);
   expect(three.keys.slice(0, 2)).toEqual(keys.slice(0, 2));
@@ -125,6 +125,6 @@ it("a secret that is cut between two messages is in neither, nor in the log", as
     { role: "assistant", text: `the token is ${one}` },
     { role: "assistant", text: `${two} as said` },
   ]);
-  const { events, log } = await piecesOf(t);
+  const { events, log } = await readPieces(t);
   for (const out of [events, log]) for (const part of [one, two]) expect(left(part, out)).toBeUndefined();
 });

@@ -13,7 +13,7 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import security from "../../plugins/security/index.ts";
 import type { Manifest } from "../../plugins/team/index.ts";
 import team, { type PushReport } from "../../plugins/team/index.ts";
-import { digestOf } from "../../plugins/team/manifest.ts";
+import { toDigest } from "../../plugins/team/manifest.ts";
 import { manifestSchema, type PushedManifest } from "../../plugins/team/server/ingest/manifest-schema.ts";
 import { parseAgain } from "../../plugins/team/server/ingest/parse-again.ts";
 import type { TeamNode } from "../../plugins/team/server/node.ts";
@@ -48,7 +48,7 @@ interface MachineOptions {
 }
 
 /** A machine that has joined and chosen all its projects. */
-async function machineOf({
+async function readMachine({
   home,
   link,
   adapters = [claude(), codex()],
@@ -74,7 +74,7 @@ async function pushFrom(t: TestKernel): Promise<PushReport> {
 }
 
 const VERSION = "1.4.0";
-const adaptersOf = () => [asVersion(claude(), VERSION), asVersion(codex(), VERSION)];
+const toAdapters = () => [asVersion(claude(), VERSION), asVersion(codex(), VERSION)];
 
 let machines = 0;
 
@@ -87,9 +87,9 @@ interface Sent {
 }
 
 /** What a machine with this home sends. */
-async function sentFrom(home: string, adapters: readonly AdapterPlugin[] = adaptersOf()): Promise<Sent> {
+async function sentFrom(home: string, adapters: readonly AdapterPlugin[] = toAdapters()): Promise<Sent> {
   const wire = await new WireServer().start();
-  const t = await machineOf({ home, link: wire.link, adapters, data: `data-${++machines}` });
+  const t = await readMachine({ home, link: wire.link, adapters, data: `data-${++machines}` });
   await pushFrom(t);
   await t.close();
   await wire.stop();
@@ -194,7 +194,7 @@ describe("a redacted log", () => {
     const home = await makeTempDir();
     put(sessionFile(home, KEY), lines([1, 2, 3].flatMap((n) => claudeTurn(n))));
     const wire = await new WireServer().start();
-    const t = await machineOf({ home, link: wire.link });
+    const t = await readMachine({ home, link: wire.link });
     put(sessionFile(home, KEY), lines([3, 4].flatMap((n) => claudeTurn(n))));
     await t.send("POST", "/api/import", { all: true });
     await pushFrom(t);
@@ -207,7 +207,7 @@ describe("a redacted log", () => {
     put(sessionFile(home, KEY), lines([1, 2].flatMap((n) => claudeTurn(n))));
     const old = asVersion(claude(), "1.0.0", { event: (event) => ({ ...event, text: `${event.text}?` }) });
     const wire = await new WireServer().start();
-    const before = await machineOf({ home, link: wire.link, adapters: [old] });
+    const before = await readMachine({ home, link: wire.link, adapters: [old] });
     await before.close();
     const t = await createTestKernel({
       home,
@@ -263,7 +263,7 @@ class Updated {
 
   async take({ sent, blobs }: Pick<Sent, "sent" | "blobs">): Promise<void> {
     for (const manifest of sent) {
-      const answer = await this.owner.push({ manifest, digest: digestOf(manifest), chunks: blobs });
+      const answer = await this.owner.push({ manifest, digest: toDigest(manifest), chunks: blobs });
       expect([answer.status, answer.body.outcome], JSON.stringify(answer.body)).toEqual([200, "imported"]);
     }
   }
@@ -360,7 +360,7 @@ describe.each(engines())("a server on $name", (engine) => {
     expect(held.length).toBe(used.length);
 
     // The machine sees no difference, and what it adds with its old adapter is repaired, too.
-    const ids = first.sent.map((manifest) => ({ id: manifest.id, digest: digestOf(manifest) }));
+    const ids = first.sent.map((manifest) => ({ id: manifest.id, digest: toDigest(manifest) }));
     expect((await server.owner.ask("POST", "/team/api/have", { sessions: ids })).body.missing).toEqual([]);
     writeLogs(home, [
       [1, 2, 4, 5],

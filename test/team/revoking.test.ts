@@ -27,7 +27,7 @@ describe.each(engines())("revoking on $name", (engine) => {
     (await machine.ask<Invited>("POST", "/team/api/invites", { scopes: ["push", "read"], ...body })).body;
   const joining = (link: string) => joinBy(server.node, link, "Thief").catch((error: Error) => error.message);
   /** A browser's cookie, by a sign-in link. */
-  async function cookieOf(machine: Machine): Promise<string> {
+  async function readCookie(machine: Machine): Promise<string> {
     const opened = await machine.ask<{ url: string }>("POST", "/team/api/open", {});
     const page = await ask(server.node, "GET", new URL(opened.body.url).pathname);
     return String(page.headers.get("set-cookie")).split(";")[0] ?? "";
@@ -47,7 +47,7 @@ describe.each(engines())("revoking on $name", (engine) => {
       const mika = await invite(owner, "Mika");
       const mine = await invitation(mika, { person: mika.person, days: 30 });
       const read = await mika.ask<{ id: string }>("POST", "/team/api/tokens", { name: "agent" });
-      const cookie = await cookieOf(mika);
+      const cookie = await readCookie(mika);
       const ended = await owner.ask("DELETE", `/team/api/devices/${mika.device}`);
       expect(ended.body).toEqual({
         revoked: true,
@@ -103,7 +103,7 @@ describe.each(engines())("revoking on $name", (engine) => {
       const phone = await joinBy(server.node, (await invitation(eve, { person: eve.person })).link, "Eve", "phone");
       const open = await invitation(phone, { person: eve.person });
       const byOwner = await invitation(owner, { person: eve.person });
-      const cookie = await cookieOf(eve);
+      const cookie = await readCookie(eve);
       const read = await phone.ask<{ token: string }>("POST", "/team/api/tokens", { name: "agent" });
       const secret = makeSession({ id: "codex:eves-own", texts: ["a private question"], replies: [[81, 7]] });
       const shared = makeSession({ id: "codex:eves-shared", texts: ["a shared question"] });
@@ -170,7 +170,7 @@ describe.each(engines())("revoking on $name", (engine) => {
     });
 
     it("a browser makes nothing that outlives its cookie", async () => {
-      const cookie = await cookieOf(owner);
+      const cookie = await readCookie(owner);
       expect((await ask(server.node, "GET", "/team/api/me", { cookie })).body).toMatchObject({
         scopes: expect.arrayContaining(["own"]),
       });

@@ -1,8 +1,8 @@
 /** A value of every rule, planted wherever a session has text. */
 import { builtinRules, createScanner } from "../../plugins/security/secrets/engine.ts";
-import { matchersOf } from "../../plugins/security/secrets/rules/rules.ts";
+import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import type { Row } from "../security/_kernel.ts";
-import { createRandom, sampleOf } from "../security/_samples.ts";
+import { createRandom, toSample } from "../security/_samples.ts";
 
 export interface Planted {
   /** A line that shows it. */
@@ -19,9 +19,9 @@ export function plant(seed: number): Planted[] {
   const scanner = createScanner(builtinRules());
   const planted: Planted[] = [];
   for (const { id } of builtinRules())
-    for (const { row } of matchersOf(id)) {
+    for (const { row } of toMatchers(id)) {
       if (row.files || row.kind === "near" || row.kind === "file") continue;
-      const value = sampleOf(row.shape, random);
+      const value = toSample(row.shape, random);
       if (value.length < 8 || /[\s"'`\\]/.test(value)) continue;
       // Where a row marks the secret, what is before it may be read: a host, a path.
       const secret = row.shape.includes("<") ? value.slice(value.length >> 1).replace(/^.*[=:/\\]/, "") : value;

@@ -20,7 +20,7 @@ async function folder(name: string): Promise<string> {
 }
 
 /** A read token by the command line: shown once, with what an MCP client needs; listed; ended. */
-async function tokensOf(url: string, laptop: string): Promise<void> {
+async function readTokens(url: string, laptop: string): Promise<void> {
   const made = await runCommand(["team", "token", "--days", "30", "--name", "my agent"], laptop);
   const token = made.stdout.trim();
   expect([made.code, token]).toEqual([0, expect.stringMatching(/^[\w-]{43}$/)]);
@@ -50,7 +50,7 @@ describe.each(engines())("sessarc team serve on $name", (engine) => {
     expect(link).toMatch(new RegExp(`^${first.url.replace(/\/$/, "")}/join#`));
     const joined = await runCommand(["team", "join", link ?? "", "--name", "Olga"], laptop);
     expect([joined.code, joined.stderr]).toEqual([0, expect.not.stringContaining("Error")]);
-    await tokensOf(first.url, laptop);
+    await readTokens(first.url, laptop);
     const metrics = await (await fetch(new URL("/metrics", first.url))).text();
     expect(metrics).toContain('sessarc_team_requests_total{status="2xx"}');
     expect(

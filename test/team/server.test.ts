@@ -37,7 +37,7 @@ describe.each(engines())("a team server on $name", (engine) => {
     expect(status, JSON.stringify(body)).toBe(200);
     return body.sessions;
   };
-  const outputOf = (sessions: Listed["sessions"]) =>
+  const toOutput = (sessions: Listed["sessions"]) =>
     sessions.reduce((sum, { usage }) => sum + Object.values(usage).reduce((part, { output }) => part + output, 0), 0);
 
   it("answers health, readiness and metrics", async () => {
@@ -170,7 +170,7 @@ describe.each(engines())("a team server on $name", (engine) => {
         ],
       });
       expect((await member.push(copy)).status).toBe(200);
-      expect(outputOf(await listed(owner))).toBe(47);
+      expect(toOutput(await listed(owner))).toBe(47);
       const usage = await owner.ask<{ totals: { usage: Record<string, { output: number }> } }>(
         "GET",
         "/api/usage?days=3650",
@@ -209,7 +209,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect((await owner.push(longer)).body).toMatchObject({ outcome: "imported" });
       const found = await member.ask("GET", "/api/search?q=zoo");
       expect(JSON.stringify(found.body)).toContain("Move it to the");
-      expect(outputOf(await listed(owner))).toBe(52);
+      expect(toOutput(await listed(owner))).toBe(52);
     });
 
     it("names the sessions that a push or a withdrawal changed, so that others read those again and no more", async () => {
@@ -296,7 +296,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       }>("GET", "/api/team/usage?by=person");
       expect(usage.status, JSON.stringify(usage.body)).toBe(200);
       const total = usage.body.rows.reduce((sum, { tokens }) => sum + tokens.output, 0);
-      expect(total).toBe(outputOf(await listed(owner)));
+      expect(total).toBe(toOutput(await listed(owner)));
       expect(usage.body.rows.every(({ cost }) => cost.microdollars > 0)).toBe(true);
       const machines = await owner.ask<{ rows: { key: string }[] }>(
         "GET",
@@ -341,7 +341,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       await member.push(one);
       expect(await server.transcripts(`codex:${member.machine}~w1`)).toBe(2);
       await owner.push(copy);
-      const before = outputOf(await listed(owner));
+      const before = toOutput(await listed(owner));
       const answer = await member.ask<{
         removed: { id: string; digest: string }[];
         receipt: string;
@@ -360,7 +360,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       expect((await owner.ask("GET", `/api/sessions/${encodeURIComponent(id)}`)).status).toBe(404);
       expect(JSON.stringify((await owner.ask("GET", "/api/search?q=quokka")).body)).not.toContain("embarrassing");
       // The copy counts the reply that both had.
-      expect(outputOf(await listed(owner))).toBe(before - 1);
+      expect(toOutput(await listed(owner))).toBe(before - 1);
       expect(await server.everywhere(id)).toEqual(["team_change", "team_withdrawn", "tombstone"]);
       for (const sha256 of one.chunks.keys()) expect(await server.blob(sha256)).toBe(false);
       expect(await server.transcripts(id)).toBe(0);
@@ -370,7 +370,7 @@ describe.each(engines())("a team server on $name", (engine) => {
       const have = { sessions: [{ id: "codex:w1", digest: one.digest }] };
       expect((await member.ask("POST", "/team/api/have", have)).body).toEqual({ missing: [], withdrawn: ["codex:w1"] });
       expect((await member.push(one, member.team, { again: true })).body).toMatchObject({ outcome: "imported" });
-      expect(outputOf(await listed(owner))).toBe(before);
+      expect(toOutput(await listed(owner))).toBe(before);
     });
 
     it("lets a person withdraw what a lost machine of theirs pushed, and no other person", async () => {

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const read = (name: string) => readFileSync(new URL(`../../docs/team/${name}`, import.meta.url), "utf8");
 
 /** `Name=value` lines of a section, the last of each name. */
-function sectionOf(unit: string, section: string): Record<string, string> {
+function toSection(unit: string, section: string): Record<string, string> {
   const [, text = ""] = unit.split(`[${section}]`);
   const [own = ""] = text.split(/^\[/m);
   return Object.fromEntries(
@@ -81,7 +81,7 @@ describe.skipIf(!binaries())("the files of docs/team", () => {
     onTestFinished(cluster.stop);
     const state = await makeTempDir();
     const unit = read("sessarc-team.service");
-    const service = sectionOf(unit, "Service");
+    const service = toSection(unit, "Service");
     const known = new Set(["Unit", "Service", "Install"]);
     expect([...unit.matchAll(/^\[(.*)\]$/gm)].filter(([, name = ""]) => !known.has(name))).toEqual([]);
     expect(service).toMatchObject({ StateDirectory: "sessarc-team", DynamicUser: "yes", Restart: "on-failure" });

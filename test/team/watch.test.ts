@@ -69,7 +69,7 @@ function write(home: string, name: string, from: number, to = from): void {
 const ONE = "aaaaaaaa-0000-4000-8000-000000000001";
 const TWO = "aaaaaaaa-0000-4000-8000-000000000002";
 const THREE = "aaaaaaaa-0000-4000-8000-000000000003";
-const idOf = (name: string) => `claude-code:${name}`;
+const toId = (name: string) => `claude-code:${name}`;
 
 /** A machine with one session that has joined and chosen its project. */
 async function ready(): Promise<{ home: string; server: WireServer }> {
@@ -86,7 +86,7 @@ it("a server that is gone is reported once, asked after longer and longer pauses
   const { home, server } = await ready();
   const watch = watching(home);
   await resting();
-  expect([...server.sessions.keys()]).toEqual([idOf(ONE)]);
+  expect([...server.sessions.keys()]).toEqual([toId(ONE)]);
   expect(watch.stdout()).toContain("1 session pushed");
   await nextRound();
   expect(count(watch.stdout(), " pushed to "), "nothing changed: nothing is said").toBe(1);
@@ -99,7 +99,7 @@ it("a server that is gone is reported once, asked after longer and longer pauses
 
   await server.start(Number(new URL(server.address).port));
   await nextRound();
-  expect([...server.sessions.keys()].sort()).toEqual([idOf(ONE), idOf(TWO)]);
+  expect([...server.sessions.keys()].sort()).toEqual([toId(ONE), toId(TWO)]);
   expect(count(watch.stderr(), "Pushing works again")).toBe(1);
   expect(pauses.at(-1)).toBe(60_000);
   expect(await watch.stop()).toBe(130);
@@ -122,7 +122,7 @@ it("an import that fails is reported once and does not end the watch", async () 
   expect(count(watch.stderr(), "It is tried again")).toBe(1);
   await rm(broken);
   await nextRound();
-  expect([...server.sessions.keys()].sort()).toEqual([idOf(ONE), idOf(TWO)]);
+  expect([...server.sessions.keys()].sort()).toEqual([toId(ONE), toId(TWO)]);
   expect(await watch.stop()).toBe(130);
 });
 
@@ -134,12 +134,12 @@ it("the service may end and start during a watch, and other commands use the arc
   await first.stop();
   write(home, TWO, 2);
   await nextRound();
-  expect(server.sessions.has(idOf(TWO))).toBe(true);
+  expect(server.sessions.has(toId(TWO))).toBe(true);
   expect(await runCommand(["sessions", "--json"], home)).toMatchObject({ code: 0 });
   const second = await serveHere(["--no-open"], home);
   write(home, THREE, 3);
   await nextRound();
-  expect(server.sessions.has(idOf(THREE))).toBe(true);
+  expect(server.sessions.has(toId(THREE))).toBe(true);
   expect(count(watch.stderr(), "It is tried again")).toBe(0);
   await second.stop();
   expect(await watch.stop()).toBe(130);
@@ -160,7 +160,7 @@ it("a watch that is ended in the middle of a session goes on there when it is st
   const from = server.received.length;
   const again = watching(home);
   await resting();
-  expect([...server.sessions.keys()].sort()).toEqual([idOf(ONE), idOf(TWO)]);
+  expect([...server.sessions.keys()].sort()).toEqual([toId(ONE), toId(TWO)]);
   expect([...server.imports.values()].every((times) => times === 1)).toBe(true);
   const twice = server.received.slice(from).filter(({ method, path }) => method === "PUT" && there.has(path.slice(7)));
   expect(twice).toEqual([]);
@@ -207,7 +207,7 @@ it("in the background a server that is gone, or a session that is refused, is re
   };
 
   await send("PATCH", "/settings", { "team.push": "background" });
-  await expect.poll(() => server.sessions.has(idOf(ONE))).toBe(true);
+  await expect.poll(() => server.sessions.has(toId(ONE))).toBe(true);
 
   // Refused for one session.
   server.trouble = ({ path }) => (path === "/sessions" ? { status: 422, code: "TEAM_MANIFEST_INVALID" } : undefined);
@@ -215,14 +215,14 @@ it("in the background a server that is gone, or a session that is refused, is re
   await expect.poll(() => server.received.filter(({ path }) => path === "/sessions").length).toBeGreaterThan(3);
   expect(about("TEAM_MANIFEST_INVALID")).toBe(1);
   server.trouble = () => undefined;
-  await expect.poll(() => server.imports.get(idOf(ONE))).toBe(2);
+  await expect.poll(() => server.imports.get(toId(ONE))).toBe(2);
 
   await server.stop();
   await change(3);
   await expect.poll(async () => (await status()).servers[0]?.problem?.code).toBe("TEAM_UNREACHABLE");
   await change(4);
   await server.start(Number(new URL(server.address).port));
-  await expect.poll(() => server.imports.get(idOf(ONE))).toBe(3);
+  await expect.poll(() => server.imports.get(toId(ONE))).toBe(3);
   await expect.poll(async () => (await status()).servers[0]?.problem).toBe(null);
   expect(about("does not answer")).toBe(1);
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import type { Manifest } from "../../plugins/team/index.ts";
-import { digestOf } from "../../plugins/team/manifest.ts";
+import { toDigest } from "../../plugins/team/manifest.ts";
 
 const SIGNING = generateKeyPairSync("ed25519");
 
@@ -156,7 +156,7 @@ export class WireServer {
     if (this.withdrawn.has(id) && !again) return [410, { code: "TEAM_WITHDRAWN", message: "no" }];
     const missing = [...events, ...earlier.flat(), ...replies, ...raw].filter((one) => !this.blobs.has(one));
     if (missing.length > 0) return [409, { code: "TEAM_BLOBS_MISSING", message: missing.join() }];
-    const digest = digestOf(manifest);
+    const digest = toDigest(manifest);
     const known = this.sessions.get(id);
     if (known?.digest === digest && known.space === space) return [200, { id, digest, outcome: "unchanged" }];
     this.withdrawn.delete(id);

@@ -1,6 +1,6 @@
 /** The server's words of a session: a text is in no session whose words do not match its patterns. */
 import { describe, expect, it } from "vitest";
-import { patternsOf, wordsOf } from "../../plugins/team/database/words.ts";
+import { findPatterns, toWords } from "../../plugins/team/database/words.ts";
 
 const TEXTS = [
   "The tide of src/app.ts came in; const MAX_TIDES = 12",
@@ -14,23 +14,23 @@ const matches = (words: string, pattern: string) => words.includes(pattern.slice
 
 describe("words of a text", () => {
   it.each(TEXTS)("find each part of %s, in whatever case", (text) => {
-    const words = wordsOf(text).join(" ");
+    const words = toWords(text).join(" ");
     for (let from = 0; from < text.length; from++)
       for (let to = from + 1; to <= text.length; to++) {
         const part = text.slice(from, to);
         for (const asked of [part, part.toLowerCase().length === part.length ? part.toLowerCase() : part])
-          for (const pattern of patternsOf([asked]) ?? []) expect(matches(words, pattern), asked).toBe(true);
+          for (const pattern of findPatterns([asked]) ?? []) expect(matches(words, pattern), asked).toBe(true);
       }
   });
 
   it("rule out a session without one of them", () => {
-    const words = wordsOf(TEXTS[0] ?? "").join(" ");
-    expect(patternsOf(["zyzzogeton"])?.every((pattern) => matches(words, pattern))).toBe(false);
-    expect(patternsOf(["潮汐"])?.every((pattern) => matches(words, pattern))).toBe(false);
+    const words = toWords(TEXTS[0] ?? "").join(" ");
+    expect(findPatterns(["zyzzogeton"])?.every((pattern) => matches(words, pattern))).toBe(false);
+    expect(findPatterns(["潮汐"])?.every((pattern) => matches(words, pattern))).toBe(false);
   });
 
   it("cannot say anything of a question without three letters in a row", () => {
-    expect(patternsOf(["ab", "!"])).toBeUndefined();
-    expect(patternsOf([])).toBeUndefined();
+    expect(findPatterns(["ab", "!"])).toBeUndefined();
+    expect(findPatterns([])).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import type { InsightsReport } from "../../plugins/insights/index.ts";
-import { bucketsOf } from "../../ui/state/insights.ts";
+import { toBuckets } from "../../ui/state/insights.ts";
 import { describeUi, type Stage, useStage, visit } from "./browser.ts";
 import { writeStory } from "./stories.ts";
 
@@ -180,7 +180,7 @@ describeUi("dashboard: Home", () => {
 
 it("folds days to weeks and months, without a gap", () => {
   const figure = (day: string) => ({ day });
-  const days = bucketsOf([figure("2026-11-01"), figure("2026-11-05")], "2026-11-06");
+  const days = toBuckets([figure("2026-11-01"), figure("2026-11-05")], "2026-11-06");
   expect(days.unit).toBe("day");
   expect(days.buckets.map((one) => [one.key, one.days.length])).toEqual([
     ["2026-11-01", 1],
@@ -190,13 +190,13 @@ it("folds days to weeks and months, without a gap", () => {
     ["2026-11-05", 1],
     ["2026-11-06", 0],
   ]);
-  const weeks = bucketsOf([figure("2026-01-01"), figure("2026-01-05")], "2026-06-01");
+  const weeks = toBuckets([figure("2026-01-01"), figure("2026-01-05")], "2026-06-01");
   expect([weeks.unit, weeks.buckets[0], weeks.buckets[1]]).toEqual([
     "week",
     { key: "2026-01-01", from: "2026-01-01", to: "2026-01-04", days: [figure("2026-01-01")] },
     { key: "2026-01-05", from: "2026-01-05", to: "2026-01-11", days: [figure("2026-01-05")] },
   ]);
-  const months = bucketsOf([figure("2023-12-31")], "2026-01-15");
+  const months = toBuckets([figure("2023-12-31")], "2026-01-15");
   expect([months.unit, months.buckets.length, months.buckets.at(-1)]).toEqual([
     "month",
     26,

@@ -15,7 +15,7 @@ const GEMINI = JSON.stringify({ mcpServers: { board: { httpUrl: "https://theirs.
 const CLAUDE = JSON.stringify({
   mcpServers: { sessarc: { type: "http", url: "http://127.0.0.1:1/mcp?client=claude-code" } },
 });
-const configOf = (stage: Stage) => join(stage.home, ".cursor/mcp.json");
+const toConfig = (stage: Stage) => join(stage.home, ".cursor/mcp.json");
 
 describeUi("dashboard: hub", () => {
   const get = useStage({
@@ -185,21 +185,21 @@ describeUi("dashboard: hub", () => {
     const plan = page.getByRole("region", { name: "Show what will be written" });
     await plan.getByText("mcpServers").or(plan.getByText("sessarc")).first().waitFor();
     expect(await page.content()).not.toContain("abcdefghijklmnop");
-    expect(await readFile(configOf(stage), "utf8")).toBe(CONFIG);
+    expect(await readFile(toConfig(stage), "utf8")).toBe(CONFIG);
     await plan.getByRole("button", { name: "Apply" }).click();
     await page.getByText("1 service taken over").waitFor();
-    const taken = await readFile(configOf(stage), "utf8");
+    const taken = await readFile(toConfig(stage), "utf8");
     expect(taken).toContain("/mcp");
     expect(taken).not.toContain("NOTES_TOKEN");
     await page.getByRole("button", { name: "Undo" }).click();
-    await expect.poll(() => readFile(configOf(stage), "utf8")).toBe(CONFIG);
+    await expect.poll(() => readFile(toConfig(stage), "utf8")).toBe(CONFIG);
     await expect.poll(() => restored.count()).toBe(before + 1);
 
     // Its originals are thrown away where they are not wanted back.
     await page.getByRole("button", { name: /^Throw away: .*cursor/ }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Throw away" }).click();
     await expect.poll(() => restored.count()).toBe(before);
-    expect(await readFile(configOf(stage), "utf8")).toBe(CONFIG);
+    expect(await readFile(toConfig(stage), "utf8")).toBe(CONFIG);
 
     for (const tab of LONG ? ["services", "takeover", "calls", "log"] : ["takeover", "log"]) {
       await visit(stage, `/mcp-hub?tab=${tab}`);

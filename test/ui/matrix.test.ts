@@ -13,8 +13,8 @@ describeUi("dashboard: servers by assistants", () => {
   it("shows what differs side by side, gives one server to every assistant, and takes it from one", async () => {
     const stage = get();
     const { page } = stage;
-    const textOf = (path: string) => readFile(join(stage.home, path), "utf8");
-    const [codex, cursor] = [await textOf(".codex/config.toml"), await textOf(".cursor/mcp.json")];
+    const readText = (path: string) => readFile(join(stage.home, path), "utf8");
+    const [codex, cursor] = [await readText(".codex/config.toml"), await readText(".cursor/mcp.json")];
     await visit(stage, "/mcp-hub");
     const cell = (name: string) => page.getByRole("button", { name, exact: true });
     const sheet = page.getByRole("dialog");
@@ -36,7 +36,7 @@ describeUi("dashboard: servers by assistants", () => {
     await sheet.waitFor({ state: "detached" });
     for (const tool of ["Claude Code", "Codex", "Cursor"]) await cell(`harbour, ${tool}: Through the hub`).waitFor();
     await cell("tides, Codex: In its own file").waitFor();
-    expect(await textOf(".codex/config.toml")).not.toBe(codex);
+    expect(await readText(".codex/config.toml")).not.toBe(codex);
 
     // From one, by the keyboard.
     await cell("harbour, Cursor: Through the hub").focus();
@@ -52,10 +52,10 @@ describeUi("dashboard: servers by assistants", () => {
     await sheet.getByText("Each file is backed up").waitFor();
     await sheet.getByRole("button", { name: "Apply" }).click();
     await cell("tides, Cursor: Through the hub").waitFor();
-    expect(await textOf(".cursor/mcp.json")).not.toContain("feet");
+    expect(await readText(".cursor/mcp.json")).not.toContain("feet");
     await page.getByRole("button", { name: "Undo" }).last().click();
-    await expect.poll(() => textOf(".cursor/mcp.json")).toContain("feet");
-    expect(await textOf(".cursor/mcp.json")).not.toBe(cursor);
+    await expect.poll(() => readText(".cursor/mcp.json")).toContain("feet");
+    expect(await readText(".cursor/mcp.json")).not.toBe(cursor);
     expect(stage.problems()).toEqual([]);
   });
 

@@ -121,7 +121,7 @@ describeUi("dashboard: all sessions", () => {
       page.waitForEvent("download"),
       chosen().getByRole("button", { name: "Export" }).click(),
     ]);
-    const names = entriesOf(await buffer(await download.createReadStream()));
+    const names = toEntries(await buffer(await download.createReadStream()));
     expect(names).toEqual(["001-many-12.md", "002-many-13.md", "003-many-14.md", "004-many-15.md"]);
     for (const n of [13, 14]) await box(`Select many ${n}`).uncheck();
     await chosen().getByRole("button", { name: "Compare" }).click();
@@ -268,7 +268,7 @@ describeUi("dashboard: all sessions", () => {
 });
 
 /** Names in an archive; each content has the sum that its head says. */
-function entriesOf(zip: Buffer): string[] {
+function toEntries(zip: Buffer): string[] {
   const names: string[] = [];
   let at = 0;
   for (; zip.readUInt32LE(at) === 0x04034b50; ) {

@@ -15,7 +15,7 @@ import { sound } from "./sound.ts";
 
 describeUi("dashboard: settings of the service", () => {
   const get = useStage();
-  const settingOf = async (key: string) => {
+  const findSetting = async (key: string) => {
     const answer = (await (await get().served.kernel.fetch("/api/settings")).json()) as SettingsAnswer;
     return answer.settings.find((one) => one.key === key)?.value;
   };
@@ -26,17 +26,17 @@ describeUi("dashboard: settings of the service", () => {
     await visit(stage, "/settings/service");
     await page.getByRole("switch", { name: /Import all sessions/ }).click();
     await page.locator("#auto-import").getByText("The configuration says: off").waitFor();
-    expect(await settingOf("autoImport")).toBe(true);
+    expect(await findSetting("autoImport")).toBe(true);
     await page.getByRole("button", { name: "Undo" }).first().click();
-    await expect.poll(() => settingOf("autoImport")).toBe(false);
+    await expect.poll(() => findSetting("autoImport")).toBe(false);
     await page.locator("#auto-import").getByText("The configuration says").waitFor({ state: "detached" });
     // By keyboard, and back by the row's own button.
     await page.getByRole("radio", { name: "Definite", exact: true }).focus();
     await page.keyboard.press("ArrowRight");
     await page.locator("#block").getByText("The configuration says: Definite").waitFor();
-    expect(await settingOf("security.block")).toBe("probable");
+    expect(await findSetting("security.block")).toBe("probable");
     await page.locator("#block").getByRole("button", { name: "Back to the configuration" }).click();
-    await expect.poll(() => settingOf("security.block")).toBe("definite");
+    await expect.poll(() => findSetting("security.block")).toBe("definite");
     await sound(stage, "settings, service");
     expect(stage.problems()).toEqual([]);
   });
@@ -58,14 +58,14 @@ describeUi("dashboard: settings of the service", () => {
     await page.getByRole("button", { name: "Send feedback on" }).click();
     const dialog = page.getByRole("dialog", { name: "Send feedback to relay.example.test?" });
     await dialog.getByText("Its preview shows every byte").waitFor();
-    expect(await settingOf("feedback.relay")).toBe("");
+    expect(await findSetting("feedback.relay")).toBe("");
     await dialog.getByRole("button", { name: "Send feedback on" }).click();
     await page.getByText("https://relay.example.test/in", { exact: true }).waitFor();
     // The token is kept and never shown again.
     expect(await page.content()).not.toContain("token=mine");
     await page.getByRole("button", { name: "Stop sending" }).click();
     await field.waitFor();
-    expect(await settingOf("feedback.relay")).toBe("");
+    expect(await findSetting("feedback.relay")).toBe("");
   });
 
   it("sends token counts to a collector once its address is confirmed, says what came of it, and stops", async () => {
@@ -87,7 +87,7 @@ describeUi("dashboard: settings of the service", () => {
     await page.getByRole("button", { name: "Send token counts" }).click();
     const dialog = page.getByRole("dialog", { name: `Send token counts to 127.0.0.1:${port}?` });
     await dialog.getByText("no content is sent").waitFor();
-    expect([posts, await settingOf("metrics.otlp")]).toEqual([[], ""]);
+    expect([posts, await findSetting("metrics.otlp")]).toEqual([[], ""]);
     await dialog.getByRole("button", { name: "Send token counts" }).click();
     await page.locator("#otlp").getByText("The last attempt failed").waitFor();
     await page.locator("#otlp").getByText(address, { exact: true }).waitFor();
@@ -99,7 +99,7 @@ describeUi("dashboard: settings of the service", () => {
     await visit(stage, "/settings/service");
     await page.getByRole("button", { name: "Stop sending counts" }).click();
     await field.waitFor();
-    expect(await settingOf("metrics.otlp")).toBe("");
+    expect(await findSetting("metrics.otlp")).toBe("");
     status = 200;
     await field.fill(address);
     await page.getByRole("button", { name: "Send token counts" }).click();

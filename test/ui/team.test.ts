@@ -133,7 +133,7 @@ describeUi("a team's dashboard", () => {
     });
     people.push(eve);
     await eve.t.send("POST", "/api/team/tokens", { name: "Eve's agent" });
-    const idOf = async (name: string) =>
+    const findId = async (name: string) =>
       (await get<{ people: { id: string; name: string }[] }>("/team/api/people")).people.find(
         (one) => one.name === name,
       )?.id;
@@ -167,7 +167,7 @@ describeUi("a team's dashboard", () => {
     await dialog.getByLabel("New reader").selectOption({ label: "Mika" });
     // Ids: a shell would obey the name.
     expect(await dialog.locator("code").innerText()).toBe(
-      `sessarc team remove ${await idOf("Eve; rm -rf ~")} --give ${await idOf("Mika")}`,
+      `sessarc team remove ${await findId("Eve; rm -rf ~")} --give ${await findId("Mika")}`,
     );
     expect(await confirm.count()).toBe(0);
     for (const width of [1280, 360]) {
@@ -187,7 +187,7 @@ describeUi("a team's dashboard", () => {
     await dialog.waitFor({ state: "detached" });
     await expect.poll(() => row("Eve; rm -rf ~").count()).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
-    expect(await idOf("Eve; rm -rf ~")).toBeUndefined();
+    expect(await findId("Eve; rm -rf ~")).toBeUndefined();
     expect(problems).toEqual([]);
 
     await remove("Olga").click();
@@ -203,17 +203,17 @@ describeUi("a team's dashboard", () => {
 
   it("shows what commits cost and who wrote each line, from the server's mirror; says whose sessions count", async () => {
     const all = await get<{ id: string; name: string }[]>("/api/projects?git=0");
-    const idOf = (name: string) => all.find((one) => one.name === name)?.id ?? "";
-    await visit(`/projects/${idOf("tidepool")}?tab=changes`);
+    const findId = (name: string) => all.find((one) => one.name === name)?.id ?? "";
+    await visit(`/projects/${findId("tidepool")}?tab=changes`);
     await page.getByText("Only sessions that you may read are counted").waitFor();
     await page.locator("tbody tr button").first().click();
     await page.getByRole("heading", { name: "Changed files" }).waitFor();
-    const { file, line } = await writtenLine(idOf("tidepool"));
-    await visit(`/projects/${idOf("tidepool")}?${new URLSearchParams({ tab: "code", file, line })}`);
+    const { file, line } = await writtenLine(findId("tidepool"));
+    await visit(`/projects/${findId("tidepool")}?${new URLSearchParams({ tab: "code", file, line })}`);
     await page.getByRole("heading", { name: "What was asked" }).waitFor();
     expect(problems).toEqual([]);
     // A folder without a repository has no first commit.
-    await visit(`/projects/${idOf(OTHER)}`);
+    await visit(`/projects/${findId(OTHER)}`);
     expect(await page.getByRole("tab", { name: "Changes" }).count()).toBe(0);
   });
 
@@ -269,7 +269,7 @@ describeUi("a team's dashboard", () => {
   const pressed = new Set<string>();
   const CONTROLS = "button:enabled, summary, [role=radio], [role=menuitem], [role=option], input[type=checkbox]";
 
-  const namesOf = () =>
+  const readNames = () =>
     page.locator(CONTROLS).evaluateAll((all) =>
       all.map((one) => {
         if (!one.checkVisibility()) return "";
@@ -282,7 +282,7 @@ describeUi("a team's dashboard", () => {
       }),
     );
   const press = async (name: string) => {
-    const at = (await namesOf()).indexOf(name);
+    const at = (await readNames()).indexOf(name);
     if (at < 0) return false;
     pressed.add(name);
     const control = page.locator(CONTROLS).nth(at);
@@ -294,11 +294,11 @@ describeUi("a team's dashboard", () => {
 
   async function pressAll(screen: string): Promise<void> {
     await visit(screen);
-    const first = await namesOf();
+    const first = await readNames();
     for (const name of new Set(first)) {
       if (name === "" || pressed.has(name) || !(await press(name))) continue;
       // What a press opens: a menu, a dialog, more of the screen.
-      for (const inner of new Set(await namesOf())) {
+      for (const inner of new Set(await readNames())) {
         if (first.includes(inner) || pressed.has(inner)) continue;
         if (!(await press(inner))) {
           await visit(screen);

@@ -4,14 +4,14 @@ import { createScale, type Tick } from "../../ui/components/session/timeline-sca
 
 const MINUTE = 60_000;
 const START = new Date(2026, 10, 3, 10, 17, 30).getTime();
-const scaleOf = (times: readonly number[], byTime = true) =>
+const toScale = (times: readonly number[], byTime = true) =>
   createScale({ times: [...times], total: times.length }, byTime);
 const clock = (tick: Tick | undefined) =>
   tick && "time" in tick ? new Date(tick.time).toTimeString().slice(0, 8) : undefined;
 
 describe("ticks of the timeline", () => {
   it("are the beginning and round times", () => {
-    const scale = scaleOf(Array.from({ length: 13 }, (_, i) => START + i * MINUTE));
+    const scale = toScale(Array.from({ length: 13 }, (_, i) => START + i * MINUTE));
     expect(scale.ticks(0, 1, 1 / 6).map(clock)).toEqual([
       "10:17:30",
       "10:20:00",
@@ -26,7 +26,7 @@ describe("ticks of the timeline", () => {
 
   it("start again after a pause, at the time of the next message", () => {
     const later = START + 3 * 60 * MINUTE + 7 * MINUTE;
-    const scale = scaleOf([START, START + 4 * MINUTE, later, later + 4 * MINUTE]);
+    const scale = toScale([START, START + 4 * MINUTE, later, later + 4 * MINUTE]);
     expect(scale.breaks).toHaveLength(1);
     const ticks = scale.ticks(0, 1, 0.1);
     expect(ticks.map(clock)).toContain("13:24:30");
@@ -41,7 +41,7 @@ describe("ticks of the timeline", () => {
       [0.2, 0.3, 0.01],
       [0.5, 0.501, 0.0001],
     ] as const) {
-      const places = scaleOf(times)
+      const places = toScale(times)
         .ticks(from, to, least)
         .map(({ place }) => place);
       for (const [i, place] of places.entries())
@@ -50,17 +50,17 @@ describe("ticks of the timeline", () => {
   });
 
   it("are round numbers where messages are spaced by number, or have no time", () => {
-    const numbers = (scale: ReturnType<typeof scaleOf>) =>
+    const numbers = (scale: ReturnType<typeof toScale>) =>
       scale.ticks(0, 1, 0.15).map((tick) => ("seq" in tick ? tick.seq : undefined));
     expect(
       numbers(
-        scaleOf(
+        toScale(
           Array.from({ length: 101 }, (_, i) => START + i),
           false,
         ),
       ),
     ).toEqual([0, 20, 40, 60, 80, 100]);
-    expect(numbers(scaleOf(Array.from({ length: 101 }, () => Number.NaN)))).toEqual([0, 20, 40, 60, 80, 100]);
-    expect(numbers(scaleOf([START]))).toEqual([0]);
+    expect(numbers(toScale(Array.from({ length: 101 }, () => Number.NaN)))).toEqual([0, 20, 40, 60, 80, 100]);
+    expect(numbers(toScale([START]))).toEqual([0]);
   });
 });

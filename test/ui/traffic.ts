@@ -50,7 +50,7 @@ export const read = (page: Page): Promise<boolean> =>
 export async function watchTraffic(context: BrowserContext): Promise<void> {
   await context.addInitScript(countReading);
   context.on("page", (page) => {
-    const { open, waiting } = trafficOf(page);
+    const { open, waiting } = toTraffic(page);
     // A stream of events is open as long as the page.
     page.on("request", (request) => request.resourceType() !== "eventsource" && open.add(request));
     const end = (request: Request) => {
@@ -62,7 +62,7 @@ export async function watchTraffic(context: BrowserContext): Promise<void> {
   });
 }
 
-function trafficOf(page: Page): Traffic {
+function toTraffic(page: Page): Traffic {
   const known = traffic.get(page) ?? { open: new Set(), waiting: new Set() };
   traffic.set(page, known);
   return known;
@@ -70,7 +70,7 @@ function trafficOf(page: Page): Traffic {
 
 /** True when the page was waiting for something; resolves when it is not any more. Throws after `limitMs`. */
 export async function answered(page: Page, limitMs: number): Promise<boolean> {
-  const { open, waiting } = trafficOf(page);
+  const { open, waiting } = toTraffic(page);
   if (open.size === 0) return false;
   await new Promise<void>((resolve, reject) => {
     const limit = setTimeout(() => done(new Error(`No answer: ${[...open].map((one) => one.url())}`)), limitMs);

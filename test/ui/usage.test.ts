@@ -2,7 +2,7 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { modelWords } from "../../ui/model-names.ts";
-import { averageOf, periodOf, periods } from "../../ui/state/periods.ts";
+import { averageOf, periods, toPeriod } from "../../ui/state/periods.ts";
 import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: usage", () => {
@@ -74,7 +74,7 @@ describe("average of usage", () => {
   const today = "2026-11-24";
   const average = (unit: "day" | "week" | "month", values: Record<string, number>, from: string | undefined) => {
     const bars = periods(Object.keys(values), unit, { from, to: today }).map((key) => {
-      const { from, to } = periodOf(key, unit);
+      const { from, to } = toPeriod(key, unit);
       const parts = [{ name: "all", color: "", value: values[key] ?? 0 }];
       return { key, from, to, label: "", title: "", parts, running: from <= today && today <= to };
     });

@@ -11,7 +11,7 @@ async function palette(page: Page, text: string): Promise<void> {
 }
 
 /** Line 7 of a file of the sample data, and its text. */
-async function lineOf(stage: Stage, path: string, number: number): Promise<string> {
+async function readLine(stage: Stage, path: string, number: number): Promise<string> {
   const query = new URLSearchParams({ project: await projectId(stage, "tidepool"), path });
   const answer = (await (await stage.served.kernel.fetch(`/api/git/blame?${query}`)).json()) as Origins;
   return answer.lines?.[number - 1]?.text ?? "";
@@ -40,7 +40,7 @@ describeUi("dashboard: why a line exists", () => {
   it("is found from a pasted line of code, in the palette and in the search; a line that is gone names its session", async () => {
     const stage = get();
     const { page } = stage;
-    const text = await lineOf(stage, "src/routes.js", 7);
+    const text = await readLine(stage, "src/routes.js", 7);
     await visit(stage, "/");
     await palette(page, text);
     await selected(page).filter({ hasText: "src/routes.js" }).waitFor();

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { compare } from "../../ui/components/diff/compare.ts";
 import { type Item, toItems } from "../../ui/components/diff/layout.ts";
-import { toWrite, type Write, writerOf } from "../../ui/transcript/writes.ts";
+import { findWriter, toWrite, type Write } from "../../ui/transcript/writes.ts";
 import type { Message } from "../../ui/wire.ts";
 
-const hunksOf = (before: string, after: string) => compare(before, after, 3, 1_000) ?? [];
+const toHunks = (before: string, after: string) => compare(before, after, 3, 1_000) ?? [];
 const numbered = (n: number) => Array.from({ length: n }, (_, i) => `const line${i + 1} = ${i + 1};`);
 const edit = (seq: number, before: string, after: string): Write => ({ seq, edits: [{ before, after }] });
 const call = (seq: number, tool_input: Message["tool_input"]): Message => ({
@@ -43,13 +43,13 @@ describe("the message that wrote a hunk", () => {
       edit(3, "const line5 = 5;", "const fifth = compute(5);"),
       edit(7, "const line30 = 30;", "const thirtieth = compute(30);\nconst thirtyFirst = compute(31);"),
     ];
-    expect(hunksOf(text, changed).map((hunk) => writerOf(hunk, writes))).toEqual([3, 7]);
+    expect(toHunks(text, changed).map((hunk) => findWriter(hunk, writes))).toEqual([3, 7]);
   });
 
   it("is found where the edit is a part of a line", () => {
     expect(
-      hunksOf(text, text.replace("line5 = 5", "line5 = 500")).map((hunk) =>
-        writerOf(hunk, [edit(3, "= 5;", "= 500;")]),
+      toHunks(text, text.replace("line5 = 5", "line5 = 500")).map((hunk) =>
+        findWriter(hunk, [edit(3, "= 5;", "= 500;")]),
       ),
     ).toEqual([3]);
   });
@@ -57,19 +57,21 @@ describe("the message that wrote a hunk", () => {
   it("is found by what it took away, when nothing was added", () => {
     const without = old.filter((_, i) => i !== 9 && i !== 10).join("\n");
     const writes = [edit(4, "const line9 = 9;\nconst line10 = 10;\nconst line11 = 11;\n", "const line9 = 9;\n")];
-    expect(hunksOf(text, without).map((hunk) => writerOf(hunk, writes))).toEqual([4]);
+    expect(toHunks(text, without).map((hunk) => findWriter(hunk, writes))).toEqual([4]);
   });
 
   it("is not named when two may have written it, when it says too little, or when an edit only quotes it", () => {
-    const [first] = hunksOf(text, changed);
+    const [first] = toHunks(text, changed);
     if (!first) throw new Error("no hunk");
     const same = edit(3, "const line5 = 5;", "const fifth = compute(5);");
-    expect(writerOf(first, [same, { ...same, seq: 9 }])).toBeUndefined();
-    expect(writerOf(first, [])).toBeUndefined();
-    expect(writerOf(first, [edit(3, "const fifth = compute(5);\nx", "const fifth = compute(5);\ny")])).toBeUndefined();
-    const [brace] = hunksOf("a\nb\n", "a\n}\nb\n");
+    expect(findWriter(first, [same, { ...same, seq: 9 }])).toBeUndefined();
+    expect(findWriter(first, [])).toBeUndefined();
+    expect(
+      findWriter(first, [edit(3, "const fifth = compute(5);\nx", "const fifth = compute(5);\ny")]),
+    ).toBeUndefined();
+    const [brace] = toHunks("a\nb\n", "a\n}\nb\n");
     if (!brace) throw new Error("no hunk");
-    expect(writerOf(brace, [edit(3, "a\n", "a\n}\n")])).toBeUndefined();
+    expect(findWriter(brace, [edit(3, "a\n", "a\n}\n")])).toBeUndefined();
   });
 
   it("is not named when two edits share one hunk", () => {
@@ -80,13 +82,13 @@ describe("the message that wrote a hunk", () => {
       edit(3, "const line5 = 5;", "const fifth = compute(5);"),
       edit(4, "const line7 = 7;", "const seventh = compute(7);"),
     ];
-    expect(hunksOf(text, both).map((hunk) => writerOf(hunk, writes))).toEqual([undefined]);
+    expect(toHunks(text, both).map((hunk) => findWriter(hunk, writes))).toEqual([undefined]);
   });
 
   it("reads patches of the file, as an argument and on the command line, and leaves other files' alone", () => {
     const patch = (path: string) =>
       `*** Begin Patch\n*** Update File: ${path}\n@@\n const line4 = 4;\n-const line5 = 5;\n+const fifth = compute(5);\n const line6 = 6;\n*** End Patch`;
-    const [first] = hunksOf(text, changed);
+    const [first] = toHunks(text, changed);
     if (!first) throw new Error("no hunk");
     const isFile = (path: string) => path === "src/a.ts";
     const ways: Message["tool_input"][] = [
@@ -96,23 +98,23 @@ describe("the message that wrote a hunk", () => {
     ];
     for (const way of ways) {
       const write = toWrite(call(5, way), isFile);
-      expect(write && writerOf(first, [write])).toBe(5);
+      expect(write && findWriter(first, [write])).toBe(5);
     }
     expect(toWrite(call(5, { input: patch("src/b.ts") }), isFile)).toBeUndefined();
   });
 
   it("names the write that made a new file, unless another wrote the same", () => {
-    const [hunk] = hunksOf("", `${text}\n`);
+    const [hunk] = toHunks("", `${text}\n`);
     const write = toWrite(call(2, { file_path: "a.ts", content: `${text}\n` }), () => true);
     if (!hunk || !write) throw new Error("no hunk");
-    expect(writerOf(hunk, [write])).toBe(2);
-    expect(writerOf(hunk, [write, { ...write, seq: 8 }])).toBeUndefined();
+    expect(findWriter(hunk, [write])).toBe(2);
+    expect(findWriter(hunk, [write, { ...write, seq: 8 }])).toBeUndefined();
   });
 });
 
 describe("what is in a diff", () => {
   const after = numbered(60).map((line, i) => (i === 9 || i === 39 ? `${line} // changed` : line));
-  const hunks = hunksOf(numbered(60).join("\n"), after.join("\n"));
+  const hunks = toHunks(numbered(60).join("\n"), after.join("\n"));
   const layout = { split: false, bare: false, after, closed: new Set<number>(), opened: new Set<number>() };
   const outline = (items: Item[]) =>
     items

@@ -26,9 +26,9 @@ export function licenses(service: string): Plugin {
         if (file.type === "asset") files.push(...file.originalFileNames);
         else files.push(...file.moduleIds.filter((id) => (file.modules[id]?.renderedLength ?? 0) > 0));
       }
-      const roots = new Set(files.flatMap(rootOf));
+      const roots = new Set(files.flatMap(toRoot));
       for (const name of Object.keys(WITHOUT_TRACE)) roots.add(dirname(require.resolve(`${name}/package.json`)));
-      const notices = [...roots].map(noticeOf).sort();
+      const notices = [...roots].map(toNotice).sort();
       if (existsSync(service)) notices.push(...readFileSync(service, "utf8").split(LINE));
       this.emitFile({ type: "asset", fileName: "licenses.txt", source: together(notices).join(LINE) });
     },
@@ -52,14 +52,14 @@ function together(notices: readonly string[]): string[] {
 }
 
 /** Folder of the package a file belongs to. Assets are named from the folder of the page. */
-function rootOf(file: string): string[] {
+function toRoot(file: string): string[] {
   const found = /^(.*\/)?(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file.replaceAll("\\", "/").replace(/^\0/, ""));
   if (!found?.[2]) return [];
   const root = fileURLToPath(new URL(`../../${found[2]}`, import.meta.url));
   return existsSync(join(root, "package.json")) ? [root] : [];
 }
 
-function noticeOf(root: string): string {
+function toNotice(root: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
     string,
     string

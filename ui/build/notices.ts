@@ -23,14 +23,14 @@ export function collectNotices() {
         path,
         all
           .sort()
-          .map(noticeOf)
+          .map(toNotice)
           .join(`\n${"-".repeat(80)}\n\n`),
       );
     },
   };
 }
 
-function noticeOf(root: string): string {
+function toNotice(root: string): string {
   const { name, version, license } = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as Record<string, string>;
   const file = readdirSync(root).find((entry) => /^licen[cs]e/i.test(entry));
   return `${name} ${version} (${license})\n\n${file ? readFileSync(`${root}/${file}`, "utf8") : ""}`;

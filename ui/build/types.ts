@@ -109,7 +109,7 @@ function toSource(error: string): string[] {
   const [place = "", path = "", line, column] = PLACE.exec(error) ?? [];
   const file = generated.get(path);
   if (!file) return [error];
-  const at = offsetOf(file.made, Number(line)) + Number(column) - 1;
+  const at = computeOffset(file.made, Number(line)) + Number(column) - 1;
   for (const { generatedOffsets, sourceOffsets, lengths, generatedLengths = lengths, data } of file.mappings) {
     if (!isReported(data, error)) continue;
     for (const [i, start] of generatedOffsets.entries()) {
@@ -126,7 +126,7 @@ function isReported({ verification }: CodeInformation, error: string): boolean {
   return verification.shouldReport?.("ts", /TS(\d+)/.exec(error)?.[1]) ?? true;
 }
 
-function offsetOf(text: string, line: number): number {
+function computeOffset(text: string, line: number): number {
   let at = 0;
   for (let i = 1; i < line; i++) at = text.indexOf("\n", at) + 1;
   return at;

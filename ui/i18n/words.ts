@@ -13,7 +13,7 @@ export const wordsReady = async (): Promise<void> => {
 };
 
 /** A `t` for these words. A word that a language lacks is a type error. */
-export function wordsOf<W extends Record<string, string>>(en: W, others: Others<W>) {
+export function toWords<W extends Record<string, string>>(en: W, others: Others<W>) {
   const words = shallowRef<Record<keyof W, string>>(en);
   watch(
     language,

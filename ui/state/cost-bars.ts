@@ -2,7 +2,7 @@
 import type { Bar } from "../components/chart/BarSeries.vue";
 import { date, dayLabel, daysLabel, money } from "../format.ts";
 import { number, t } from "../i18n/index.ts";
-import { type Bucket, type BucketUnit, bucketsOf } from "./insights.ts";
+import { type Bucket, type BucketUnit, toBuckets } from "./insights.ts";
 
 interface Figure {
   day: string;
@@ -24,7 +24,7 @@ export function barsOf<T extends Figure>(
   to: string,
   parts: (days: readonly T[], unit: BucketUnit) => Part[],
 ): { unit: BucketUnit; bars: Bar[] } {
-  const { unit, buckets } = bucketsOf(days, to);
+  const { unit, buckets } = toBuckets(days, to);
   return {
     unit,
     bars: buckets.map((bucket) => ({
@@ -37,13 +37,13 @@ export function barsOf<T extends Figure>(
           ? date(`${bucket.key}T12:00`, { weekday: "short", day: "numeric", month: "short" })
           : daysLabel(bucket.from, bucket.to),
       parts: parts(bucket.days, unit).filter((part) => part.value > 0),
-      notes: notesOf(bucket.days, unit),
+      notes: toNotes(bucket.days, unit),
     })),
   };
 }
 
 /** Sessions of several days may be the same: only their messages add up. */
-function notesOf(days: readonly Figure[], unit: BucketUnit): string[] {
+function toNotes(days: readonly Figure[], unit: BucketUnit): string[] {
   const messages = t("count.messages", { n: days.reduce((sum, one) => sum + one.messages, 0) });
   if (unit !== "day") return [messages];
   return [`${t("count.sessions", { n: days[0]?.sessions ?? 0 })} · ${messages}`];

@@ -41,7 +41,7 @@ const name = (ms: number) => new Date(ms).toISOString().slice(0, 10);
  * Every day from the first to `to`, those without anything too, so that a chart's axis is time. More than 100 days are folded to weeks
  * from Monday on, more than two years to months.
  */
-export function bucketsOf<T extends { day: string }>(
+export function toBuckets<T extends { day: string }>(
   days: readonly T[],
   to: string,
 ): { unit: BucketUnit; buckets: Bucket<T>[] } {

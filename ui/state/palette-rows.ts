@@ -6,7 +6,7 @@ import { compactTime, oneLine, titleOf } from "../format.ts";
 import { dailyText } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
 import { sessionsText } from "../i18n/sessions/index.ts";
-import { synonymsOf } from "../i18n/synonyms/index.ts";
+import { toSynonyms } from "../i18n/synonyms/index.ts";
 import { whyText } from "../i18n/why/index.ts";
 import { modelWords } from "../model-names.ts";
 import { others, primary, secondary } from "../nav.ts";
@@ -68,7 +68,7 @@ const linked = (row: PaletteRow, more?: () => Omit<PaletteRow, "section">[]): Pa
 export function actionRows(): PaletteRow[] {
   const section = t("palette.actions");
   const go = (path: string, label: string, icon: string, keys?: string) =>
-    linked({ id: `go:${path}`, section, label, icon, href: path, also: synonymsOf(path), ...(keys && { keys }) });
+    linked({ id: `go:${path}`, section, label, icon, href: path, also: toSynonyms(path), ...(keys && { keys }) });
   return [
     ...pageCommands().map((one) => ({ ...one, section: t("palette.page"), icon: one.icon ?? "chevron-right" })),
     ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
@@ -108,12 +108,12 @@ export function screenRows(): PaletteRow[] {
       label: sessionsText("compareTitle"),
       icon: "file-diff",
       href: "/compare",
-      also: synonymsOf("/compare"),
+      also: toSynonyms("/compare"),
     },
-    { id: "go:/calls", label: sessionsText("callsTitle"), icon: "wrench", href: "/calls", also: synonymsOf("/calls") },
+    { id: "go:/calls", label: sessionsText("callsTitle"), icon: "wrench", href: "/calls", also: toSynonyms("/calls") },
     {
       ...{ id: "why", label: whyText("action"), hint: whyText("how"), icon: "git-commit-horizontal" },
-      ...{ href: "/search", also: synonymsOf("why"), needs: "GET /git/find" },
+      ...{ href: "/search", also: toSynonyms("why"), needs: "GET /git/find" },
     },
   ];
   return offered(rows).map((row) => linked({ section, ...row }));
@@ -148,7 +148,7 @@ const placeRow = (place: Place): PaletteRow =>
       id: `place:${place.project.id}:${nameOf(place)}`,
       section: isLine(place) ? whyText("action") : whyText("files"),
       label: nameOf(place),
-      hint: hintOf(place),
+      hint: toHint(place),
       icon: isLine(place) ? "git-commit-horizontal" : "file-text",
       href: linkOf(place),
     },
@@ -168,7 +168,7 @@ const lastChangeRow = ({ project, path, last }: Place): PaletteRow =>
     href: `/sessions/${encodeURIComponent(last.sessionId)}?m=${last.seq}`,
   });
 
-const hintOf = (place: Place): string =>
+const toHint = (place: Place): string =>
   [
     place.project.name,
     place.text === null ? "" : place.path,

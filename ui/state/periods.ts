@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const text = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** First and last day of a period; `2026-11` is a month, a Monday a week. */
-export function periodOf(key: string, unit: Unit): { from: string; to: string } {
+export function toPeriod(key: string, unit: Unit): { from: string; to: string } {
   if (unit === "day") return { from: key, to: key };
   const [year = 0, month = 1] = key.split("-").map(Number);
   if (unit === "month") return { from: `${key.slice(0, 7)}-01`, to: text(Date.UTC(year, month, 0)) };
@@ -39,7 +39,7 @@ export function periods(keys: readonly string[], unit: Unit, { from, to }: DayBo
   const all: string[] = [];
   for (let key = first; key <= last && all.length < 4_000; ) {
     all.push(key);
-    const next = Date.parse(`${periodOf(key, unit).to}T00:00:00Z`) + DAY;
+    const next = Date.parse(`${toPeriod(key, unit).to}T00:00:00Z`) + DAY;
     key = unit === "month" ? text(next).slice(0, 7) : text(next);
   }
   return all;

@@ -42,7 +42,10 @@ export function scored<T extends Ranked>(
   const chosen = readStored<Chosen>(KEY, {});
   const wanted = typed.toLowerCase().trim();
   return rows
-    .map((row) => ({ row, fit: Math.max(scoreOf(row.label.toLowerCase(), wanted), synonymScore(row.also, wanted)) }))
+    .map((row) => ({
+      row,
+      fit: Math.max(computeScore(row.label.toLowerCase(), wanted), synonymScore(row.also, wanted)),
+    }))
     .filter(({ fit }) => fit > 0)
     .map(({ row, fit }) => ({ row, score: fit + Math.min(3, weight(chosen[row.id], now)) / 4 }))
     .sort((a, b) => b.score - a.score);
@@ -56,7 +59,7 @@ function synonymScore(also: string | undefined, wanted: string): number {
 }
 
 /** 0 when it does not fit; a start beats the start of a word beats the middle beats scattered letters. */
-function scoreOf(label: string, wanted: string): number {
+function computeScore(label: string, wanted: string): number {
   if (wanted === "") return 1;
   const place = label.indexOf(wanted);
   if (place === 0) return 4;

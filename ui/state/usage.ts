@@ -2,7 +2,7 @@
 import type { Answer } from "../client.ts";
 import type { Bar } from "../components/chart/BarSeries.vue";
 import { date, dayOf, daysLabel } from "../format.ts";
-import { periodOf, type Unit } from "./periods.ts";
+import { toPeriod, type Unit } from "./periods.ts";
 import { saveBlob } from "./save.ts";
 
 export type UsageReport = Answer<"GET /usage">;
@@ -28,7 +28,7 @@ export interface Series {
 export function toBars(keys: readonly string[], unit: Unit, series: readonly Series[], now = Date.now()): Bar[] {
   const today = dayOf(now);
   return keys.map((key) => {
-    const { from, to } = periodOf(key, unit);
+    const { from, to } = toPeriod(key, unit);
     const noon = `${from}T12:00`;
     return {
       key,

@@ -17,7 +17,7 @@ function style(): void {
 }
 
 /** Ranges of `wanted` in the text below `root`, in any case; a hit may run over several elements. Linear in the text. */
-export function rangesOf(root: Node, wanted: string, most = MOST): Range[] {
+export function toRanges(root: Node, wanted: string, most = MOST): Range[] {
   const needle = wanted.toLowerCase();
   if (needle === "") return [];
   const nodes: Text[] = [];
@@ -60,7 +60,7 @@ export function mark(list: Element, wanted: string, here: Element | null): Range
   let first: Range | undefined;
   const own: Range[] = [];
   for (const row of list.querySelectorAll("article")) {
-    const found = rangesOf(row, wanted, MOST - all.length);
+    const found = toRanges(row, wanted, MOST - all.length);
     if (row !== here) all.push(...found);
     else {
       first = found[0];

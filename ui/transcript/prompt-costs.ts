@@ -16,7 +16,7 @@ export function usePromptCosts(id: string) {
     query: ({ signal }) => api("GET /sessions/:id/prompts", { params: { id }, signal }),
   });
   const bySeq = computed(
-    () => new Map((query.data.value?.prompts ?? []).map((one) => [one.seq, figuresOf(one)] as const)),
+    () => new Map((query.data.value?.prompts ?? []).map((one) => [one.seq, toFigures(one)] as const)),
   );
   return {
     /** Why there is nothing. */
@@ -27,12 +27,12 @@ export function usePromptCosts(id: string) {
     },
     rest: computed(() => {
       const { rest, missing } = query.data.value ?? {};
-      return rest && missing === null && figuresOf(rest).tokens > 0 ? figuresOf(rest) : undefined;
+      return rest && missing === null && toFigures(rest).tokens > 0 ? toFigures(rest) : undefined;
     }),
   };
 }
 
-const figuresOf = ({ tokens, cost }: Costs["rest"]): PromptFigures => ({
+const toFigures = ({ tokens, cost }: Costs["rest"]): PromptFigures => ({
   tokens: Object.values(tokens).reduce((sum, n) => sum + n, 0),
   cost,
 });

@@ -63,10 +63,10 @@ export function keepRows(rows: Row[], before: readonly Row[] = []): Row[] {
 function push(rows: Row[], transcript: Transcript, seq: number, options: RowOptions): void {
   const kind = kindAt(transcript, seq);
   const partner = transcript.partner[seq] ?? -1;
-  const call = callOf(transcript, seq);
+  const call = toCall(transcript, seq);
   // Shown with its call.
   if (call >= 0 && options.kinds.has("tool_use")) return;
-  if (kind === "tool_use" && partner >= 0 && callOf(transcript, partner) === seq) {
+  if (kind === "tool_use" && partner >= 0 && toCall(transcript, partner) === seq) {
     if (options.errorsOnly && !transcript.errors.has(partner)) return;
     if (options.kinds.has("tool_use"))
       rows.push({ key: seq, type: "message", seq, result: options.kinds.has("tool_result") ? partner : -1 });
@@ -81,7 +81,7 @@ function push(rows: Row[], transcript: Transcript, seq: number, options: RowOpti
 const BLOCK = 60;
 
 /** The call in whose row a result is shown: its own, when nothing but calls and results stands between. -1 otherwise. */
-function callOf(transcript: Transcript, result: number): number {
+function toCall(transcript: Transcript, result: number): number {
   if (kindAt(transcript, result) !== "tool_result") return -1;
   const call = transcript.partner[result] ?? -1;
   if (call < 0 || result - call > BLOCK) return -1;
@@ -112,7 +112,7 @@ function runAt(transcript: Transcript, from: number): { end: number; reads: numb
 
 /** Index of the row that shows a message, or of the nearest one that is shown. Logarithmic. */
 export function rowOf(rows: readonly Row[], of: number, transcript?: Transcript): number {
-  const call = transcript ? callOf(transcript, of) : -1;
+  const call = transcript ? toCall(transcript, of) : -1;
   const seq = call >= 0 ? call : of;
   let low = 0;
   let high = rows.length - 1;

@@ -2,7 +2,7 @@
 import { type Ref, shallowRef, watch } from "vue";
 import type { SessionContext } from "./context.ts";
 import { placeEdits } from "./place-edits.ts";
-import { readWrites, writesOf } from "./use-writes.ts";
+import { readWrites, toWrites } from "./use-writes.ts";
 
 interface FoundFile {
   /** The call. */
@@ -29,7 +29,7 @@ export function useFileBefore(
       if (!want || !times || !session.causality.value) return null;
       const { seq, committed, since, isFile } = want;
       // Commits know whole seconds.
-      const earlier = writesOf(session, isFile).filter((one) => one < seq && !((times[one] ?? 0) <= since + 1000));
+      const earlier = toWrites(session, isFile).filter((one) => one < seq && !((times[one] ?? 0) <= since + 1000));
       return { committed, isFile, earlier, key: [seq, ...earlier].join() };
     },
     async (want, before) => {

@@ -183,7 +183,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     if (asked === told && messages.some((message) => message.seq > model.total + messages.length)) void load();
     for (const message of messages) {
       const whole = { ...message, id: message.id ?? null, at: message.at ?? null } as Message;
-      if (!addMessage(model, whole, (call) => callOf(call))) continue;
+      if (!addMessage(model, whole, (call) => findCall(call))) continue;
       pages.put(whole);
       added++;
     }
@@ -197,7 +197,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     pages.cut(from);
     triggerRef(transcript);
   }
-  function callOf(call: string): number | undefined {
+  function findCall(call: string): number | undefined {
     const model = transcript.value;
     if (!model) return undefined;
     for (let seq = model.total - 1, looked = 0; seq >= 0 && looked < 200; seq--, looked++) {

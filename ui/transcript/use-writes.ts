@@ -17,7 +17,7 @@ interface Wanted {
 }
 
 /** The calls that changed a file and did not fail, in order. */
-export function writesOf(session: SessionContext, isFile: (path: string) => boolean): number[] {
+export function toWrites(session: SessionContext, isFile: (path: string) => boolean): number[] {
   const { errors, partner } = session.transcript.value ?? {};
   const seqs = (session.causality.value?.changes ?? [])
     .filter(({ seq, path }) => !errors?.has(partner?.[seq] ?? -1) && isFile(path))
@@ -57,7 +57,7 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
   watch(
     () => {
       const want = wanted();
-      const seqs = want ? writesOf(session, want.isFile).filter((seq) => seq <= want.until) : [];
+      const seqs = want ? toWrites(session, want.isFile).filter((seq) => seq <= want.until) : [];
       return seqs.length === 0 ? "" : `${want?.path}\n${seqs.join()}`;
     },
     async (list) => {
@@ -72,8 +72,8 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
       // With too many to read, it is unknown which one is unique.
       const found = await readWrites(session, seqs, want.isFile, () => mine === run);
       if (mine !== run || !found || found.length === 0) return;
-      const { writerOf } = await import("./writes.ts");
-      if (mine === run) writtenBy.value = (hunk) => writerOf(hunk, found);
+      const { findWriter } = await import("./writes.ts");
+      if (mine === run) writtenBy.value = (hunk) => findWriter(hunk, found);
     },
     { immediate: true },
   );

@@ -49,10 +49,10 @@ const ENOUGH = 8;
 const weight = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, "").length;
 
 /** seq of the one write that holds all that the hunk added (or took away, when it added nothing); undefined when unsure. */
-export function writerOf(hunk: Hunk, writes: readonly Write[]): number | undefined {
+export function findWriter(hunk: Hunk, writes: readonly Write[]): number | undefined {
   const sign = hunk.lines.some((line) => line.sign === "+") ? "+" : "-";
   // Which side a blank line belongs to is the differ's choice.
-  const blocks = blocksOf(hunk, sign)
+  const blocks = toBlocks(hunk, sign)
     .map((block) => block.replace(/^\s*\n|\n\s*$/g, ""))
     .filter((block) => weight(block) > 0);
   if (weight(blocks.join("\n")) < ENOUGH) return undefined;
@@ -83,8 +83,8 @@ function changes(before: string, after: string, block: string, sign: "+" | "-"):
 
 /** The edit, done to the lines the hunk took away, gives the lines it added: right where an edit is part of a line. */
 function turnsInto({ edits }: Write, hunk: Hunk): boolean {
-  const old = blocksOf(hunk, "-");
-  const now = blocksOf(hunk, "+");
+  const old = toBlocks(hunk, "-");
+  const now = toBlocks(hunk, "+");
   if (old.length !== 1 || now.length !== 1) return false;
   let text = old[0] ?? "";
   let done = 0;
@@ -99,7 +99,7 @@ function turnsInto({ edits }: Write, hunk: Hunk): boolean {
 const holdsLines = (text: string, block: string) => `\n${text}\n`.includes(`\n${block}\n`);
 
 /** Runs of lines with the sign. */
-function blocksOf(hunk: Hunk, sign: "+" | "-"): string[] {
+function toBlocks(hunk: Hunk, sign: "+" | "-"): string[] {
   const blocks: string[][] = [];
   let open = false;
   for (const line of hunk.lines) {

@@ -17,7 +17,7 @@ _sessarc() {
 ${commands.flatMap(valueCases).join("\n")}
   esac
   case $command in
-    "") COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")} ${flagsOf(commands.find(({ name }) => name === "serve"))} --version" -- "$cur")) ;;
+    "") COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")} ${toFlags(commands.find(({ name }) => name === "serve"))} --version" -- "$cur")) ;;
 ${commands.map(commandCase).join("\n")}
   esac
 }
@@ -40,12 +40,12 @@ function commandCase(command: CompletedCommand): string {
   const { operands } = command;
   const other = operands === "folder" || operands === undefined ? "" : words(operands);
   const first = operands === "folder" ? `elif ((COMP_CWORD == at + 1)); then ${offer("folder")}` : "";
-  const flags = `COMPREPLY=($(compgen -W "${flagsOf(command)}" -- "$cur"))`;
+  const flags = `COMPREPLY=($(compgen -W "${toFlags(command)}" -- "$cur"))`;
   const operand = other === "" ? "" : `elif ((COMP_CWORD == at + 1)); then ${other}`;
   return `    ${command.name}) if [[ $cur == -* ]]; then ${flags}; ${first}${operand} fi ;;`;
 }
 
-const flagsOf = (command: CompletedCommand | undefined) =>
+const toFlags = (command: CompletedCommand | undefined) =>
   (command?.flags ?? []).map((flag) => `--${flag.name}`).join(" ");
 
 const words = (list: Offer) =>

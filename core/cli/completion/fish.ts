@@ -6,12 +6,12 @@ export function fishScript(commands: readonly CompletedCommand[]): string {
   return `# Completion of sessarc for fish: sessarc completion fish > ~/.config/fish/completions/sessarc.fish
 complete -c sessarc -f
 set -l commands ${names}
-${commands.flatMap(linesOf).join("\n")}
+${commands.flatMap(toLines).join("\n")}
 complete -c sessarc -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 `;
 }
 
-function linesOf(command: CompletedCommand): string[] {
+function toLines(command: CompletedCommand): string[] {
   const { name, summary, operands, flags } = command;
   const here = `__fish_seen_subcommand_from ${name}`;
   const before = '"not __fish_seen_subcommand_from $commands"';
@@ -20,13 +20,13 @@ function linesOf(command: CompletedCommand): string[] {
     ...(operands === undefined || operands.length === 0
       ? []
       : [`complete -c sessarc -n ${quoted(here)} ${offer(operands)}`]),
-    ...flags.map((flag) => `complete -c sessarc -n ${quoted(here)} ${flagOf(flag)}`),
+    ...flags.map((flag) => `complete -c sessarc -n ${quoted(here)} ${toFlag(flag)}`),
     // Flags before any command belong to serve.
-    ...(name === "serve" ? flags.map((flag) => `complete -c sessarc -n ${before} ${flagOf(flag)}`) : []),
+    ...(name === "serve" ? flags.map((flag) => `complete -c sessarc -n ${before} ${toFlag(flag)}`) : []),
   ];
 }
 
-function flagOf({ name, short, text, value }: CompletedFlag): string {
+function toFlag({ name, short, text, value }: CompletedFlag): string {
   const spelled = `-l ${name}${short ? ` -s ${short}` : ""} -d ${quoted(text)}`;
   if (!value) return spelled;
   return `${spelled} ${value.offer === "file" ? "-r" : "-x"} ${offer(value.offer)}`.trimEnd();

@@ -13,7 +13,7 @@ _sessarc() {
   commands=(
 ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join("\n")}
   )
-  _arguments -C ${quoted("--version[Print the version]")} ${argumentsOf(serve)} '1: :->command' '*:: :->rest' && return
+  _arguments -C ${quoted("--version[Print the version]")} ${toArguments(serve)} '1: :->command' '*:: :->rest' && return
   case $state in
     command) _describe -t commands command commands ;;
     rest)
@@ -29,12 +29,12 @@ if [[ $funcstack[1] == _sessarc ]]; then _sessarc "$@"; else compdef _sessarc se
 function commandCase(command: CompletedCommand): string {
   const { operands } = command;
   const first = operands === undefined || operands.length === 0 ? "" : ` ${quoted(`1:operand:${action(operands)}`)}`;
-  return `        ${command.name}) _arguments ${argumentsOf(command)}${first} ;;`;
+  return `        ${command.name}) _arguments ${toArguments(command)}${first} ;;`;
 }
 
-const argumentsOf = (command: CompletedCommand | undefined) => (command?.flags ?? []).map(specOf).join(" ");
+const toArguments = (command: CompletedCommand | undefined) => (command?.flags ?? []).map(toSpec).join(" ");
 
-function specOf({ name, short, text, value }: CompletedFlag): string {
+function toSpec({ name, short, text, value }: CompletedFlag): string {
   const tail = `[${text.replace(/[[\]\\]/g, "\\$&").replaceAll(":", "\\:")}]${value ? `:${name}:${action(value.offer)}` : ""}`;
   const long = quoted(`--${name}${value ? "=" : ""}${tail}`);
   return short ? `${long} ${quoted(`-${short}${value ? "+" : ""}${tail}`)}` : long;

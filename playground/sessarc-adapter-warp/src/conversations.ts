@@ -26,7 +26,7 @@ export function listConversations(db: SqliteFile): DatabaseSession[] {
     const key = toText(id);
     if (key === undefined) return [];
     const { last_modified_at: changed, size: extent } = facts.get(key) ?? {};
-    const at = timeOf(changed) ?? timeOf(last);
+    const at = findTime(changed) ?? findTime(last);
     const version = [count, last, size, changed, extent].map(String).join("-");
     return [{ key, version, mtime: at === undefined ? undefined : Date.parse(at) }];
   });
@@ -50,7 +50,7 @@ export function* readConversation(
     cwd = toText(row.working_directory) ?? cwd;
     const inputs = parseRecord(`{"inputs":${text}}`)?.inputs;
     if (inputs === undefined) draft.bad();
-    const fields = { id: toText(row.exchange_id), at: draft.time(timeOf(row.start_ts)) };
+    const fields = { id: toText(row.exchange_id), at: draft.time(findTime(row.start_ts)) };
     for (const input of toList(inputs).map(toRecord)) {
       if ("Query" in input) draft.say("user", toRecord(input.Query).text, fields);
       else draft.unknown(Object.keys(input)[0]);
@@ -60,11 +60,11 @@ export function* readConversation(
   if (rows === 0) return undefined;
   const data = parseRecord(toText(conversationRows(db, key)[0]?.data) ?? "{}") ?? {};
   onBytes(JSON.stringify(data).length);
-  return draft.summary({ cwd, parent: toText(data.parent_conversation_id), unlogged: unloggedOf(data) });
+  return draft.summary({ cwd, parent: toText(data.parent_conversation_id), unlogged: findUnlogged(data) });
 }
 
 /** One sum per model, not split into input, output and cache: no price fits it, so it is in no total. */
-function unloggedOf(data: JsonRecord): SessionSummary["unlogged"] {
+function findUnlogged(data: JsonRecord): SessionSummary["unlogged"] {
   const models = toList(toRecord(data.conversation_usage_metadata).token_usage).map(toRecord);
   const counts = models.flatMap((model) => [toNumber(model.warp_tokens), toNumber(model.byok_tokens)]);
   const input = counts.reduce<number>((sum, count) => sum + Math.max(0, Math.round(count ?? 0)), 0);
@@ -85,7 +85,7 @@ function conversationRows(db: SqliteFile, key?: string): JsonRecord[] {
     : db.all<JsonRecord>("select conversation_data as data from agent_conversations where conversation_id = ?", [key]);
 }
 
-function timeOf(value: unknown): string | undefined {
+function findTime(value: unknown): string | undefined {
   const text = toText(value)?.replace(" ", "T");
   return toIso(text && (/[zZ]|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`));
 }

@@ -2,7 +2,7 @@
 import type { SessionUsage } from "sessarc";
 import { plainUsage } from "sessarc/adapter";
 import type { TranscriptPart } from "sessarc/storage";
-import { partsOf, type Session, type StoredSession } from "./types.ts";
+import { type Session, type StoredSession, toParts } from "./types.ts";
 
 /** What `Session` and the session's own row both have, under the same names. */
 type OwnMembers =
@@ -72,7 +72,7 @@ export function toArchived(row: StoredSession): ArchivedSession {
     copiedMessages: Math.max(0, row.copied),
     length: row.length,
     revision: `${row.generation} ${row.parts}`,
-    parts: partsOf(row),
+    parts: toParts(row),
     source: {
       path: row.source_path,
       exclusive: row.exclusive === 1,

@@ -2,7 +2,7 @@
 
 import { type DoctorCheck, type Kernel, mustYield, yieldNow } from "sessarc";
 import { isDamage } from "./damage.ts";
-import { partsOf } from "./types.ts";
+import { toParts } from "./types.ts";
 
 /** Rows read at once. */
 const PAGE = 500;
@@ -51,7 +51,7 @@ async function findDamage(kernel: Kernel, signal: AbortSignal | undefined): Prom
       for (const { id, parts } of rows) {
         signal?.throwIfAborted();
         try {
-          for (const part of partsOf({ parts })) await transcripts.check(id, part);
+          for (const part of toParts({ parts })) await transcripts.check(id, part);
         } catch (error) {
           if (!isDamage(error)) throw error;
           damaged.add(id);

@@ -2,7 +2,7 @@
 
 import { type Database, marks, pages } from "sessarc";
 import type { Changes } from "./changes.ts";
-import { costsOf, type Prices, type Timed } from "./cost.ts";
+import { type Prices, readCosts, type Timed } from "./cost.ts";
 import { byCost, type PagePlace } from "./pages.ts";
 
 /** Sessions priced in one event-loop turn: a few ms. */
@@ -53,7 +53,7 @@ export class CostOrder {
         `select id, usage, started_at, sort_at from session where id in (${marks(page)})`,
         page,
       );
-      const costs = prices && (await costsOf(this.#db, prices, rows));
+      const costs = prices && (await readCosts(this.#db, prices, rows));
       for (const { id } of rows) {
         const cost = costs?.get(id);
         const isUnknown = !cost || (cost.microdollars === 0 && cost.unpriced.length > 0);

@@ -19,7 +19,7 @@ const PAGE = 50;
 const QUARTER_MS = 900_000;
 
 /** Costs by session. Quarter-hours are read only of those in whose time a price changed. */
-export async function costsOf(db: Database, prices: Prices, rows: readonly Timed[]): Promise<Map<string, Cost>> {
+export async function readCosts(db: Database, prices: Prices, rows: readonly Timed[]): Promise<Map<string, Cost>> {
   const costs = new Map<string, Cost>();
   const split: Timed[] = [];
   for (const row of rows) {

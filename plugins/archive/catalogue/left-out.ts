@@ -41,7 +41,7 @@ export async function leftOut(db: Database, ids?: readonly string[]): Promise<Le
     const figuresRefused = facts.refused ?? null;
     // Others wait for the rest of their log.
     if (figuresLeftOut === null && figuresRefused === null) return [];
-    return [{ ...row, firstPrompt, reason: reasonOf(facts), figuresLeftOut, figuresRefused }];
+    return [{ ...row, firstPrompt, reason: toReason(facts), figuresLeftOut, figuresRefused }];
   });
   return { sessions: all.slice(0, SHOWN), total: all.length };
 }
@@ -52,7 +52,7 @@ export async function isDue(db: Database): Promise<boolean> {
   return (await db.get(sql, [Date.now()])) !== undefined;
 }
 
-function reasonOf({ leftOut, refused }: LoggedFacts): string {
+function toReason({ leftOut, refused }: LoggedFacts): string {
   return leftOut ? describeLeftOut(leftOut) : `no tokens are counted: ${refused ?? "impossible figures"}`;
 }
 

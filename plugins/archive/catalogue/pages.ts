@@ -38,7 +38,7 @@ const isByTime = (sort: SessionSort) => sort === "recent" || sort === "oldest";
 export const partsFrom = (sort: ColumnSort, place: PagePlace | undefined): (string | undefined)[] =>
   isByTime(sort) ? BY_TIME.slice(place?.undated ? 1 : 0).map(({ sql }) => sql) : [undefined];
 
-export function orderOf(sort: ColumnSort): string {
+export function toOrder(sort: ColumnSort): string {
   const { column, descending } = SORTS[sort];
   return `${column}${descending ? " desc" : ""}, id`;
 }
@@ -68,13 +68,13 @@ type Ordered = { id: string; started_at: string | null; ended_at: string | null 
   number
 >;
 
-export function placeOf(sort: ColumnSort, row: Ordered): PagePlace {
+export function toPlace(sort: ColumnSort, row: Ordered): PagePlace {
   const undated = isByTime(sort) && row.started_at === null && row.ended_at === null;
   return { value: row[SORTS[sort].column], id: row.id, undated };
 }
 
 /** A cursor: `<sort>:<value>:<id>`, and `<sort>:u<value>:<id>` for a session without any time. */
-export const cursorOf = (sort: SessionSort, { value, id, undated }: PagePlace): string =>
+export const toCursor = (sort: SessionSort, { value, id, undated }: PagePlace): string =>
   `${sort}:${undated ? "u" : ""}${value}:${id}`;
 
 /** Throws INVALID_INPUT for an invalid cursor of this order. */

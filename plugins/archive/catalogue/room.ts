@@ -2,7 +2,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kernel, Services } from "sessarc";
-import { spaceOf } from "sessarc/files";
+import { readSpace } from "sessarc/files";
 
 export interface Room {
   /** Of the catalogue. */
@@ -44,7 +44,7 @@ type StoredLogsReport = Omit<Awaited<ReturnType<Services["rescue"]["stored"]>>, 
 /** Files change seldom and cost a `stat` each. */
 const FRESH_MS = 60_000;
 
-export async function roomOf({ storage: { db } }: Pick<Kernel, "storage">): Promise<Room> {
+export async function readRoom({ storage: { db } }: Pick<Kernel, "storage">): Promise<Room> {
   const pages = await db.get<{ page_count: number }>("pragma page_count");
   const free = await db.get<{ freelist_count: number }>("pragma freelist_count");
   const size = (await db.get<{ page_size: number }>("pragma page_size"))?.page_size ?? 0;
@@ -63,7 +63,7 @@ export function createRoom(kernel: Kernel, generation: () => number): () => Prom
   let texts: { generation: number; rows: Promise<TextRow[]> } | undefined;
   let folders: { at: number; bytes: Promise<readonly [number, number]> } | undefined;
 
-  const textsOf = () => {
+  const readTexts = () => {
     if (texts?.generation !== generation()) {
       const rows = db.all<TextRow>(
         `select tool, sum(one) as sessions, sum(bytes) as bytes from (
@@ -78,7 +78,7 @@ export function createRoom(kernel: Kernel, generation: () => number): () => Prom
     }
     return texts.rows;
   };
-  const foldersOf = () => {
+  const readFolders = () => {
     const now = Date.now();
     if (!folders || now - folders.at > FRESH_MS) {
       const bytes = Promise.all([bytesBelow(kernel.storage.path("index")), bytesBelow(kernel.storage.path("files"))]);
@@ -92,10 +92,10 @@ export function createRoom(kernel: Kernel, generation: () => number): () => Prom
 
   return async () => {
     const [rows, [derived, files], catalogue, { free }, stored] = await Promise.all([
-      textsOf(),
-      foldersOf(),
-      roomOf(kernel),
-      spaceOf(dataDir),
+      readTexts(),
+      readFolders(),
+      readRoom(kernel),
+      readSpace(dataDir),
       kernel.find("rescue")?.stored(),
     ]);
     const tools = new Map<string, ToolRoom>();

@@ -3,12 +3,12 @@
 import { createCache, type Database, type Statement } from "sessarc";
 import type { TranscriptPart } from "sessarc/storage";
 import type { Changes } from "./changes.ts";
-import { costsOf, type Prices } from "./cost.ts";
+import { type Prices, readCosts } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
 import { ORPHAN, type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
-import { behind, behindIn, cursorOf, orderOf, partsFrom, placeOf, readCursor, type SessionSort } from "./pages.ts";
+import { behind, behindIn, partsFrom, readCursor, type SessionSort, toCursor, toOrder, toPlace } from "./pages.ts";
 import { countTotals, type Totals } from "./totals.ts";
 import {
   type EarlierRow,
@@ -16,11 +16,11 @@ import {
   lengthOf,
   type Project,
   type ProjectRow,
-  partsOf,
   type Session,
   type SessionFacts,
   type SessionRow,
   type StoredSession,
+  toParts,
 } from "./types.ts";
 
 /** Sub-agents, but those whose parent is not archived. */
@@ -56,21 +56,21 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
   const counted = createCache<Project[]>(1);
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
     const known = prices();
-    const costs = known && (await costsOf(db, known, rows));
+    const costs = known && (await readCosts(db, known, rows));
     return rows.map((row) => toSession(row, costs?.get(row.id) ?? null));
   };
   const self = {
     /** One row with everything; undefined for an unknown id. */
     async row(id: string): Promise<StoredSession | undefined> {
       const row = await db.get<SessionRow>("select * from session where id = ?", [id]);
-      return row && { ...row, length: lengthOf(partsOf(row)) };
+      return row && { ...row, length: lengthOf(toParts(row)) };
     },
 
     /** Texts of a session that are kept beside its own, newest first. */
     async earlier(id: string): Promise<(EarlierText & { parts: TranscriptPart[] })[]> {
       const rows = await db.all<EarlierRow>("select * from earlier where session_id = ? order by version desc", [id]);
       return rows.map((row) => {
-        const parts = partsOf(row);
+        const parts = toParts(row);
         const { version, own_count: ownMessages, kept_at: replacedAt } = row;
         return { version, messages: lengthOf(parts), ownMessages, replacedAt, parts };
       });
@@ -79,7 +79,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     async list(filter: SessionFilter): Promise<Session[]> {
       if (filter.ids?.length === 0) return [];
       const { sql, params } = where(filter);
-      const order = orderOf(filter.sort ?? "recent");
+      const order = toOrder(filter.sort ?? "recent");
       const rows = await db.all<ListedRow>(`select ${LISTED} from session ${sql} order by ${order} limit ?`, [
         ...params,
         filter.limit ?? -1,
@@ -104,7 +104,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
         const from = place && i === 0 ? behind(sort, place) : undefined;
         const all = [sql.replace(/^where /, ""), part, from?.sql].filter(Boolean).join(" and ");
         const found = await db.all<ListedRow>(
-          `select ${LISTED} from session ${all === "" ? "" : `where ${all}`} order by ${orderOf(sort)} limit ?`,
+          `select ${LISTED} from session ${all === "" ? "" : `where ${all}`} order by ${toOrder(sort)} limit ?`,
           [...params, ...(from?.params ?? []), missing],
         );
         rows.push(...found);
@@ -115,7 +115,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       return {
         sessions: await toSessions(rows.slice(0, filter.limit)),
         total,
-        nextCursor: last ? cursorOf(sort, placeOf(sort, last)) : null,
+        nextCursor: last ? toCursor(sort, toPlace(sort, last)) : null,
       };
     },
 
@@ -139,7 +139,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       return {
         sessions: page.flatMap(({ id }) => found.get(id) ?? []),
         total: places.length,
-        nextCursor: last ? cursorOf("cost", last) : null,
+        nextCursor: last ? toCursor("cost", last) : null,
       };
     },
 
@@ -264,7 +264,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
         "select parts from session where id = ?1 union all select parts from earlier where session_id = ?1",
         [id],
       );
-      return rows.flatMap((row) => partsOf(row).map((part) => part.generation));
+      return rows.flatMap((row) => toParts(row).map((part) => part.generation));
     },
     tombstones: async () =>
       new Set((await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id)),

@@ -249,7 +249,7 @@ export interface Project {
   git: GitState | { timedOut: true } | null;
 }
 
-export const partsOf = (row: Pick<SessionRow, "parts">): TranscriptPart[] =>
+export const toParts = (row: Pick<SessionRow, "parts">): TranscriptPart[] =>
   (JSON.parse(row.parts) as [number, number, number, number, number][]).map(
     ([generation, bytes, tail, firstSeq, count]) => ({
       generation,

@@ -20,7 +20,7 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
 export const NOT_LOGGED = "not logged";
 
 /** `$1.23`; `$1.23 +` where models without a price are left out, `—` where nothing has one. */
-export function moneyOf(cost: Pick<Cost, "microdollars" | "unpriced"> | null | undefined): string {
+export function toMoney(cost: Pick<Cost, "microdollars" | "unpriced"> | null | undefined): string {
   if (!cost) return "";
   if (cost.unpriced.length === 0) return formatMoney(cost.microdollars);
   return cost.microdollars === 0 ? "—" : `${formatMoney(cost.microdollars)} +`;
@@ -30,7 +30,7 @@ export function moneyOf(cost: Pick<Cost, "microdollars" | "unpriced"> | null | u
 const NAMED = 5;
 
 /** By which prices a sum is estimated, and what it leaves out or takes at another price. */
-export function estimateOf({ pricedAt, unpriced, atStandard = [] }: Cost): string {
+export function toEstimate({ pricedAt, unpriced, atStandard = [] }: Cost): string {
   const more = unpriced.length > NAMED ? ` and ${unpriced.length - NAMED} more` : "";
   const names = printable(unpriced.slice(0, NAMED).join(", "));
   const missing = unpriced.length > 0 ? `; no price for ${names}${more} (\`sessarc prices update\`)` : "";
@@ -40,8 +40,8 @@ export function estimateOf({ pricedAt, unpriced, atStandard = [] }: Cost): strin
 }
 
 /** The estimate; where the log has no tokens, the cost that the assistant states, if it does. */
-export function costOf({ usage, cost, loggedCost }: Pick<Session, "usage" | "cost" | "loggedCost">): string {
-  if (Object.keys(usage).length > 0) return moneyOf(cost);
+export function computeCost({ usage, cost, loggedCost }: Pick<Session, "usage" | "cost" | "loggedCost">): string {
+  if (Object.keys(usage).length > 0) return toMoney(cost);
   return loggedCost === null ? NOT_LOGGED : `${formatMoney(loggedCost)} logged`;
 }
 

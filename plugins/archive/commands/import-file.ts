@@ -8,7 +8,7 @@ import { ApiError, accepted, type CommandContext, UsageError } from "sessarc/ter
 /** Runs `work` with the tool that reads the export `file`. Throws UsageError for what is not one. */
 export async function withExport<T>(ctx: CommandContext, file: string, work: (tool: string) => Promise<T>): Promise<T> {
   const path = await exportIn(resolve(ctx.cwd, file), file);
-  const tool = await productOf(path);
+  const tool = await findProduct(path);
   if (tool === undefined || !EXPORT.test(basename(path)))
     throw new UsageError(
       `${file} is not an export of ChatGPT or Claude.ai: choose the conversations.json of its zip file`,
@@ -41,7 +41,7 @@ async function exportIn(place: string, named: string): Promise<string> {
 const EXPORT = /^conversations(?:-\d+)?\.json$/;
 
 /** By the first conversation. */
-async function productOf(path: string): Promise<string | undefined> {
+async function findProduct(path: string): Promise<string | undefined> {
   for await (const { value } of readList(path)) {
     const conversation = toRecord(value);
     if (conversation.mapping !== undefined) return "chatgpt";

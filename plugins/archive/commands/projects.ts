@@ -34,7 +34,7 @@ function table(ctx: CommandContext, projects: readonly Project[], git: boolean):
     { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
     { title: "last active", value: (it) => localTime(it.lastActiveAt) },
     { title: "tools", value: (it) => it.tools.join(" "), shrink: true },
-    git && { title: "git", value: gitOf },
+    git && { title: "git", value: toGit },
     { title: "path", value: (it) => printable(it.path ?? "(no folder)"), shrink: true },
   ];
   return formatTable(
@@ -45,7 +45,7 @@ function table(ctx: CommandContext, projects: readonly Project[], git: boolean):
 }
 
 /** `main*`: the branch, or the commit of a detached head; a star for changes. */
-function gitOf({ git }: Project): string {
+function toGit({ git }: Project): string {
   if (!git || "timedOut" in git) return "";
   return printable(`${git.branch ?? git.head?.slice(0, 8) ?? ""}${git.dirty ? "*" : ""}`);
 }

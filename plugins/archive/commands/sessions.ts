@@ -10,7 +10,7 @@ import {
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { costOf, localTime, shortIds } from "./_session.ts";
+import { computeCost, localTime, shortIds } from "./_session.ts";
 
 interface Page {
   sessions: Session[];
@@ -56,7 +56,7 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
       { title: "tool", value: (it) => it.tool },
       { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true },
       { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
-      { title: "cost", align: "right", value: costOf },
+      { title: "cost", align: "right", value: computeCost },
       { title: "title", value: sessionTitle, shrink: true },
     ],
     sessions,

@@ -13,7 +13,7 @@ import {
 } from "sessarc/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
-import { costOf, findSession } from "./_session.ts";
+import { computeCost, findSession } from "./_session.ts";
 
 interface Page {
   session: Session;
@@ -66,7 +66,7 @@ async function printText(ctx: CommandContext, id: string, { after, limit, ...res
   while (left > 0) {
     const size = Math.min(PAGE, left);
     const page = await ctx.get<Page>(messages(id), { ...rest, after: text(from), limit: String(size) });
-    if (first) ctx.out(heading(page, await earlierOf(ctx, page.session), style));
+    if (first) ctx.out(heading(page, await readEarlier(ctx, page.session), style));
     first = false;
     for (const message of page.messages) ctx.out(toText(message, style));
     left -= page.messages.length;
@@ -80,7 +80,7 @@ async function printText(ctx: CommandContext, id: string, { after, limit, ...res
 const messages = (id: string) => `/sessions/${encodeURIComponent(id)}/messages`;
 const text = (n: number | undefined) => (n === undefined ? undefined : String(n));
 
-async function earlierOf(ctx: CommandContext, { id, earlierTexts }: Session): Promise<EarlierText[]> {
+async function readEarlier(ctx: CommandContext, { id, earlierTexts }: Session): Promise<EarlierText[]> {
   if (earlierTexts === 0) return [];
   return (await ctx.get<{ earlier: EarlierText[] }>(`/sessions/${encodeURIComponent(id)}`)).earlier;
 }
@@ -92,7 +92,7 @@ function heading({ session, project, total }: Page, earlier: readonly EarlierTex
     session.startedAt?.slice(0, 16).replace("T", " "),
     session.models.join(", "),
     `${total} messages`,
-    `cost ${costOf(session)}`,
+    `cost ${computeCost(session)}`,
   ];
   const kept = earlier.map(
     ({ version, messages, ownMessages, replacedAt }) =>
@@ -147,12 +147,12 @@ function toText(message: SessionEvent, style: Style): string {
   const name = message.tool_name ? ` ${printable(message.tool_name)}` : "";
   const failed = message.is_error ? ` ${style.red("failed")}` : "";
   const head = `${(paint[message.kind] ?? style.dim)(`${message.kind}${name}`)}${failed}${style.dim(`${time} #${message.seq}`)}`;
-  const body = bodyOf(message);
+  const body = toBody(message);
   const shown = message.kind === "thinking" || message.kind === "note" ? style.dim(body) : body;
   return `${head}\n${shown}${message.truncated ? `\n${style.dim("(cut at the storage limit)")}` : ""}\n`;
 }
 
-function bodyOf(message: SessionEvent): string {
+function toBody(message: SessionEvent): string {
   const input = message.tool_input;
   const shown = input === undefined ? "" : typeof input === "string" ? input : JSON.stringify(input, null, 2);
   return printable([message.text, shown].filter(Boolean).join("\n"));

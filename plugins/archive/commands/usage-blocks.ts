@@ -15,7 +15,7 @@ import {
 } from "sessarc/terminal";
 import type { Cost } from "../catalogue/types.ts";
 import { numberFlag, textFlag } from "./_flags.ts";
-import { estimateOf, moneyOf } from "./_session.ts";
+import { toEstimate, toMoney } from "./_session.ts";
 
 /** What GET /usage?by=block answers. */
 export interface BlocksAnswer {
@@ -108,7 +108,7 @@ export function liveFrame({ rows, minutes }: BlocksAnswer, now: number, { tz, wi
     return style.dim(
       `No window of ${lengthName(minutes)} is running; the next begins with the next reply. Ctrl-C ends.`,
     );
-  const clock = clockOf(tz);
+  const clock = toClock(tz);
   return running
     .flatMap((row) => {
       const [start, end] = [Date.parse(row.start), Date.parse(row.end)];
@@ -124,7 +124,7 @@ export function liveFrame({ rows, minutes }: BlocksAnswer, now: number, { tz, wi
         ...(row.reported
           ? [`  limit  ${bar(row.reported.usedPercent / 100)} ${percent(row.reported.usedPercent)} used`]
           : []),
-        ...detailsOf(row, tz).map((line) => `  ${line}`),
+        ...toDetails(row, tz).map((line) => `  ${line}`),
         "",
       ];
     })
@@ -135,17 +135,17 @@ export function liveFrame({ rows, minutes }: BlocksAnswer, now: number, { tz, wi
 function print(ctx: CommandContext, { rows, totals, tz }: BlocksAnswer): void {
   const style = createStyle(ctx.colour);
   const tables = LAYOUTS.filter(({ wide }) => !wide || ctx.flags.compact !== true).map((layout) =>
-    formatTable(columnsOf(rows, layout, tz), rows, { head: style.dim, width: ctx.columns }),
+    formatTable(toColumns(rows, layout, tz), rows, { head: style.dim, width: ctx.columns }),
   );
   const fits = (table: string) =>
     table.split("\n").every((line) => widthOf(line) <= (ctx.columns ?? Number.POSITIVE_INFINITY));
   ctx.out(tables.find(fits) ?? tables.at(-1) ?? "");
   for (const row of rows.filter(({ active }) => active)) {
     ctx.out("");
-    ctx.out(`${style.bold(printable(row.tool))}: window of ${clockOf(tz)(row.start)}`);
-    for (const line of detailsOf(row, tz)) ctx.out(`  ${line}`);
+    ctx.out(`${style.bold(printable(row.tool))}: window of ${toClock(tz)(row.start)}`);
+    for (const line of toDetails(row, tz)) ctx.out(`  ${line}`);
   }
-  ctx.err(estimateOf(totals.cost));
+  ctx.err(toEstimate(totals.cost));
 }
 
 interface Layout {
@@ -161,22 +161,22 @@ const LAYOUTS: readonly Layout[] = [
   { wide: false, short: true, rate: false },
 ];
 
-function columnsOf(rows: readonly Block[], { wide, short, rate }: Layout, tz: string): Column<Block>[] {
+function toColumns(rows: readonly Block[], { wide, short, rate }: Layout, tz: string): Column<Block>[] {
   const count = short ? formatShort : formatCount;
-  const clock = clockOf(tz);
+  const clock = toClock(tz);
   const columns: (Column<Block> | false)[] = [
     { title: "window", value: ({ start }) => clock(start) },
-    { title: "until", value: (row) => untilOf(row, clock) },
+    { title: "until", value: (row) => toUntil(row, clock) },
     new Set(rows.map(({ tool }) => tool)).size > 1 && {
       title: "tool",
       value: ({ tool }) => printable(tool),
       shrink: true,
     },
     wide && { title: "sessions", align: "right", value: ({ sessions }) => formatCount(sessions) },
-    { title: "tokens", align: "right", value: ({ tokens }) => count(totalOf(tokens)) },
-    { title: "cost", align: "right", value: ({ cost }) => moneyOf(cost) },
+    { title: "tokens", align: "right", value: ({ tokens }) => count(computeTotal(tokens)) },
+    { title: "cost", align: "right", value: ({ cost }) => toMoney(cost) },
     wide && { title: "tokens/min", align: "right", value: ({ burn }) => count(burn.tokensPerMinute) },
-    rate && { title: "cost/h", align: "right", value: ({ burn, cost }) => rateOf(burn.microdollarsPerHour, cost) },
+    rate && { title: "cost/h", align: "right", value: ({ burn, cost }) => toRate(burn.microdollarsPerHour, cost) },
     { title: "limit", align: "right", value: ({ reported }) => (reported ? percent(reported.usedPercent) : "") },
     { title: "", value: ({ active }) => (active ? "running" : "") },
   ];
@@ -184,14 +184,14 @@ function columnsOf(rows: readonly Block[], { wide, short, rate }: Layout, tz: st
 }
 
 /** What is said about a running window. */
-function detailsOf({ tokens, cost, burn, projection, reported, end }: Block, tz: string): string[] {
-  const clock = clockOf(tz);
+function toDetails({ tokens, cost, burn, projection, reported, end }: Block, tz: string): string[] {
+  const clock = toClock(tz);
   return [
-    `so far       ${moneyOf(cost)}, ${formatShort(totalOf(tokens))} tokens`,
-    `burn rate    ${rateOf(burn.microdollarsPerHour, cost)}/h, ${formatShort(burn.tokensPerMinute)} tokens/min`,
+    `so far       ${toMoney(cost)}, ${formatShort(computeTotal(tokens))} tokens`,
+    `burn rate    ${toRate(burn.microdollarsPerHour, cost)}/h, ${formatShort(burn.tokensPerMinute)} tokens/min`,
     ...(projection
       ? [
-          `at the end   ${rateOf(projection.microdollars, cost)}, ${formatShort(projection.tokens)} tokens at ${clock(end)} if it goes on so`,
+          `at the end   ${toRate(projection.microdollars, cost)}, ${formatShort(projection.tokens)} tokens at ${clock(end)} if it goes on so`,
         ]
       : []),
     ...(reported
@@ -203,9 +203,9 @@ function detailsOf({ tokens, cost, burn, projection, reported, end }: Block, tz:
 }
 
 /** Money that follows from a cost leaves out the same models. */
-const rateOf = (microdollars: number, { unpriced }: Cost) => moneyOf({ microdollars, unpriced });
+const toRate = (microdollars: number, { unpriced }: Cost) => toMoney({ microdollars, unpriced });
 
-const totalOf = (tokens: Tokens) => Object.values(tokens).reduce((sum, n) => sum + n, 0);
+const computeTotal = (tokens: Tokens) => Object.values(tokens).reduce((sum, n) => sum + n, 0);
 
 const percent = (value: number) => `${Number(value.toFixed(1))} %`;
 
@@ -213,13 +213,13 @@ const lengthName = (minutes: number) =>
   minutes % 1440 === 0 ? `${minutes / 1440} d` : minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
 
 /** The day is left out where it is that of the start. */
-function untilOf({ start, end }: Block, clock: (iso: string) => string): string {
+function toUntil({ start, end }: Block, clock: (iso: string) => string): string {
   const [from, to] = [clock(start), clock(end)];
   return from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to.slice(5);
 }
 
 /** `2026-11-20 15:04` in a zone. */
-function clockOf(timeZone: string): (iso: string) => string {
+function toClock(timeZone: string): (iso: string) => string {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
   return (iso) => format.format(new Date(iso));
 }

@@ -18,7 +18,7 @@ import {
 import type { LeftOutNote, LeftOutReport } from "../catalogue/left-out.ts";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { estimateOf, findSession, moneyOf, NOT_LOGGED, shortIds } from "./_session.ts";
+import { findSession, NOT_LOGGED, shortIds, toEstimate, toMoney } from "./_session.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {
@@ -225,12 +225,12 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   const style = createStyle(ctx.colour);
   const ids = answer.by === "session" ? shortIds(answer.rows.map((row) => row.key)) : undefined;
   const lines = answer.rows.flatMap((row) => [
-    toLine(row, nameOf(row), ids?.get(row.key)),
+    toLine(row, toName(row), ids?.get(row.key)),
     ...(ctx.flags.breakdown === true && answer.by !== "model" ? row.models.map(toModelLine) : []),
   ]);
   const foot = [toLine(answer.totals, "total")];
   const tables = LAYOUTS.filter((layout) => layout.compact || ctx.flags.compact !== true).map((layout) =>
-    formatTable(columnsOf(answer.by, layout), lines, { head: style.dim, foot, width: ctx.columns }),
+    formatTable(toColumns(answer.by, layout), lines, { head: style.dim, foot, width: ctx.columns }),
   );
   // The rule above the sums is as wide as the table.
   const fitting = tables.find(
@@ -240,7 +240,7 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   if (answer.rows.length < answer.rowCount)
     ctx.err(`${formatCount(answer.rows.length)} of ${formatCount(answer.rowCount)} rows, all of them without --limit`);
   const { cost, models } = answer.totals;
-  if (cost) ctx.err(estimateOf(cost));
+  if (cost) ctx.err(toEstimate(cost));
   if (ctx.flags.evidence !== true) return;
   if (answer.evidence) {
     const { records, requests, duplicatesFolded, inheritedExcluded } = answer.evidence;
@@ -272,9 +272,9 @@ const LAYOUTS: readonly Layout[] = [
   { compact: true, short: true },
 ];
 
-const nameOf = (row: UsageRow) => oneLine(printable(row.label ? `${row.label}` : row.key));
+const toName = (row: UsageRow) => oneLine(printable(row.label ? `${row.label}` : row.key));
 
-function columnsOf(by: string, { compact, short }: Layout): Column<Line>[] {
+function toColumns(by: string, { compact, short }: Layout): Column<Line>[] {
   const format = short ? formatShort : formatCount;
   const tokens = (title: string, key: (t: TokenUsage) => number): Column<Line> => ({
     title,
@@ -301,7 +301,7 @@ function toLine(row: Omit<UsageRow, "key" | "label">, name: string, id = ""): Li
     id,
     tokens: sum(row.models.map((one) => one.tokens)),
     sessions: formatCount(row.sessions),
-    cost: row.models.length === 0 && row.sessions > 0 ? NOT_LOGGED : moneyOf(row.cost),
+    cost: row.models.length === 0 && row.sessions > 0 ? NOT_LOGGED : toMoney(row.cost),
   };
 }
 

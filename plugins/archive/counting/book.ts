@@ -1,6 +1,6 @@
 /** The book of a session's replies, as the catalogue keeps it: every keyed reply any version of its log had, in about 18 bytes each. */
 import type { Held } from "./claims.ts";
-import { type PackedReplies, type Reply, replyAt, weightOf } from "./replies.ts";
+import { computeWeight, type PackedReplies, type Reply, replyAt } from "./replies.ts";
 
 export interface Entry extends Reply {
   /** Another session owns it. */
@@ -16,7 +16,7 @@ export function toBook(replies: PackedReplies | null): Book {
   for (let i = 0; i < replies.hashes.length; i++) {
     const { hash, quarter, model, tokens } = replyAt(replies, i);
     const other = book.get(hash);
-    if (!other || weightOf(tokens) > weightOf(other.tokens))
+    if (!other || computeWeight(tokens) > computeWeight(other.tokens))
       book.set(hash, { hash, quarter, model, tokens, lost: false, earlier: false });
   }
   return book;
@@ -56,7 +56,7 @@ export function encodeBook(book: Book): Uint8Array {
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
 /** Reads what `encodeBook` made, entry by entry. About 100 ns each. */
-export function* entriesOf(stored: Uint8Array): Generator<Entry> {
+export function* listEntries(stored: Uint8Array): Generator<Entry> {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
   let at = 0;
   const take = () => {
@@ -82,9 +82,9 @@ export function* entriesOf(stored: Uint8Array): Generator<Entry> {
   }
 }
 
-export const decodeBook = (bytes: Uint8Array): Book => new Map([...entriesOf(bytes)].map((one) => [one.hash, one]));
+export const decodeBook = (bytes: Uint8Array): Book => new Map([...listEntries(bytes)].map((one) => [one.hash, one]));
 
 /** All replies of a stored book, also those that another session owns. */
 export function* heldBy(stored: Uint8Array): Generator<Held> {
-  for (const { hash, tokens } of entriesOf(stored)) yield { hash, weight: weightOf(tokens) };
+  for (const { hash, tokens } of listEntries(stored)) yield { hash, weight: computeWeight(tokens) };
 }

@@ -105,7 +105,7 @@ export class Claims {
     const first = [this.#owners[slot] as number, this.#weights[slot] as number] as const;
     for (const [number, held] of [first, ...(this.#others.get(this.#keys[slot] as number) ?? [])]) {
       const owner = this.#claimants[number] as Claimant;
-      const order = orderOf(session, owner);
+      const order = findOrder(session, owner);
       if (order === undefined) continue;
       const wins = order === 0 ? (weight !== held ? weight > held : isOlder(session, owner)) : order < 0;
       if (!wins) return undefined;
@@ -159,7 +159,7 @@ export class Claims {
 }
 
 /** Below 0: the first one's audience decides; 0: weight and age do; undefined: both count. */
-function orderOf({ audience: a }: Claimant, { audience: b }: Claimant): number | undefined {
+function findOrder({ audience: a }: Claimant, { audience: b }: Claimant): number | undefined {
   if (!a || !b || a.space === b.space) return 0;
   return a.rank === b.rank ? undefined : a.rank - b.rank;
 }

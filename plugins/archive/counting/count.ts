@@ -2,7 +2,7 @@
 import type { UsageEntry } from "sessarc";
 import { type Book, type Entry, toBook } from "./book.ts";
 import { type Claimant, Claims } from "./claims.ts";
-import { packReplies, weightOf } from "./replies.ts";
+import { computeWeight, packReplies } from "./replies.ts";
 
 export class ReplyCount {
   readonly #claims = new Claims();
@@ -14,7 +14,7 @@ export class ReplyCount {
     if (book.size === 0) return;
     this.#books.set(log.id, book);
     const entries = [...book.values()];
-    const held = entries.map(({ hash, tokens }) => ({ hash, weight: weightOf(tokens) }));
+    const held = entries.map(({ hash, tokens }) => ({ hash, weight: computeWeight(tokens) }));
     const { lost, taken } = this.#claims.claim(log, held);
     const lose = (entry: Entry | undefined) => {
       if (entry) entry.lost = true;

@@ -4,7 +4,7 @@ import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { addUsage } from "sessarc/adapter";
 import type { SlotFacts } from "../catalogue/types.ts";
 import type { Entry } from "./book.ts";
-import { type Reply, slotName, weightOf } from "./replies.ts";
+import { computeWeight, type Reply, slotName } from "./replies.ts";
 
 interface Figures {
   /** What counts here. */
@@ -27,7 +27,7 @@ export function applyBook(book: Iterable<Entry>, inLog: ReadonlyMap<number, Repl
       if (entry.lost) exclude(figures, entry);
       else give(figures, entry, 1);
     } else if (entry.lost) moveAway(figures, counted);
-    else if (weightOf(counted.tokens) < weightOf(entry.tokens)) {
+    else if (computeWeight(counted.tokens) < computeWeight(entry.tokens)) {
       take(figures, counted, 0);
       give(figures, entry, 0);
     }

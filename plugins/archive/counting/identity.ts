@@ -18,7 +18,7 @@ export interface KnownMessage {
 export function createNumbering(): (event: SessionEvent) => KnownMessage {
   const times = new Map<number, number>();
   return (event) => {
-    const name = nameOf(event);
+    const name = toName(event);
     const count = (times.get(name) ?? 0) + 1;
     times.set(name, count);
     return { name, identity: count === 1 ? name : hash53(`${name} ${count}`), size: sizeOf(event) };
@@ -27,18 +27,18 @@ export function createNumbering(): (event: SessionEvent) => KnownMessage {
 
 const isNamed = ({ id, tool_use_id }: SessionEvent) => id !== undefined || tool_use_id !== undefined;
 
-export function nameOf(event: SessionEvent): number {
+export function toName(event: SessionEvent): number {
   const { kind, id, tool_use_id, tool_name, text } = event;
   if (isNamed(event)) return hash53(`${kind}\0${id ?? ""}\0${tool_use_id ?? ""}\0${tool_name ?? ""}`);
-  return hash53(`${kind}\0${inputOf(event)}\0${text}`);
+  return hash53(`${kind}\0${toInput(event)}\0${text}`);
 }
 
-const inputOf = ({ tool_input }: SessionEvent) => (tool_input === undefined ? "" : JSON.stringify(tool_input));
+const toInput = ({ tool_input }: SessionEvent) => (tool_input === undefined ? "" : JSON.stringify(tool_input));
 
 /** A failure counts for more than its text: the same message without it says less. */
 const FAILED = 2 ** 40;
 const sizeOf = (event: SessionEvent) =>
-  event.text.length + inputOf(event).length + (event.is_error === true ? FAILED : 0);
+  event.text.length + toInput(event).length + (event.is_error === true ? FAILED : 0);
 
 /** Messages at the end of the text before that may have been half-written. */
 const GROWING = 8;
@@ -73,6 +73,6 @@ export class Seen {
     const now = this.#growing.get(event.seq);
     if (now === undefined || now.kind !== event.kind) return false;
     // The same message there is no longer one, but one of several that say the same: they are numbered.
-    return nameOf(now) !== nameOf(event) && now.text.startsWith(event.text);
+    return toName(now) !== toName(event) && now.text.startsWith(event.text);
   }
 }

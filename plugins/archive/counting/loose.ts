@@ -14,7 +14,7 @@ interface Sums {
 }
 
 /** What is in `sums` beside `replies`; undefined when that is nothing. Linear in both. */
-export function looseOf({ usage, slots }: Sums, replies: Iterable<Reply>): Loose | undefined {
+export function findLoose({ usage, slots }: Sums, replies: Iterable<Reply>): Loose | undefined {
   const byQuarter = new Map<number, SessionUsage>();
   for (const { quarter, model, tokens } of replies) {
     const sum = byQuarter.get(quarter) ?? {};

@@ -7,7 +7,7 @@ export function addFacts(facts: SessionFacts, more: SessionFacts): void {
   addPairs(facts.tools, more.tools);
   addPairs(facts.files, more.files);
   for (const [name, [calls, failures, last]] of Object.entries(more.skills ?? {})) {
-    const before = skillOf(facts, name);
+    const before = toSkill(facts, name);
     const at = last === null ? before[2] : Math.max(last, before[2] ?? last);
     setSkill(facts, name, [before[0] + calls, before[1] + failures, at]);
   }
@@ -30,7 +30,7 @@ export function takeFacts(facts: SessionFacts, less: SessionFacts): number {
   takePairs(facts.tools, less.tools);
   takePairs(facts.files, less.files);
   for (const [name, [calls, failures]] of Object.entries(less.skills ?? {})) {
-    const before = skillOf(facts, name);
+    const before = toSkill(facts, name);
     if (before[0] > calls) setSkill(facts, name, [before[0] - calls, Math.max(0, before[1] - failures), before[2]]);
     else delete facts.skills?.[name];
   }
@@ -57,7 +57,7 @@ export function giveFacts(facts: SessionFacts, back: SessionFacts): void {
 
 type Uses = [calls: number, failures: number, last: number | null];
 
-const skillOf = ({ skills }: SessionFacts, name: string): Uses =>
+const toSkill = ({ skills }: SessionFacts, name: string): Uses =>
   skills && Object.hasOwn(skills, name) ? (skills[name] ?? [0, 0, null]) : [0, 0, null];
 
 function setSkill(facts: SessionFacts, name: string, value: Uses): void {

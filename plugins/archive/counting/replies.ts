@@ -75,7 +75,7 @@ const SIZE = 2 ** 26;
  * One number by which copies of a reply are compared: a copy made while the reply was being written holds less. The larger output
  * counts, of equal ones the larger sum.
  */
-export function weightOf({ input, output, cacheWrite5m, cacheWrite1h, cacheRead }: TokenUsage): number {
+export function computeWeight({ input, output, cacheWrite5m, cacheWrite1h, cacheRead }: TokenUsage): number {
   return output * SIZE + Math.min(SIZE - 1, input + output + cacheWrite5m + cacheWrite1h + cacheRead);
 }
 

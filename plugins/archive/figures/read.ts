@@ -64,14 +64,14 @@ export async function readFacts(db: Pick<Database, "all">, id: string): Promise<
     kinds: Object.fromEntries(of("kind").map(({ name, a }) => [name, a])),
     tools: Object.fromEntries(of("call").map(({ name, a, b }) => [name, [a, b]])),
     files: files ? (JSON.parse(files.name) as SessionFacts["files"]) : {},
-    slots: slotsOf(of("work"), of("tokens"), untimed),
+    slots: toSlots(of("work"), of("tokens"), untimed),
     ...(context && { context: { model: context.name, tokens: context.a, most: most ?? [] } }),
     ...(skills.length > 0 && { skills: Object.fromEntries(skills.map(({ name, a, b, c }) => [name, [a, b, c]])) }),
   };
 }
 
 /** What has a time, by quarter-hour. */
-function slotsOf(work: readonly Row[], tokens: readonly Row[], untimed: Untimed | undefined): SessionFacts["slots"] {
+function toSlots(work: readonly Row[], tokens: readonly Row[], untimed: Untimed | undefined): SessionFacts["slots"] {
   const slots = new Map<number, SlotFacts>(
     work.map(({ quarter, a, b, c }) => [quarter, { m: a, a: b, e: c ?? 0 }] as const),
   );

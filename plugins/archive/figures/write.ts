@@ -40,12 +40,12 @@ export function writeFigures(session: SessionFigures): Statement[] {
   const { id, facts, evidence } = session;
   const { work, tokens, untimed } = byQuarter(session);
   const totals = new Map<string, TokenUsage>();
-  for (const { model, tokens: own } of tokens) totals.set(model, sumOf(totals.get(model) ?? emptyUsage(), own));
+  for (const { model, tokens: own } of tokens) totals.set(model, addUp(totals.get(model) ?? emptyUsage(), own));
   const write: Statement[] = [
     ["delete from usage_session where session = ?", [id]],
-    [HEAD, [id, ...sumsOf(work), promptOf(totals), ...evidenceOf(evidence)]],
+    [HEAD, [id, ...findSums(work), toPrompt(totals), ...toEvidence(evidence)]],
     [REROOT_ONE, [id]],
-    ["insert into usage_state values (?, cast(? as text))", [id, toBytes(stateOf(facts, untimed))]],
+    ["insert into usage_state values (?, cast(? as text))", [id, toBytes(toState(facts, untimed))]],
   ];
   const add = (sql: string, rows: Iterable<readonly SqlValue[]>) => {
     const list = [...rows];
@@ -160,7 +160,7 @@ function byQuarter({ facts, usage, messages, errors, sortAt }: SessionFigures): 
     atEnd();
     addUsage(untimed.usage, model, rest);
     const same = tokens.find((one) => one.quarter === end && one.model === model);
-    if (same) same.tokens = sumOf(same.tokens, rest);
+    if (same) same.tokens = addUp(same.tokens, rest);
     else tokens.push({ quarter: end, model, tokens: rest });
   }
   if (untimed.messages + untimed.errors > 0) {
@@ -171,7 +171,7 @@ function byQuarter({ facts, usage, messages, errors, sortAt }: SessionFigures): 
   return { work, tokens, untimed };
 }
 
-const stateOf = (
+const toState = (
   { last, context, loose, looseBefore, open, changing, asked }: SessionFacts,
   untimed: Untimed | undefined,
 ): CountState => ({ last, most: context?.most, loose, looseBefore, open, changing, asked, untimed });
@@ -180,7 +180,7 @@ const stateOf = (
 const toBytes = (value: object) => Buffer.from(JSON.stringify(value));
 
 /** First and last quarter-hour, messages, active ms, errors. */
-function sumsOf(work: ReadonlyMap<number, Work>): (number | null)[] {
+function findSums(work: ReadonlyMap<number, Work>): (number | null)[] {
   let first: number | null = null;
   let last: number | null = null;
   const sum: Work = { messages: 0, activeMs: 0, errors: 0 };
@@ -194,21 +194,21 @@ function sumsOf(work: ReadonlyMap<number, Work>): (number | null)[] {
   return [first, last, sum.messages, sum.activeMs, sum.errors];
 }
 
-function promptOf(totals: ReadonlyMap<string, TokenUsage>): number {
+function toPrompt(totals: ReadonlyMap<string, TokenUsage>): number {
   let sum = 0;
   for (const { input, cacheWrite5m, cacheWrite1h, cacheRead } of totals.values())
     sum += input + cacheWrite5m + cacheWrite1h + cacheRead;
   return sum;
 }
 
-const evidenceOf = (evidence: SessionFigures["evidence"]): number[] => [
+const toEvidence = (evidence: SessionFigures["evidence"]): number[] => [
   evidence?.records ?? 0,
   evidence?.requests ?? 0,
   evidence?.duplicatesFolded ?? 0,
   evidence?.inheritedExcluded ?? 0,
 ];
 
-const sumOf = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
+const addUp = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   input: a.input + b.input,
   output: a.output + b.output,
   cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,

@@ -7,11 +7,11 @@ import {
   type EarlierRow,
   type LoggedFacts,
   type ProjectRow,
-  partsOf,
   type SessionFacts,
   type SessionRow,
+  toParts,
 } from "../catalogue/types.ts";
-import { type Entry, entriesOf } from "../counting/book.ts";
+import { type Entry, listEntries } from "../counting/book.ts";
 import { type Loose, larger, surplus } from "../counting/loose.ts";
 import { slotName } from "../counting/replies.ts";
 import { readFacts } from "../figures/read.ts";
@@ -38,17 +38,17 @@ export async function asLogged(db: Database, row: SessionRow): Promise<LoggedSes
   const earlier = await db.all<EarlierRow>("select * from earlier where session_id = ? order by version", [row.id]);
   const project = await db.get<ProjectRow>("select * from project where id = ?", [row.origin_id]);
   const facts = await readFacts(db, row.id);
-  const entries = book ? [...entriesOf(book.hashes)] : [];
+  const entries = book ? [...listEntries(book.hashes)] : [];
   return {
-    summary: { ...saidBy(row), ...virtualOf(row, project), ...figuresOf(row, facts, entries) },
+    summary: { ...saidBy(row), ...toVirtual(row, project), ...toFigures(row, facts, entries) },
     born: Math.min(book?.born ?? row.source_born, row.source_born),
-    texts: [...earlier, row].map(partsOf),
+    texts: [...earlier, row].map(toParts),
   };
 }
 
 type Figures = Pick<SessionSummary, "usage" | "slots" | "classes" | "replies" | "inheritedUsage" | "evidence">;
 
-function figuresOf(row: SessionRow, facts: SessionFacts | undefined, entries: readonly Entry[]): Figures {
+function toFigures(row: SessionRow, facts: SessionFacts | undefined, entries: readonly Entry[]): Figures {
   const total: SessionUsage = {};
   const sums: Loose = { "": total };
   const add = (slot: string, model: string, tokens: TokenUsage) => {
@@ -81,12 +81,12 @@ function figuresOf(row: SessionRow, facts: SessionFacts | undefined, entries: re
   };
   if (classes) figures.classes = classes;
   if (inherited) figures.inheritedUsage = plainUsage(inherited);
-  if (row.evidence) figures.evidence = evidenceOf(row.evidence, entries);
+  if (row.evidence) figures.evidence = toEvidence(row.evidence, entries);
   return figures;
 }
 
 /** Replies that another session owns are requests of this log again. */
-function evidenceOf(stored: string, entries: readonly Entry[]): NonNullable<Figures["evidence"]> {
+function toEvidence(stored: string, entries: readonly Entry[]): NonNullable<Figures["evidence"]> {
   const evidence = JSON.parse(stored) as NonNullable<Figures["evidence"]>;
   const lost = entries.filter((entry) => entry.lost).length;
   const excluded = Math.max(0, evidence.inheritedExcluded - lost);
@@ -132,7 +132,7 @@ function saidBy(row: SessionRow): Said {
 }
 
 /** The group of a session without a folder, which its log named. */
-function virtualOf({ tool }: SessionRow, project: ProjectRow | undefined): Pick<SessionSummary, "virtualProject"> {
+function toVirtual({ tool }: SessionRow, project: ProjectRow | undefined): Pick<SessionSummary, "virtualProject"> {
   const prefix = `virtual:${tool}:`;
   if (!project?.key.startsWith(prefix)) return {};
   return { virtualProject: { key: project.key.slice(prefix.length), name: project.derived_name } };

@@ -2,7 +2,7 @@
 
 import { type Database, marks, mustYield, pages, type Statement, yieldNow } from "sessarc";
 import type { SessionRow } from "../catalogue/types.ts";
-import { type FoundLog, type Scan, versionOf } from "../places/scan.ts";
+import { type FoundLog, type Scan, toVersion } from "../places/scan.ts";
 import { COUNTED } from "./rows.ts";
 
 const COLUMNS = ["tool", "source_path", "source_version", "missing", "format", "left_out"] as const;
@@ -11,7 +11,7 @@ const TOGETHER = 40;
 type Row = Pick<SessionRow, (typeof COLUMNS)[number] | "id">;
 
 const storedAs = ({ ref }: FoundLog, row: Row): FoundLog["stored"] =>
-  row.source_version === versionOf(ref) &&
+  row.source_version === toVersion(ref) &&
   row.source_path === ref.path &&
   row.format === COUNTED &&
   row.missing === 0 &&

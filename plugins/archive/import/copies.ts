@@ -3,13 +3,13 @@
 import type { Kernel, SessionEvent } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import type { TranscriptPart } from "sessarc/storage";
-import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, type SessionRow, toParts } from "../catalogue/types.ts";
 import { isOlder } from "../counting/claims.ts";
 import { giveFacts, takeFacts } from "../counting/merge.ts";
 import { readFacts } from "../figures/read.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
 import { COMPARE, FORK_ENDED, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
-import { filesOf } from "./session-files.ts";
+import { readFiles } from "./session-files.ts";
 import type { OnCommit } from "./types.ts";
 import { toFigures, writtenWith } from "./write.ts";
 
@@ -73,7 +73,7 @@ async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied
   // Deleted since.
   if (!facts) return;
   let { message_count: messages, error_count: errors, active_ms: active } = fork;
-  const before = fork.copied > 0 ? await startOf(kernel, fork) : undefined;
+  const before = fork.copied > 0 ? await readStart(kernel, fork) : undefined;
   if (before) {
     giveFacts(facts, before.finish(undefined));
     messages += fork.copied;
@@ -88,7 +88,7 @@ async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied
   }
   // A call may be copied and its failure not yet: that is not put back by adding.
   const adapter = before && kernel.registry.adapters.get(fork.tool);
-  if (adapter) facts.files = await filesOf(kernel, { ...fork, copied: count }, adapter);
+  if (adapter) facts.files = await readFiles(kernel, { ...fork, copied: count }, adapter);
   const counts = {
     message_count: Math.max(0, messages),
     error_count: Math.max(0, errors),
@@ -112,10 +112,10 @@ async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied
 }
 
 /** What was copied until now, as it was counted. */
-async function startOf({ storage, registry }: Kernel, fork: Fork): Promise<FactsCollector> {
+async function readStart({ storage, registry }: Kernel, fork: Fork): Promise<FactsCollector> {
   const facts = collectFacts(registry.adapters.get(fork.tool) ?? {});
   let left = fork.copied;
-  for await (const event of oneByOne(storage.transcripts.events(fork.id, partsOf(fork)))) {
+  for await (const event of oneByOne(storage.transcripts.events(fork.id, toParts(fork)))) {
     if (left-- === 0) break;
     facts.add(event);
   }
@@ -138,7 +138,7 @@ async function copiedFrom(kernel: Kernel, fork: Fork, origin: SessionRow): Promi
   let ended = 0;
   for (const text of [origin, ...earlier]) {
     const read = (id: string, parts: TranscriptPart[]) => oneByOne(transcripts.events(id, parts));
-    const found = await commonStart(read(fork.id, partsOf(fork)), read(origin.id, partsOf(text)), adapter);
+    const found = await commonStart(read(fork.id, toParts(fork)), read(origin.id, toParts(text)), adapter);
     ended |= found.ended;
     if (!most || found.count > most.count) most = found;
   }

@@ -1,7 +1,7 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. A call that failed changed no file. */
 
 import { BoundedMap, type SessionEvent, type SessionUsage, type UsageEntry } from "sessarc";
-import { type Adapter, commandOf, pathsIn, readShell, slotOf, type ToolRole } from "sessarc/adapter";
+import { type Adapter, pathsIn, readShell, type ToolRole, toCommand, toSlot } from "sessarc/adapter";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { countSkills } from "./skills.ts";
 
@@ -72,7 +72,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
   const touchAll = (event: SessionEvent, role: ToolRole | undefined) => {
     const { tool_input } = event;
     if (role === "shell") {
-      const { reads, patched } = readShell(commandOf(tool_input));
+      const { reads, patched } = readShell(toCommand(tool_input));
       for (const path of reads) touch(path, 0);
       change(patched, event);
     } else if (role === "read") {
@@ -133,7 +133,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       if (collector.lastAt === null || event.at > collector.lastAt) collector.lastAt = event.at;
       if (Math.floor(ms / QUARTER_MS) !== quarter) {
         quarter = Math.floor(ms / QUARTER_MS);
-        const name = slotOf(event.at);
+        const name = toSlot(event.at);
         slot = own(facts.slots, name) ?? put(facts.slots, name, { m: 0, a: 0, e: 0 });
       }
       if (!slot) return;

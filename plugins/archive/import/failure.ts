@@ -1,6 +1,6 @@
 /** Why a session was not imported, as its result says it. */
 
-import { debugError, isSessarcError, messageOf } from "sessarc";
+import { debugError, isSessarcError, toMessage } from "sessarc";
 import { codeOf, isGone } from "sessarc/files";
 import type { JobResult } from "./types.ts";
 
@@ -25,5 +25,5 @@ export function failure(id: string, error: unknown): JobResult {
   if (isGone(error)) return { ok: false, id, code: "SOURCE_MISSING", message: "The log is gone" };
   if (code === "EACCES" || code === "EPERM")
     return { ok: false, id, code: "SOURCE_UNREADABLE", message: "The log may not be read" };
-  return { ok: false, id, code: "SOURCE_DAMAGED", message: messageOf(error) };
+  return { ok: false, id, code: "SOURCE_DAMAGED", message: toMessage(error) };
 }

@@ -5,8 +5,8 @@ import type { Readers } from "../catalogue/readers.ts";
 import type { Away } from "../places/away.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
-import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
-import { hasChanged, parseStamps, placesOf, type Stamps, takeStamps } from "../places/stamps.ts";
+import { type FoundLog, type Scan, scanLogs, toVersion } from "../places/scan.ts";
+import { hasChanged, parseStamps, type Stamps, takeStamps, toPlaces } from "../places/stamps.ts";
 import { type Automatic, automatic } from "./automatic.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
@@ -142,7 +142,7 @@ export class Importer {
     const { env, config, storage } = this.#kernel;
     if (!this.#scan || this.#lastSyncAt === null || storage.readOnly) return;
     this.#stampedAt = performance.now();
-    const taken = await takeStamps(this.#scan, this.#scannedAt, placesOf(env, config, this.#away.folders()));
+    const taken = await takeStamps(this.#scan, this.#scannedAt, toPlaces(env, config, this.#away.folders()));
     const stamps: Stamps = { at: this.#lastSyncAt, ...taken };
     await storage.derived(DERIVED).set(STAMPS, JSON.stringify(stamps));
   }
@@ -157,7 +157,7 @@ export class Importer {
     const stamps = bytes && parseStamps(bytes);
     if (!stamps) return { asOf: null, behind: null };
     await this.#away.refresh();
-    const places = placesOf(env, config, this.#away.folders());
+    const places = toPlaces(env, config, this.#away.folders());
     const isKnown = [...registry.adapters.keys()].every((name) => stamps.adapters.includes(name));
     const isSame = isKnown && stamps.places === places && !(await isDue(storage.db));
     const current = isSame && !(await this.#wantsAll()) && !(await hasChanged(stamps));
@@ -249,7 +249,7 @@ export class Importer {
   /** Title and folder of a log that is not imported yet; cached by path and version. */
   async peek(found: FoundLog): Promise<Peeked> {
     const { id, ref } = found;
-    const version = versionOf(ref);
+    const version = toVersion(ref);
     const known = this.#peeked.get(id);
     if (known && known.path === ref.path && known.version === version) return known.peeked;
     const head = await found.adapter.peek?.(ref, this.env).catch(() => undefined);

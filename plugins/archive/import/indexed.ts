@@ -4,13 +4,13 @@ import {
   isSessarcError,
   type Kernel,
   marks,
-  messageOf,
   type PoolTask,
   type Registry,
   SessarcError,
   type Statement,
+  toMessage,
 } from "sessarc";
-import { partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type SessionRow, toParts } from "../catalogue/types.ts";
 import { indexSessions, indexStored } from "./job.ts";
 import type { Indexed, IndexJob, JobIndexer } from "./types.ts";
 
@@ -32,7 +32,7 @@ export async function commitIndexed(
   sessions: readonly IndexedOf[],
 ): Promise<boolean> {
   const { db } = kernel.storage;
-  const rows = sessions.flatMap(({ id, indexed }) => indexed.flatMap((one) => rowsOf(kernel, id, one)));
+  const rows = sessions.flatMap(({ id, indexed }) => indexed.flatMap((one) => toRows(kernel, id, one)));
   try {
     await db.batch([...statements, ...rows]);
   } catch (error) {
@@ -52,16 +52,16 @@ async function commitEach(kernel: Kernel, sessions: readonly IndexedOf[]): Promi
   for (const { id, indexed } of sessions)
     for (const one of indexed) {
       let stored = one;
-      await db.batch(rowsOf(kernel, id, one)).catch((error: unknown) => {
+      await db.batch(toRows(kernel, id, one)).catch((error: unknown) => {
         if (isSessarcError(error)) throw error;
-        stored = { ...one, rows: {}, error: messageOf(error) };
-        return db.batch(rowsOf(kernel, id, stored));
+        stored = { ...one, rows: {}, error: toMessage(error) };
+        return db.batch(toRows(kernel, id, stored));
       });
       report(kernel, id, stored);
     }
 }
 
-function rowsOf({ registry }: Kernel, id: string, { indexer, version, rows, error, isSame }: Indexed): Statement[] {
+function toRows({ registry }: Kernel, id: string, { indexer, version, rows, error, isSame }: Indexed): Statement[] {
   if (isSame) return [];
   const tables = registry.indexers.find(({ name }) => name === indexer)?.tables ?? [];
   return [
@@ -155,7 +155,7 @@ async function indexSome(kernel: Kernel, after: string): Promise<string | undefi
     sessions: rows.map((row) => ({
       id: row.id,
       tool: row.tool,
-      parts: partsOf(row),
+      parts: toParts(row),
       indexers: registry.indexers.flatMap(({ name }) => (isRead.has(`${name} ${row.id}`) ? [] : [name])),
     })),
   };

@@ -7,9 +7,9 @@ import {
   type IndexerModule,
   type IndexRows,
   importModule,
-  messageOf,
   type SessionEvent,
   type SessionIndexer,
+  toMessage,
 } from "sessarc";
 import type { Indexed, JobIndexer } from "./types.ts";
 
@@ -74,7 +74,7 @@ export function startIndexers(indexers: readonly LoadedIndexer[], session: Index
       for (const one of running) if (one.error === null) attempt(one, () => one.reader?.event(event));
     },
     fail(error) {
-      for (const one of running) one.error ??= messageOf(error);
+      for (const one of running) one.error ??= toMessage(error);
     },
     finish: () => running.map(finishOne),
   };
@@ -84,7 +84,7 @@ function attempt(one: Running, work: () => void): void {
   try {
     work();
   } catch (error) {
-    one.error = messageOf(error);
+    one.error = toMessage(error);
   }
 }
 

@@ -1,6 +1,6 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
 import type { TranscriptPart } from "sessarc/storage";
-import { type EarlierRow, lengthOf, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, lengthOf, type SessionFacts, type SessionRow, toParts } from "../catalogue/types.ts";
 import type { FoundLog } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
 
@@ -24,10 +24,10 @@ export function toJobs(changed: readonly FoundLog[], newestFirst: boolean): Foun
       (large(a) ? (b.ref.size ?? 0) - (a.ref.size ?? 0) : (b.ref.mtime ?? 0) - (a.ref.mtime ?? 0)),
   );
   const counts = new Map<string, number>();
-  for (const one of changed) counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
+  for (const one of changed) counts.set(toGroup(one), (counts.get(toGroup(one)) ?? 0) + 1);
   const open = new Map<string, { list: FoundLog[]; bytes: number }>();
   for (const one of ordered) {
-    const name = groupOf(one);
+    const name = toGroup(one);
     const group = open.get(name) ?? { list: [], bytes: 0 };
     open.set(name, group);
     group.list.push(one);
@@ -45,7 +45,7 @@ export function toJobs(changed: readonly FoundLog[], newestFirst: boolean): Foun
 
 /** Of a store that holds several sessions. */
 const isShared = ({ adapter, ref }: FoundLog) => ref.exclusive !== true && !adapter.appends(ref);
-const groupOf = (one: FoundLog) => (isShared(one) ? `${one.adapter.name}\0${one.ref.path}` : one.adapter.name);
+const toGroup = (one: FoundLog) => (isShared(one) ? `${one.adapter.name}\0${one.ref.path}` : one.adapter.name);
 
 /** What a worker gets of a stored session, so that it reads only what was added. `facts`: where the open log has others. */
 export const toStored = (
@@ -54,9 +54,9 @@ export const toStored = (
   earlier: readonly EarlierRow[],
 ): StoredSession => ({
   generation: row.generation,
-  length: lengthOf(partsOf(row)),
+  length: lengthOf(toParts(row)),
   facts,
-  fold: partsToFold(partsOf(row)),
+  fold: partsToFold(toParts(row)),
   earlier: Float64Array.from(earlier.flatMap(({ names }) => [...new Float64Array(Uint8Array.from(names).buffer)])),
 });
 

@@ -1,7 +1,7 @@
 /** Reads from the catalogue what it has of the logs of a run, and of no others. */
 
 import { type Database, marks, pages, type SessionRef } from "sessarc";
-import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, type SessionRow, toParts } from "../catalogue/types.ts";
 import { COUNTED } from "./rows.ts";
 import type { StoredText } from "./types.ts";
 
@@ -72,6 +72,6 @@ export const isRecount = (known: KnownSession, ref: SessionRef): boolean =>
 
 /** Texts that are compared with what a log says now. */
 export function storedTexts(known: KnownSession, ref: SessionRef): StoredText[] {
-  const earlier = known.earlier.map((text) => ({ version: text.version, parts: partsOf(text) }));
-  return isRecount(known, ref) ? earlier : [{ version: known.generation, parts: partsOf(known) }, ...earlier];
+  const earlier = known.earlier.map((text) => ({ version: text.version, parts: toParts(text) }));
+  return isRecount(known, ref) ? earlier : [{ version: known.generation, parts: toParts(known) }, ...earlier];
 }

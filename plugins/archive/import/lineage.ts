@@ -24,7 +24,7 @@ export async function settleLinks(kernel: Kernel, settler: Settler, onChange: On
     if (kernel.closing.aborted) return;
     const lineage = row.lineage & ~LINK;
     const named = row.forked_from !== null && !(lineage & LINKED);
-    const origin = named ? row.forked_from : await originOf(kernel, settler, row);
+    const origin = named ? row.forked_from : await findOrigin(kernel, settler, row);
     const same = origin === row.forked_from;
     const values: SqlValue[] = same
       ? [origin, lineage, row.copied]
@@ -38,7 +38,7 @@ export async function settleLinks(kernel: Kernel, settler: Settler, onChange: On
   }
 }
 
-async function originOf({ storage: { db } }: Kernel, settler: Settler, row: Open): Promise<string | null> {
+async function findOrigin({ storage: { db } }: Kernel, settler: Settler, row: Open): Promise<string | null> {
   const ids = await settler.originsOf(row.id);
   const stored = new Map<string, Candidate>();
   for (const page of pages(ids)) {

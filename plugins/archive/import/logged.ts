@@ -7,7 +7,7 @@ import type { FoundLog } from "../places/scan.ts";
 const MOST = 50;
 const CHARS = 2_048;
 
-export function loggedOf({
+export function toLogged({
   costUSD,
   unlogged,
   links = [],

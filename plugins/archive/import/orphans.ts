@@ -1,7 +1,7 @@
 /** Transcript files without a row. */
 import { readdir } from "node:fs/promises";
 import { type Kernel, mustYield, yieldNow } from "sessarc";
-import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, type SessionRow, toParts } from "../catalogue/types.ts";
 
 /**
  * Removes transcript files that no session points at: what a crash between writing and committing leaves. As long as a damaged catalogue is
@@ -15,11 +15,11 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
   const wanted = new Set<string>();
   type Row = Pick<SessionRow, "id" | "parts">;
   for (const row of await db.all<Row>("select id, parts from session")) {
-    for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
+    for (const part of toParts(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
     if (mustYield()) await yieldNow();
   }
   for (const { session_id, parts } of await db.all<EarlierRow>("select * from earlier"))
-    for (const part of partsOf({ parts })) wanted.add(transcripts.keyOf(session_id, part.generation));
+    for (const part of toParts({ parts })) wanted.add(transcripts.keyOf(session_id, part.generation));
   let swept = 0;
   for (const key of keys) {
     if (mustYield()) await yieldNow();

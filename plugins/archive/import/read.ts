@@ -11,9 +11,9 @@ import {
 } from "sessarc/adapter";
 import type { TranscriptPart, Transcripts } from "sessarc/storage";
 import { lengthOf } from "../catalogue/types.ts";
-import { nameOf, Seen } from "../counting/identity.ts";
+import { Seen, toName } from "../counting/identity.ts";
 import { packReplies } from "../counting/replies.ts";
-import { signatureOf } from "../search/signature.ts";
+import { toSignature } from "../search/signature.ts";
 import { addContext, collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
 import { type LoadedIndexer, startIndexers } from "./indexers.ts";
@@ -77,7 +77,7 @@ export async function importOne(
   const past = held?.past;
   const begin = (firstSeq: number, from: Source["held"]) => ({
     facts: from && !from.past.facts ? from.log.facts : collectFacts(adapter, from?.past.facts),
-    writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
+    writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: toSignature }),
     index:
       from?.log.index ??
       startIndexers(indexers, { id: session.id, tool: session.ref.tool, tools: adapter.tools ?? {} }),
@@ -101,7 +101,7 @@ export async function importOne(
         event.text = event.text.slice(0, TEXT_CAP);
         event.truncated = true;
       }
-      if (appended && earlier.size > 0 && earlier.has(nameOf(event))) throw new Again();
+      if (appended && earlier.size > 0 && earlier.has(toName(event))) throw new Again();
       facts.add(event);
       index.add(event);
       seen?.add(event);
@@ -154,7 +154,7 @@ export async function importOne(
     isOpen: end !== undefined && open !== undefined,
     indexed: target.index.finish(),
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
-    born: session.ref.born ?? birthOf(session.ref),
+    born: session.ref.born ?? toBirth(session.ref),
   };
   if (open && end)
     open.put(session.id, { cursor: end.cursor, generation: session.generation, facts, index: target.index });
@@ -177,7 +177,7 @@ const classedSlots = (slots: Slots, classes: Slots): Slots =>
 
 type Slots = Record<string, SessionUsage>;
 
-function birthOf(ref: SessionRef): number {
+function toBirth(ref: SessionRef): number {
   const stat = statSync(ref.path, { throwIfNoEntry: false });
   return stat?.birthtimeMs || ref.mtime || 0;
 }

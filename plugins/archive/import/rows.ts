@@ -2,9 +2,9 @@
 import { type SqlValue, type Statement, versionNumbers } from "sessarc";
 import { countsAt } from "sessarc/adapter";
 import type { TranscriptPart } from "sessarc/storage";
-import { NEVER, packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
-import { type FoundLog, versionOf } from "../places/scan.ts";
-import { loggedOf } from "./logged.ts";
+import { NEVER, packParts, type SessionRow, toParts } from "../catalogue/types.ts";
+import { type FoundLog, toVersion } from "../places/scan.ts";
+import { toLogged } from "./logged.ts";
 import { COMPARE, FORK_ENDED, LINK, LINKED, OPEN, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
 import type { ImportedSession } from "./types.ts";
 
@@ -92,8 +92,8 @@ export function toRow(
   const stored = past ?? before;
   const endedAt = latest(stored?.ended_at, session.endedAt);
   const startedAt = earliest(stored?.started_at, session.startedAt);
-  const parentId = idOf(ref.tool, summary.parent ?? ref.parent) ?? stored?.parent_id ?? null;
-  const forkedFrom = idOf(ref.tool, summary.forkedFrom) ?? stored?.forked_from ?? null;
+  const parentId = findId(ref.tool, summary.parent ?? ref.parent) ?? stored?.parent_id ?? null;
+  const forkedFrom = findId(ref.tool, summary.forkedFrom) ?? stored?.forked_from ?? null;
   const inherited = jsonOrNull(summary.inheritedUsage);
   const linked = summary.forkedFrom === undefined && forkedFrom !== null ? (stored?.lineage ?? 0) & LINKED : 0;
   const again =
@@ -101,7 +101,7 @@ export function toRow(
     past.copied >= 0 &&
     ((past.lineage & FORK_ENDED) !== 0 || (past.copied > 0 && forkedFrom !== past.forked_from));
   const parts = [
-    ...(past ? partsOf(past).slice(0, partsOf(past).length - session.folded) : []),
+    ...(past ? toParts(past).slice(0, toParts(past).length - session.folded) : []),
     ...(session.part ? [session.part] : []),
   ];
   const sortAt = Date.parse(endedAt ?? startedAt ?? "");
@@ -126,10 +126,10 @@ export function toRow(
     usage: JSON.stringify(summary.usage),
     inherited,
     evidence: jsonOrNull(summary.evidence),
-    logged: jsonOrNull(loggedOf(summary)),
-    skipped: skippedOf(session),
+    logged: jsonOrNull(toLogged(summary)),
+    skipped: findSkipped(session),
     source_path: ref.path,
-    source_version: versionOf(ref),
+    source_version: toVersion(ref),
     source_bytes: ref.size ?? 0,
     source_mtime: Math.round(ref.mtime ?? 0),
     source_born: session.born,
@@ -145,14 +145,14 @@ export function toRow(
     imported_at: new Date().toISOString(),
     format: COUNTED,
     copied: past && (past.forked_from !== null || past.copied > 0) ? past.copied : forkedFrom !== null ? UNKNOWN : 0,
-    left_out: dueOf(summary),
+    left_out: findDue(summary),
     lineage:
       linked | (past ? past.lineage & (FORK_ENDED | ORIGIN_ENDED) : 0) | (again ? COMPARE : 0) | (shares ? LINK : 0),
   };
 }
 
 /** When more of the log counts, or belongs to it; `NEVER` where something is left out for good, null where nothing is. */
-function dueOf({ leftOut, refused, restsAt }: ImportedSession["summary"]): number | null {
+function findDue({ leftOut, refused, restsAt }: ImportedSession["summary"]): number | null {
   const due = leftOut ? (countsAt(leftOut) ?? NEVER) : refused === undefined ? null : NEVER;
   return restsAt === undefined ? due : Math.min(due ?? NEVER, restsAt);
 }
@@ -185,7 +185,7 @@ export function replaceEarlier({ id, earlier }: ImportedSession, keptAt: Readonl
 const bytesIn = (parts: readonly TranscriptPart[]) => parts.reduce((sum, { bytes }) => sum + bytes, 0);
 const toBytes = ({ buffer, byteOffset, byteLength }: Float64Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
-function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
+function findSkipped({ summary: { skipped } }: ImportedSession): string | null {
   if (!skipped) return null;
   const clean = skipped.lines === 0 && !skipped.pending && Object.keys(skipped.unknown).length === 0;
   return clean ? null : JSON.stringify(skipped);
@@ -194,6 +194,6 @@ function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
 const earliest = (a: string | null | undefined, b: string | null) => (a && b ? (a < b ? a : b) : (a ?? b));
 const latest = (a: string | null | undefined, b: string | null) => (a && b ? (a > b ? a : b) : (a ?? b));
 
-const idOf = (tool: string, key: string | undefined) => (key === undefined ? null : `${tool}:${key}`);
+const findId = (tool: string, key: string | undefined) => (key === undefined ? null : `${tool}:${key}`);
 export const jsonOrNull = (value: object | undefined) =>
   value && Object.keys(value).length > 0 ? JSON.stringify(value) : null;

@@ -11,12 +11,12 @@ import {
   type Statement,
   yieldNow,
 } from "sessarc";
-import { spaceOf } from "sessarc/files";
+import { readSpace } from "sessarc/files";
 import { formatCount } from "sessarc/terminal";
 import { isDamage } from "../catalogue/damage.ts";
-import { partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type SessionRow, toParts } from "../catalogue/types.ts";
 import { readFacts } from "../figures/read.ts";
-import { type FoundLog, versionOf } from "../places/scan.ts";
+import { type FoundLog, toVersion } from "../places/scan.ts";
 import { HAS_COPIES, settleCopies } from "./copies.ts";
 import { CANCELLED, failure, Stopped } from "./failure.ts";
 import { toJobIndexers } from "./indexed.ts";
@@ -101,7 +101,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     if (deleted.has(one.id) && !row && !options.named.has(one.id)) {
       report.skipped++;
       onFrame({ type: "session", id: one.id, outcome: "skipped" });
-    } else if (row && row.format === COUNTED && row.source_version === versionOf(one.ref)) {
+    } else if (row && row.format === COUNTED && row.source_version === toVersion(one.ref)) {
       report.unchanged++;
       if (row.source_path !== one.ref.path || row.missing) moved.push(one);
     } else changed.push(one);
@@ -163,7 +163,7 @@ function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): F
 
 async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], known: KnownSession): Promise<boolean> {
   try {
-    for (const part of partsOf(known)) await transcripts.check(known.id, part);
+    for (const part of toParts(known)) await transcripts.check(known.id, part);
     return false;
   } catch (error) {
     if (isDamage(error)) return true;
@@ -283,7 +283,7 @@ class Run {
   }
 
   async #hasRoom(): Promise<boolean> {
-    const { free, reserve } = await spaceOf(this.#options.kernel.storage.dataDir);
+    const { free, reserve } = await readSpace(this.#options.kernel.storage.dataDir);
     this.#lacking = Math.max(this.#lacking, reserve + this.#expected - free);
     return this.#lacking <= 0;
   }

@@ -3,12 +3,12 @@
 import type { Kernel } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import type { TranscriptPart } from "sessarc/storage";
-import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, type SessionFacts, type SessionRow, toParts } from "../catalogue/types.ts";
 import { addFacts } from "../counting/merge.ts";
 import { collectFacts } from "./facts.ts";
 
 /** Of the session's own text without what it copied, and of earlier texts what is in no later one. */
-export async function filesOf(
+export async function readFiles(
   kernel: Kernel,
   session: Pick<SessionRow, "id" | "parts" | "copied">,
   adapter: Adapter,
@@ -25,10 +25,10 @@ export async function filesOf(
     }
     addFacts(total, facts.finish(undefined));
   };
-  await count(partsOf(session), (seq) => seq >= session.copied);
+  await count(toParts(session), (seq) => seq >= session.copied);
   for (const { parts, own } of await db.all<EarlierRow>("select * from earlier where session_id = ?", [session.id])) {
     const ranges = JSON.parse(own) as [from: number, to: number][];
-    await count(partsOf({ parts }), (seq) => ranges.some(([from, to]) => seq >= from && seq < to));
+    await count(toParts({ parts }), (seq) => ranges.some(([from, to]) => seq >= from && seq < to));
   }
   return total.files;
 }

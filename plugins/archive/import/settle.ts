@@ -13,8 +13,8 @@ import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/type
 import { type Book, decodeBook, type Entry, encodeBook, heldBy, toBook } from "../counting/book.ts";
 import { type Audience, type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
-import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
-import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
+import { addLoose, findLoose, larger, surplus } from "../counting/loose.ts";
+import { computeWeight, outputOfWeight, type Reply } from "../counting/replies.ts";
 import { readFacts } from "../figures/read.ts";
 import { linkAgain } from "./origin.ts";
 import { jsonOrNull } from "./rows.ts";
@@ -145,14 +145,16 @@ export class Settler {
     // An appended log lists its replies again: of those that are as they were, the owner is known.
     const isSettled = ({ hash, tokens }: Entry) => {
       const old = stored?.book.get(hash);
-      return old !== undefined && (!listed.has(hash) || (!old.earlier && weightOf(old.tokens) >= weightOf(tokens)));
+      return (
+        old !== undefined && (!listed.has(hash) || (!old.earlier && computeWeight(old.tokens) >= computeWeight(tokens)))
+      );
     };
     const goesOn = follows === "appended" && stored?.born === born;
     const open = [...book.values()].filter((entry) => !goesOn || !isSettled(entry));
     await this.#meet(open.map(({ hash }) => hash));
     const { lost, taken } = this.#claims.claim(
       this.#claimant(session.id, born),
-      open.map(({ hash, tokens }) => ({ hash, weight: weightOf(tokens) })),
+      open.map(({ hash, tokens }) => ({ hash, weight: computeWeight(tokens) })),
     );
     for (const entry of open) entry.lost = false;
     for (const index of lost) if (open[index]) open[index].lost = true;
@@ -248,7 +250,7 @@ function settleLoose(
 ): void {
   const { usage } = summary;
   const inLog = [...book.values()].filter((entry) => !entry.earlier).map((entry) => listed.get(entry.hash) ?? entry);
-  const loose = looseOf({ usage, slots: facts.slots }, inLog);
+  const loose = findLoose({ usage, slots: facts.slots }, inLog);
   const past = before ?? facts;
   const looseBefore = before && follows === "replaced" ? larger(past.looseBefore, past.loose) : past.looseBefore;
   delete facts.loose;
@@ -272,7 +274,7 @@ function joinBooks(listed: Book, stored: Book | undefined, follows: Follows, kee
   if (follows === "recounted") return new Map([...book, ...listed]);
   for (const [hash, entry] of listed) {
     const old = stored.get(hash);
-    const more = old && weightOf(old.tokens) > weightOf(entry.tokens) ? old : entry;
+    const more = old && computeWeight(old.tokens) > computeWeight(entry.tokens) ? old : entry;
     book.set(hash, { ...more, lost: old?.lost ?? false, earlier: false });
   }
   return book;

@@ -15,7 +15,7 @@ const MAX_ASKED = 64;
 
 /** Counts uses of skills into `facts`, failed ones too; `finish` leaves there what a later part of the session goes on from. */
 export function countSkills(facts: SessionFacts, adapter: Pick<Adapter, "skills" | "tools">) {
-  const skillOf = skillReader(adapter);
+  const findSkill = skillReader(adapter);
   /** Calls whose result is still out, by id. */
   const asked = new BoundedMap(MAX_ASKED, Object.entries(facts.asked ?? {}));
   const counts = new Map(Object.entries(facts.skills ?? {}));
@@ -30,7 +30,7 @@ export function countSkills(facts: SessionFacts, adapter: Pick<Adapter, "skills"
 
   return {
     add(event: SessionEvent): void {
-      const skill = skillOf(event);
+      const skill = findSkill(event);
       if (skill !== undefined) use(event, skill);
       else if (asked.size > 0 && event.kind === "tool_result" && event.tool_use_id !== undefined) {
         const count = counts.get(asked.get(event.tool_use_id) ?? "");

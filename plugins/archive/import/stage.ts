@@ -1,7 +1,7 @@
 /** Collects what was read into groups that are committed together, and removes what each replaces. */
 import type { Kernel, SessionRef, Statement } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
-import { partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { type SessionFacts, type SessionRow, toParts } from "../catalogue/types.ts";
 import { addFacts, keepTime } from "../counting/merge.ts";
 import { readFacts } from "../figures/read.ts";
 import type { ProjectResolver } from "../places/projects.ts";
@@ -67,7 +67,7 @@ export class Stage {
     if (this.#losers.includes(session.id)) await this.commit();
     const { adapter, ref } = found;
     const known = this.#known.get(session.id);
-    const follows = past ? "appended" : followsOf(session, known, ref);
+    const follows = past ? "appended" : toFollows(session, known, ref);
     const stored = follows === "replaced" || follows === "recounted" ? await this.#keep(session) : null;
     const kept = session.earlier.length > 0 ? stored : null;
     const before = kept?.row ?? null;
@@ -146,7 +146,7 @@ export class Stage {
 }
 
 /** How a log that was read as a whole stands to what is stored. */
-function followsOf({ earlier }: ImportedSession, known: KnownSession | undefined, ref: SessionRef): Follows {
+function toFollows({ earlier }: ImportedSession, known: KnownSession | undefined, ref: SessionRef): Follows {
   if (!known) return null;
   if (!isRecount(known, ref)) return "replaced";
   return earlier.length > 0 ? "recounted" : null;
@@ -155,9 +155,9 @@ function followsOf({ earlier }: ImportedSession, known: KnownSession | undefined
 /** Generations of parts that nothing points at once the session is stored. */
 function partsLeft(session: ImportedSession, known: KnownSession | undefined, past: SessionRow | null): number[] {
   if (!known) return [];
-  const parts = partsOf(known).map((part) => part.generation);
+  const parts = toParts(known).map((part) => part.generation);
   if (past) return parts.slice(parts.length - session.folded);
   const kept = new Set(session.earlier.flatMap((text) => text.parts.map((part) => part.generation)));
-  const earlier = known.earlier.flatMap((text) => partsOf(text).map((part) => part.generation));
+  const earlier = known.earlier.flatMap((text) => toParts(text).map((part) => part.generation));
   return [...parts, ...earlier].filter((generation) => !kept.has(generation));
 }

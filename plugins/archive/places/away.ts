@@ -35,7 +35,7 @@ export function createAway(kernel: Kernel, places: NeighbourPlaces = PLACES): Aw
   const away = new Map<string, string[]>();
   let asking: Promise<boolean> | undefined;
 
-  const nameOf = (path: string): string | undefined => {
+  const findName = (path: string): string | undefined => {
     if (env.platform !== "win32") return undefined;
     const [name = ""] = below(places.distributions, path)?.slice(1).split(/[\\/]/, 1) ?? [];
     return name.toLowerCase() || undefined;
@@ -43,13 +43,13 @@ export function createAway(kernel: Kernel, places: NeighbourPlaces = PLACES): Aw
 
   async function ask(): Promise<boolean> {
     for (const [tool, folders] of registry.folders)
-      if (!wanted.has(tool) && folders.dirs.some(nameOf)) wanted.set(tool, folders);
+      if (!wanted.has(tool) && folders.dirs.some(findName)) wanted.set(tool, folders);
     if (wanted.size === 0) return false;
     const running = new Set((await runningDistributions(env)).map((name) => name.toLowerCase()));
     let changed = false;
     for (const [tool, folders] of wanted) {
       const isAway = (dir: string) => {
-        const name = nameOf(dir);
+        const name = findName(dir);
         return name !== undefined && !running.has(name);
       };
       const dirs = folders.dirs.filter((dir) => !isAway(dir));
@@ -74,13 +74,13 @@ export function createAway(kernel: Kernel, places: NeighbourPlaces = PLACES): Aw
       await asking;
       wanted.delete(tool);
       away.delete(tool);
-      if (folders.dirs.some(nameOf)) {
+      if (folders.dirs.some(findName)) {
         wanted.set(tool, folders);
         await refresh();
       } else registry.setFolders(tool, folders);
     },
     has: (path) => list().some((folder) => below(folder, path) !== undefined),
     folders: list,
-    isDistribution: (path) => nameOf(path) !== undefined,
+    isDistribution: (path) => findName(path) !== undefined,
   };
 }

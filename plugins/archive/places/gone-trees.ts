@@ -42,7 +42,7 @@ function treesBelow(folder: string): Map<string, string> {
     const records = [".git", "."].map((name) => join(repository, name)).find((git) => existsSync(join(git, "HEAD")));
     for (const record of records ? readFolder(join(records, "worktrees")) : []) {
       const admin = join(records ?? "", "worktrees", record.name);
-      const named = textOf(join(admin, "gitdir"));
+      const named = findText(join(admin, "gitdir"));
       // Relative ones are of `worktree.useRelativePaths`.
       if (named) trees.set(dirname(resolve(admin, named)), repository);
     }
@@ -50,7 +50,7 @@ function treesBelow(folder: string): Map<string, string> {
   return trees;
 }
 
-function textOf(path: string): string | undefined {
+function findText(path: string): string | undefined {
   try {
     return readRegularSync(path).trim();
   } catch {

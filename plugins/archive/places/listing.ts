@@ -21,7 +21,7 @@ export async function* listLogs(
     if (ref.otherKey === undefined) yield ref;
     else shared.push(ref);
   }
-  if (shared.length > 0) yield* asStored(shared, await pathsOf(db, shared));
+  if (shared.length > 0) yield* asStored(shared, await readPaths(db, shared));
 }
 
 function asStored(refs: readonly SessionRef[], paths: ReadonlyMap<string, string>): SessionRef[] {
@@ -43,7 +43,7 @@ function asStored(refs: readonly SessionRef[], paths: ReadonlyMap<string, string
 const swapped = (ref: SessionRef): SessionRef => ({ ...ref, key: ref.otherKey ?? ref.key, otherKey: ref.key });
 
 /** Where the stored sessions among `refs` were read from, by id. */
-async function pathsOf(db: Database, refs: readonly SessionRef[]): Promise<Map<string, string>> {
+async function readPaths(db: Database, refs: readonly SessionRef[]): Promise<Map<string, string>> {
   const ids = refs.flatMap(({ tool, key, otherKey }) => [`${tool}:${key}`, `${tool}:${otherKey}`]);
   const paths = new Map<string, string>();
   for (const page of pages(ids, PAGE)) {

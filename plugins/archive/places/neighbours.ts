@@ -95,11 +95,11 @@ export async function runningDistributions({ env }: AdapterEnv): Promise<string[
   const words = ["-l", "--running", "-q"];
   const ran = await exec("wsl.exe", words, { env, timeoutMs: WSL_MS, maxBytes: WSL_BYTES }).catch(() => undefined);
   if (ran?.code !== 0) return [];
-  return distributionsOf(ran.stdout).slice(0, MOST);
+  return toDistributions(ran.stdout).slice(0, MOST);
 }
 
 /** `wsl.exe` writes UTF-16; with WSL_UTF8 set, UTF-8. */
-function distributionsOf(bytes: Buffer): string[] {
+function toDistributions(bytes: Buffer): string[] {
   const text = bytes.toString(bytes.includes(0) ? "utf16le" : "utf8");
   const names = text.replace(/^\uFEFF/, "").split(/[\r\n]+/);
   return [...new Set(names.map((name) => name.trim()))].filter((name) => NAME.test(name) && !SERVICES.test(name));
@@ -124,8 +124,8 @@ async function toolsIn(
   const env: AdapterEnv = { home: home.path, platform: home.system === "wsl" ? "linux" : "win32", env: {} };
   const tools: OfferedHome["tools"] = [];
   for (const adapter of adapters) {
-    const own = placesOf(() => adapter.roots(env)).filter((place) => isInside(home.path, place));
-    const added = placesOf(() => adapter.at(home.path).roots(env));
+    const own = toPlaces(() => adapter.roots(env)).filter((place) => isInside(home.path, place));
+    const added = toPlaces(() => adapter.at(home.path).roots(env));
     // Adding the home has to read the same place.
     const places = own.filter((place) => added.includes(place) && !read.some((one) => isInside(one, place)));
     if ((await Promise.all(places.map(isFound))).some(Boolean))
@@ -134,7 +134,7 @@ async function toolsIn(
   return tools;
 }
 
-function placesOf(roots: () => readonly string[]): readonly string[] {
+function toPlaces(roots: () => readonly string[]): readonly string[] {
   try {
     return roots();
   } catch {

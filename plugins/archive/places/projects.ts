@@ -70,14 +70,14 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     for (const row of await db.all<Row>("select key, id, kind, path from project order by created_at")) {
       map.set(row.key, row.id);
       // A project of an earlier version is known by its first spelling.
-      if (row.path !== null && !map.has(keyOf(row.path))) map.set(keyOf(row.path), row.id);
+      if (row.path !== null && !map.has(toKey(row.path))) map.set(toKey(row.path), row.id);
       if (row.kind === "repository") repositories.add(row.key);
       remember(row);
     }
     for (const row of await db.all<{ path: string; project_id: string }>(
       "select path, project_id from project_alias",
     )) {
-      if (!map.has(keyOf(row.path))) map.set(keyOf(row.path), row.project_id);
+      if (!map.has(toKey(row.path))) map.set(toKey(row.path), row.project_id);
     }
     known = map;
     return map;
@@ -85,19 +85,19 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
 
   function remember({ kind, path }: Pick<ProjectRow, "kind" | "path">): void {
     if (path === null || path.includes("worktrees")) return;
-    const name = nameOf(path);
+    const name = toName(path);
     byName.set(name, [...(byName.get(name) ?? []), { kind, path }]);
   }
 
   /** The repository of a work tree that is gone: beside its folder, else the one project of its name. */
-  async function repositoryOf(cwd: string): Promise<string | undefined> {
+  async function findRepository(cwd: string): Promise<string | undefined> {
     if (existsSync(cwd)) return undefined;
     const [, beside] = BESIDE.exec(cwd) ?? [];
     const [, parent, name] = SHARED.exec(cwd) ?? [];
     await load();
     for (const path of [beside, parent && name && `${parent}${cwd.includes("\\") ? "\\" : "/"}${name}`])
-      if (path && (repositories.has(keyOf(path)) || (await identify?.(path))?.kind === "repository")) return path;
-    const recorded = trees.repositoryOf(cwd) ?? (await earlierOf(db, cwd));
+      if (path && (repositories.has(toKey(path)) || (await identify?.(path))?.kind === "repository")) return path;
+    const recorded = trees.repositoryOf(cwd) ?? (await findEarlier(db, cwd));
     if (recorded !== undefined) return recorded;
     const names = OF_TOOL.exec(cwd)?.slice(1) ?? [];
     const named = names.flatMap((one) => byName.get(one) ?? []);
@@ -111,19 +111,19 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     if (found?.kind === "repository" && found.root) {
       return {
         kind: "repository",
-        key: keyOf(found.root),
+        key: toKey(found.root),
         path: found.root,
         rootCommit: found.rootCommits?.[0] ?? null,
-        name: nameOf(found.root),
+        name: toName(found.root),
       };
     }
     const folded = WORKTREE.exec(cwd)?.[1];
     if (folded) return identifyFolder(folded);
-    const repository = await repositoryOf(cwd);
+    const repository = await findRepository(cwd);
     if (repository !== undefined) return identifyFolder(repository);
     await load();
     const path = knownParent(cwd, repositories) ?? cwd;
-    return { kind: "folder", key: keyOf(path), path, rootCommit: null, name: nameOf(path) };
+    return { kind: "folder", key: toKey(path), path, rootCommit: null, name: toName(path) };
   }
 
   return {
@@ -150,7 +150,7 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     },
 
     async projectOfWorktree(path) {
-      const folded = WORKTREE.exec(path)?.[1] ?? (await repositoryOf(path));
+      const folded = WORKTREE.exec(path)?.[1] ?? (await findRepository(path));
       return folded === undefined ? undefined : (await load()).get((await identifyFolder(folded)).key);
     },
 
@@ -212,7 +212,7 @@ export function projectId(key: string): string {
 }
 
 /** The repository that other sessions in this folder were in when the folder was there. */
-async function earlierOf(db: Database, cwd: string): Promise<string | undefined> {
+async function findEarlier(db: Database, cwd: string): Promise<string | undefined> {
   const rows = await db.all<{ path: string }>(
     `select distinct p.path from session s join project p on p.id = s.origin_id
       where p.kind = 'repository' and p.path is not null and s.cwd = ?`,
@@ -236,14 +236,14 @@ async function findMoved(db: Database, identity: Identity): Promise<{ id: string
 function knownParent(cwd: string, known: ReadonlySet<string>): string | undefined {
   if (existsSync(cwd)) return undefined;
   const up = isWindowsPath(cwd) ? win32.dirname : dirname;
-  for (let path = up(cwd); path !== up(path); path = up(path)) if (known.has(keyOf(path))) return path;
+  for (let path = up(cwd); path !== up(path); path = up(path)) if (known.has(toKey(path))) return path;
   return undefined;
 }
 
 /** Names a project by its folder. */
-const keyOf = (path: string) => `path:${spellingKey(path)}`;
+const toKey = (path: string) => `path:${spellingKey(path)}`;
 const trimSlash = (path: string) =>
   path.length > 1 && (path.endsWith(sep) || (isWindowsPath(path) && /[^:][\\/]$/.test(path)))
     ? path.slice(0, -1)
     : path;
-const nameOf = (path: string) => basename(path.replaceAll("\\", "/")) || path;
+const toName = (path: string) => basename(path.replaceAll("\\", "/")) || path;

@@ -4,7 +4,7 @@ import { type Database, pages } from "sessarc";
 import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import { isGone, isInside } from "sessarc/files";
 import { listLogs } from "./listing.ts";
-import { type FoundLog, isBetterCopy, type Scan, versionOf } from "./scan.ts";
+import { type FoundLog, isBetterCopy, type Scan, toVersion } from "./scan.ts";
 
 /** A database is changed through the files beside it. */
 const BESIDE = /-(?:wal|shm|journal)$/;
@@ -55,7 +55,7 @@ export async function rescan(
     }
     // Another folder than before: a volume was removed, or the folder was recreated.
     if (now !== "closed" && now.isDirectory()) await allGone(path);
-    const holders = known.length > 0 ? known : holdersOf(path, adapters, env);
+    const holders = known.length > 0 ? known : toHolders(path, adapters, env);
     for (const { adapter, root } of holders) roots.set(`${adapter.name}\n${root}`, { adapter, root });
   }
   for (const { adapter, root } of roots.values()) {
@@ -66,7 +66,7 @@ export async function rescan(
         const isThere = other?.ref.path === ref.path;
         if (other && !isThere && !gone.has(id) && !isBetterCopy(ref, other.ref)) continue;
         gone.delete(id);
-        if (other?.stored === "same" && isThere && versionOf(other.ref) === versionOf(ref) && !asked.has(ref.path))
+        if (other?.stored === "same" && isThere && toVersion(other.ref) === toVersion(ref) && !asked.has(ref.path))
           continue;
         const found: FoundLog = { id, ref, adapter, root, stored: "not" };
         scan.found.set(found);
@@ -80,7 +80,7 @@ export async function rescan(
 }
 
 /** Roots at or above a path. */
-const holdersOf = (path: string, adapters: readonly Adapter[], env: AdapterEnv) =>
+const toHolders = (path: string, adapters: readonly Adapter[], env: AdapterEnv) =>
   adapters.flatMap((adapter) =>
     adapter
       .roots(env)

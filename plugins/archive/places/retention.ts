@@ -2,7 +2,7 @@
 
 import type { Kernel } from "sessarc";
 import { isInside } from "sessarc/files";
-import { type Scan, versionOf } from "./scan.ts";
+import { type Scan, toVersion } from "./scan.ts";
 
 /** One tool's part of `retention` in GET /status. */
 export type RetentionReport = {
@@ -40,13 +40,13 @@ export function createRetentionGuard(kernel: Kernel): RetentionGuard {
       const scan = archive.importer.lastScan;
       const now = Date.now();
       const fresh = last && last.generation === generation && last.scan === scan && now - last.at < FRESH_MS;
-      if (!last || !fresh) last = { at: now, generation, scan, report: reportOf(kernel, scan, now) };
+      if (!last || !fresh) last = { at: now, generation, scan, report: readReport(kernel, scan, now) };
       return last.report;
     },
   };
 }
 
-async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Promise<RetentionReport[]> {
+async function readReport(kernel: Kernel, scan: Scan | undefined, now: number): Promise<RetentionReport[]> {
   const { db } = kernel.storage;
   const reports: RetentionReport[] = [];
   let deleted: ReadonlySet<string> | undefined;
@@ -76,7 +76,7 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
       if (ref.tool !== adapter.name || (ref.mtime ?? now) > before) continue;
       if (dirs.some((dir) => isInside(dir, ref.path)) || deleted.has(id)) continue;
       report.dueWithin7Days++;
-      if (stored.get(id) === versionOf(ref)) report.archived++;
+      if (stored.get(id) === toVersion(ref)) report.archived++;
       else report.notArchived++;
     }
     reports.push(report);
@@ -87,7 +87,7 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
 /** Rows for `sessarc doctor`; reads the logs as they are now. */
 export async function checkRetention(kernel: Kernel) {
   const scan = await kernel.inject("archive/open").importer.scan();
-  return (await reportOf(kernel, scan, Date.now())).map((report) => {
+  return (await readReport(kernel, scan, Date.now())).map((report) => {
     const { tool, days, source, dueWithin7Days: due, archived, notArchived } = report;
     const label = kernel.registry.adapters.get(tool)?.label ?? tool;
     const rule = `${label} deletes logs after ${Math.round(days * 10) / 10} days (${source})`;

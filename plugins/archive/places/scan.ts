@@ -1,6 +1,6 @@
 /** What there is to import: every adapter's roots, listed from directory entries and stat. */
 import { access } from "node:fs/promises";
-import { type Database, isSessarcError, messageOf, type Registry, type SessionRef } from "sessarc";
+import { type Database, isSessarcError, type Registry, type SessionRef, toMessage } from "sessarc";
 import { type Adapter, type AdapterEnv, takeClosed } from "sessarc/adapter";
 import { isGone, isInside } from "sessarc/files";
 import { listLogs } from "./listing.ts";
@@ -82,7 +82,7 @@ async function scanTool(
     if (!known.has(adapter.name)) roots = adapter.roots(env);
     known.set(adapter.name, roots);
   } catch (error) {
-    scan.problems.push({ path: adapter.label, reason: reasonOf(error) });
+    scan.problems.push({ path: adapter.label, reason: toReason(error) });
   }
   for (const path of roots) {
     const exists = await access(path).then(
@@ -91,7 +91,7 @@ async function scanTool(
         if (isGone(error)) return false;
         // Behind a folder that is closed to us: there may be logs.
         scan.unlisted = true;
-        scan.problems.push({ path, reason: reasonOf(error) });
+        scan.problems.push({ path, reason: toReason(error) });
         return false;
       },
     );
@@ -119,7 +119,7 @@ async function scanTool(
       }
     } catch (error) {
       scan.unlisted = true;
-      scan.problems.push({ path, reason: reasonOf(error) });
+      scan.problems.push({ path, reason: toReason(error) });
     }
     for (const folder of takeClosed(path)) {
       scan.unlisted = true;
@@ -155,13 +155,13 @@ function createCopies() {
   };
 }
 
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   if (isSessarcError(error)) return error.fix ? `${error.message}. ${error.fix}` : error.message;
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "EACCES" || code === "EPERM") return "may not be read";
-  return messageOf(error);
+  return toMessage(error);
 }
 
 /** Equal means nothing to import. A title comes from outside the log (an index of names), so it is part of the version. */
-export const versionOf = ({ version, size = 0, mtime = 0, title }: SessionRef): string =>
+export const toVersion = ({ version, size = 0, mtime = 0, title }: SessionRef): string =>
   version ?? `${size}:${mtime}${title === undefined ? "" : `:${title}`}`;

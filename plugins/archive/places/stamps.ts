@@ -49,7 +49,7 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
   for (const { roots } of scan.tools)
     for (const { path, exists } of roots) {
       if (!exists) missing.push(path);
-      else if (statOf(path)?.isDirectory()) folders.add(path);
+      else if (findStat(path)?.isDirectory()) folders.add(path);
       else stores.add(path);
     }
   // A folder without logs gets its first log without a change of the folder above it.
@@ -60,7 +60,7 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
   const others: Stamps["others"] = missing.map((path) => [path, ABSENT]);
   for (const path of [...stores, ...folders]) {
     if (mustYield()) await yieldNow();
-    const time = timeOf(statOf(path));
+    const time = timeOf(findStat(path));
     others.push([path, time >= since - TICK_MS ? UNKNOWN : time]);
   }
   return { places, adapters: scan.tools.map(({ tool }) => tool), logs, others };
@@ -70,12 +70,12 @@ export async function takeStamps(scan: Scan, since: number, places: string): Pro
 export async function hasChanged(stamps: Stamps): Promise<boolean> {
   for (const [path, size, mtime] of stamps.logs) {
     if (mustYield()) await yieldNow();
-    const now = statOf(path);
+    const now = findStat(path);
     if (now?.size !== size || now.mtimeMs !== mtime) return true;
   }
   for (const [path, mtime] of stamps.others) {
     if (mustYield()) await yieldNow();
-    if (timeOf(statOf(path)) !== mtime) return true;
+    if (timeOf(findStat(path)) !== mtime) return true;
   }
   return false;
 }
@@ -95,7 +95,7 @@ export function parseStamps(bytes: Uint8Array): Stamps | undefined {
 const PLACE = /^(?:HOME|USERPROFILE|(?:LOCAL)?APPDATA|XDG_\w+|\w+_(?:HOME|DIR|DIRS|PATH|DB|ROOT))$/;
 
 /** Changes with whatever may change where logs are looked for: variables, configuration, added folders, those of them that are away, the version of sessarc. */
-export function placesOf(
+export function toPlaces(
   env: AdapterEnv,
   config: Pick<Kernel["config"], "roots" | "sources">,
   away: readonly string[],
@@ -109,7 +109,7 @@ export function placesOf(
 
 const timeOf = (stats: Stats | undefined) => stats?.mtimeMs ?? ABSENT;
 
-function statOf(path: string): Stats | undefined {
+function findStat(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {

@@ -3,7 +3,7 @@
 import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
 import * as v from "valibot";
 import { isDamage } from "../catalogue/damage.ts";
-import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
+import { lengthOf, type Project, type Session, type StoredSession, toParts } from "../catalogue/types.ts";
 import { count, limit, seq } from "./query.ts";
 import { redactedQuery, redactSession } from "./redacted.ts";
 
@@ -56,7 +56,7 @@ export const messages = defineRoute({
         kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
         cut: query.cut ?? Number.POSITIVE_INFINITY,
       };
-      const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
+      const text = query.version === undefined ? toParts(row) : await earlierText(kernel, row, query.version);
       const total = lengthOf(text);
       const head = { session: isRedacted ? await redactSession(kernel, session) : session, project, total };
       const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.events(row.id, text, from));
@@ -107,7 +107,7 @@ async function lastBefore(read: (from: number) => Batches, page: Page): Promise<
 }
 
 async function earlierText(kernel: Kernel, { id, generation, parts }: StoredSession, version: number) {
-  if (version === generation) return partsOf({ parts });
+  if (version === generation) return toParts({ parts });
   const texts = await kernel.inject("archive/open").store.earlier(id);
   const found = texts.find((text) => text.version === version);
   if (found) return found.parts;

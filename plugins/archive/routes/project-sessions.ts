@@ -25,7 +25,7 @@ export function inTurn<T>(kernel: Kernel, work: () => Promise<T>): Promise<T> {
 }
 
 /** Ids of a project's sessions. */
-export async function sessionsOf({ storage: { db } }: Kernel, project: string): Promise<string[]> {
+export async function readSessions({ storage: { db } }: Kernel, project: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>("select id from session where project_id = ? order by id", [project]);
   return rows.map(({ id }) => id);
 }

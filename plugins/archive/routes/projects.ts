@@ -5,7 +5,7 @@ import { defineRoute, type Kernel, mustYield, pages, SessarcError, toEvents, yie
 import * as v from "valibot";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
-import { inTurn, moveSessions, removeSessions, sessionsOf } from "./project-sessions.ts";
+import { inTurn, moveSessions, readSessions, removeSessions } from "./project-sessions.ts";
 
 /** Removed sessions announced in one batch. */
 const TOLD = 40;
@@ -82,7 +82,7 @@ const remove = defineRoute({
       const archive = kernel.inject("archive/open");
       await archive.project(params.id);
       const team = kernel.find("team");
-      if (query.withdraw === "1") await team?.withdraw(await sessionsOf(kernel, params.id));
+      if (query.withdraw === "1") await team?.withdraw(await readSessions(kernel, params.id));
       const deleted = { sessions: 0, messages: 0 };
       const gone: string[] = [];
       try {

@@ -16,7 +16,7 @@ const PLAIN = /^[A-Za-z0-9][\w.=:@-]{0,199}$/;
 const isPlain = (word: string) => PLAIN.test(word.replace(/^--?(?=\w)/, ""));
 
 /** Null where the tool has no such command, a sub-agent is asked for, or its log is gone: then there is nothing to go on with. */
-export async function resumeOf(kernel: Kernel, row: ArchivedSession): Promise<Resume | null> {
+export async function findResume(kernel: Kernel, row: ArchivedSession): Promise<Resume | null> {
   const archive = kernel.inject("archive/open");
   if (row.parentId !== null || row.source.missing) return null;
   const { key, path } = archive.ref(row);

@@ -37,7 +37,7 @@ export const scan = defineRoute({
     const sessions = tools.reduce((sum, tool) => sum + tool.sessions, 0);
     const looked = describeLogs(kernel, query.projects === "0" ? [] : chosen(found, query.tool));
     if (event.req.headers.get("accept")?.includes("text/event-stream")) {
-      return eventsResponse(textStream(framesOf(tools, sessions, looked)));
+      return eventsResponse(textStream(readFrames(tools, sessions, looked)));
     }
     const projects = await toProjects(looked);
     if (sessions > AT_ONCE && query.projects !== "0") return streamJson(pieces(tools, projects, found));
@@ -51,7 +51,7 @@ function* chosen(found: Logs, tool: string | undefined): Generator<FoundLog> {
 
 type Looked = ReturnType<typeof describeLogs>;
 
-async function* framesOf(tools: ToolScan[], sessions: number, looked: Looked): AsyncGenerator<string> {
+async function* readFrames(tools: ToolScan[], sessions: number, looked: Looked): AsyncGenerator<string> {
   const frame = (one: ScanFrame) => `data: ${JSON.stringify(one)}\n\n`;
   yield frame({ type: "tools", tools, sessions });
   for await (const batch of looked)

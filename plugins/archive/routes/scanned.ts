@@ -2,7 +2,7 @@
 
 import { type Database, type Kernel, marks, mustYield, type SessionRef, yieldNow } from "sessarc";
 import type { Logs } from "../places/logs.ts";
-import { type FoundLog, versionOf } from "../places/scan.ts";
+import { type FoundLog, toVersion } from "../places/scan.ts";
 
 type SessionState = "new" | "changed" | "imported" | "deleted";
 export interface ScannedSession {
@@ -71,7 +71,7 @@ export async function* describeLogs(kernel: Kernel, found: Iterable<FoundLog>): 
       id,
       ...ofLog(ref),
       messageEstimate: row?.messages ?? 0,
-      state: stateOf(ref, row?.version, deleted.has(id)),
+      state: toState(ref, row?.version, deleted.has(id)),
     };
     if (row) {
       const project = { key: row.project_id, name: row.project, path: row.path, virtual: row.kind === "virtual" };
@@ -167,7 +167,7 @@ async function bytesPerMessage(db: Database): Promise<(tool: string) => number> 
   };
 }
 
-function stateOf(ref: SessionRef, version: string | undefined, deleted: boolean): SessionState {
+function toState(ref: SessionRef, version: string | undefined, deleted: boolean): SessionState {
   if (version === undefined) return deleted ? "deleted" : "new";
-  return version === versionOf(ref) ? "imported" : "changed";
+  return version === toVersion(ref) ? "imported" : "changed";
 }

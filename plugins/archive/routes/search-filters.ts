@@ -23,12 +23,12 @@ export function toQuery(input: Filters): Query {
   addFilters(query, input);
   if (query.after !== null && query.before !== null && query.after >= query.before)
     throw new SessarcError("INVALID_INPUT", {
-      reason: `The range ends before it begins: ${dayOf(query.after)} to ${dayOf(query.before)}`,
+      reason: `The range ends before it begins: ${toDay(query.after)} to ${toDay(query.before)}`,
     });
   return query;
 }
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Parameters narrow what the query says: both hold. */
 function addFilters(query: Query, input: Filters): void {
@@ -43,12 +43,12 @@ function addFilters(query: Query, input: Filters): void {
 
 /** Sessions that a search has to read: those with the tags and bookmarks it asks for, and those that may contain its words. Null: all. */
 export async function chooseSessions(kernel: Kernel, query: Query): Promise<ReadonlySet<string> | null> {
-  const [marked, candidates] = await Promise.all([markedSessions(kernel, query), candidatesOf(kernel, query)]);
+  const [marked, candidates] = await Promise.all([markedSessions(kernel, query), findCandidates(kernel, query)]);
   if (!marked || !candidates) return marked ?? candidates ?? null;
   return new Set([...candidates].filter((id) => marked.has(id)));
 }
 
-async function candidatesOf(kernel: Kernel, { terms }: Query): Promise<ReadonlySet<string> | undefined> {
+async function findCandidates(kernel: Kernel, { terms }: Query): Promise<ReadonlySet<string> | undefined> {
   const wanted = terms.flatMap(({ text, negated }) => (negated ? [] : plainPieces(text)));
   return wanted.length === 0 ? undefined : kernel.find("candidates")?.(wanted);
 }

@@ -1,12 +1,12 @@
 /** GET /storage: what takes how much of the disk. GET and POST /vacuum: what deleted sessions left in the catalogue. */
 import { defineRoute } from "sessarc";
-import { type Room, roomOf, type StorageReport } from "../catalogue/room.ts";
+import { type Room, readRoom, type StorageReport } from "../catalogue/room.ts";
 
 const room = defineRoute({
   method: "GET",
   path: "/vacuum",
   summary: "How large the catalogue is, and how much of it deleted sessions left empty",
-  handler: ({ kernel }): Promise<Room> => roomOf(kernel),
+  handler: ({ kernel }): Promise<Room> => readRoom(kernel),
 });
 
 /** Projects without a session, with their folders and names. */

@@ -6,7 +6,7 @@ import { type Searched, toSearched } from "./searched.ts";
 const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
 
-const charsOf = (chunk: readonly Searched[]) =>
+const toChars = (chunk: readonly Searched[]) =>
   chunk.reduce((sum, { event, input }) => sum + event.text.length + input.length, 0);
 
 /** Least recently used out first; empty again after a minute without searches. */
@@ -42,11 +42,11 @@ export class ChunkCache {
     // Others may have asked for it meanwhile: it counts once.
     if (this.#chunks.has(key)) return chunk;
     this.#chunks.set(key, chunk);
-    this.#chars += charsOf(chunk);
+    this.#chars += toChars(chunk);
     for (const [oldest, old] of this.#chunks) {
       if (this.#chars <= CACHE_CHARS) break;
       this.#chunks.delete(oldest);
-      this.#chars -= charsOf(old);
+      this.#chars -= toChars(old);
     }
     this.#timer ??= setTimeout(() => this.clear(), CACHE_IDLE_MS).unref();
     this.#timer.refresh();

@@ -19,7 +19,7 @@ const RANGES: readonly [number, number][] = [
 ];
 
 /** The letters of a text in any spelling. */
-export function lettersOf(text: string): Letter[] {
+export function toLetters(text: string): Letter[] {
   if (isPlain(text)) return Array.from(text, (char) => ({ forms: [char] }));
   return (text.match(LETTERS) ?? []).map((letter) => {
     const units = [...letter.normalize("NFD")];
@@ -40,7 +40,7 @@ const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 /** Stretches of a text that are written one way only. */
 export function plainPieces(text: string): string[] {
   const pieces = [""];
-  for (const { forms } of lettersOf(text)) {
+  for (const { forms } of toLetters(text)) {
     if (forms.length === 1) pieces.push((pieces.pop() ?? "") + forms[0]);
     else pieces.push("");
   }

@@ -8,7 +8,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { mustYield, yieldNow } from "sessarc";
-import { fivesOf } from "./signature.ts";
+import { toFives } from "./signature.ts";
 
 const MAGIC = Buffer.from("SESSARCX", "latin1");
 const HEAD = 16;
@@ -51,7 +51,7 @@ export async function turnAround(sessions: readonly Signed[]): Promise<Buffer> {
     for (const signature of signatures) {
       const at = column >>> 3;
       const bit = 1 << (column & 7);
-      fivesOf(signature, ROWS_LOG2, (row) => {
+      toFives(signature, ROWS_LOG2, (row) => {
         const byte = row * (width + 4) + at;
         rows[byte] = (rows[byte] as number) | bit;
       });

@@ -46,17 +46,17 @@ export class CountCache {
       if (messages !== undefined) counts.push([key, messages]);
     }
     this.#known.set(question, new Map(counts));
-    await this.#derived.set(fileOf(question), JSON.stringify({ question, counts } satisfies Stored));
+    await this.#derived.set(toFile(question), JSON.stringify({ question, counts } satisfies Stored));
   }
 
   async #read(question: string): Promise<Stored | undefined> {
-    const bytes = await this.#derived?.get(fileOf(question));
+    const bytes = await this.#derived?.get(toFile(question));
     const stored = bytes && (JSON.parse(bytes.toString("utf8")) as Stored);
     return stored?.question === question ? stored : undefined;
   }
 }
 
-function fileOf(question: string): string {
+function toFile(question: string): string {
   const hash = createHash("sha256").update(question).digest().readUInt32LE(0);
   return `counts-${VERSION}-${hash % QUESTIONS}.json`;
 }

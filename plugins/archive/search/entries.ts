@@ -8,7 +8,7 @@ import { COPY } from "../catalogue/filter.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 import type { TextPart } from "./candidate.ts";
 import type { ColumnFile } from "./columns.ts";
-import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, ROW, type Row, toEntry } from "./entry.ts";
+import { chunksIn, type Entry, isPlaced, newestFirst, ROW, type Row, toBytes, toEntry } from "./entry.ts";
 import type { Shelf } from "./shelf.ts";
 
 /** Bytes of signatures that are cached: those of some 30,000 chunks. */
@@ -64,13 +64,13 @@ export class Entries {
     }
     if (this.#bytes < INDEX_BYTES && !entry.index && this.#byId.get(entry.id) === entry) {
       entry.index = index;
-      this.#bytes += bytesOf(index);
+      this.#bytes += toBytes(index);
     }
     return index;
   }
 
   #forget(entry: Entry): void {
-    this.#bytes -= bytesOf(entry.index);
+    this.#bytes -= toBytes(entry.index);
     entry.index = undefined;
   }
 

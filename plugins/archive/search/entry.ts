@@ -1,6 +1,6 @@
 /** One session as a search knows it. */
 import { createHash } from "node:crypto";
-import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, type SessionRow, toParts } from "../catalogue/types.ts";
 import type { TextOf, TextPart } from "./candidate.ts";
 import type { Columns } from "./columns.ts";
 import type { Query } from "./query.ts";
@@ -47,7 +47,7 @@ export const chunksIn = ({ parts }: Entry) =>
 
 export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
 
-export const bytesOf = (index: readonly TextPart[] | undefined) =>
+export const toBytes = (index: readonly TextPart[] | undefined) =>
   index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
 /** A session's place in the list. */
@@ -81,10 +81,10 @@ export function toEntry(row: Row, earlier: readonly EarlierRow[]): Entry {
     // Errors that a fork copied are counted in the session it forked from, but are in its text as well.
     errors: row.error_count + (row.copied > 0 ? 1 : 0),
     parts: [
-      ...partsOf(row).map((part) => ({ part })),
+      ...toParts(row).map((part) => ({ part })),
       ...earlier.flatMap((text) => {
         const own: [number, number][] = JSON.parse(text.own);
-        return partsOf(text).map((part) => ({ part, earlier: { version: text.version, own } }));
+        return toParts(text).map((part) => ({ part, earlier: { version: text.version, own } }));
       }),
     ],
     key: createHash("sha256").update(identity).digest().toString("hex", 0, 8),

@@ -3,10 +3,10 @@
 import type { EventKind, SessionEvent } from "sessarc";
 import { mainArgument, pathsIn } from "sessarc/adapter";
 import { oneLine } from "sessarc/terminal";
-import { composingAfter, lettersOf } from "./canonical.ts";
+import { composingAfter, toLetters } from "./canonical.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import type { Searched } from "./searched.ts";
-import { type Grams, gramsOf, mayHold } from "./signature.ts";
+import { type Grams, mayHold, toGrams } from "./signature.ts";
 
 export interface Match {
   seq: number;
@@ -53,7 +53,7 @@ export function compile(query: Query): CompiledQuery {
   const unwanted = query.terms.filter((term) => term.negated);
   const paths = query.path.map(toPathGrams);
   const [path] = paths.length === 1 ? paths : [];
-  const words = gramsOf(wanted.map((term) => term.text));
+  const words = toGrams(wanted.map((term) => term.text));
   return {
     query,
     grams: path
@@ -75,7 +75,7 @@ export function compile(query: Query): CompiledQuery {
 const DOTTED = "(?:i|\\xc4\\xb0)";
 
 /** In lower case the dotted capital I becomes two characters. Nothing is ruled out by a path that holds the second one. */
-const toPathGrams = (path: string): Grams => gramsOf(path.includes("\u0307") ? [] : [path]);
+const toPathGrams = (path: string): Grams => toGrams(path.includes("\u0307") ? [] : [path]);
 
 const only = (list: readonly string[]) => (list.length === 1 ? list[0] : undefined);
 
@@ -92,7 +92,7 @@ export const mayHoldAll = (
 /** `%`, `_`, `.` and all others are plain characters; case is folded in every script, and every spelling of a character is found. */
 function toRegExp(text: string, flags: string): RegExp {
   const quote = (form: string) => form.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-  const source = lettersOf(text)
+  const source = toLetters(text)
     .map(({ forms }) => (forms.length === 1 ? quote(forms[0] ?? "") : `(?:${forms.map(quote).join("|")})`))
     .join("");
   const marks = composingAfter(text);
@@ -127,7 +127,7 @@ export function* matchesIn(chunk: readonly Searched[], compiled: CompiledQuery):
   next: for (const one of chunk) {
     for (const [words, wanted] of sets)
       for (const word of words) {
-        if ((fieldOf(one, word) !== undefined) !== wanted) continue next;
+        if ((toField(one, word) !== undefined) !== wanted) continue next;
         if (++looked % WORDS_AT_ONCE === 0) yield null;
       }
     if (!compiled.filtered || passes(one.event, compiled.query)) yield one;
@@ -137,7 +137,7 @@ export function* matchesIn(chunk: readonly Searched[], compiled: CompiledQuery):
 /** Where a message shows the query: a stretch around the first hit, with all words marked. */
 export function toMatch({ event, input }: Searched, compiled: CompiledQuery): FoundMatch {
   const [first] = compiled.words;
-  const found = first && fieldOf({ event, input }, first);
+  const found = first && toField({ event, input }, first);
   const { field, at } = found ?? { field: event.text === "" && input !== "" && !first ? "tool_input" : "text", at: 0 };
   const body = field === "text" ? event.text : input;
   const start = wordStart(body, Math.max(0, at - BEFORE));
@@ -148,7 +148,7 @@ export function toMatch({ event, input }: Searched, compiled: CompiledQuery): Fo
     kind: event.kind,
     at: event.at ?? null,
     field,
-    ...callOf(event),
+    ...toCall(event),
     snippet,
     ranges: rangesIn(snippet, compiled),
     body,
@@ -169,7 +169,7 @@ export function rangesIn(snippet: string, { words }: Pick<CompiledQuery, "words"
 
 const ARGUMENT = 160;
 
-function callOf({ kind, tool_name, tool_input }: SessionEvent): Pick<Match, "tool_name" | "argument"> {
+function toCall({ kind, tool_name, tool_input }: SessionEvent): Pick<Match, "tool_name" | "argument"> {
   if (kind !== "tool_use") return {};
   const said = mainArgument(tool_input);
   return {
@@ -178,7 +178,7 @@ function callOf({ kind, tool_name, tool_input }: SessionEvent): Pick<Match, "too
   };
 }
 
-function fieldOf({ event, input }: Searched, word: RegExp): { field: Match["field"]; at: number } | undefined {
+function toField({ event, input }: Searched, word: RegExp): { field: Match["field"]; at: number } | undefined {
   word.lastIndex = 0;
   const inText = word.exec(event.text);
   if (inText) return { field: "text", at: inText.index };

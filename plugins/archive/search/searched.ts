@@ -8,13 +8,13 @@ export interface Searched {
 }
 
 export const toSearched = (events: readonly SessionEvent[]): Searched[] =>
-  events.map((event) => ({ event, input: wordsOf(event.tool_input) }));
+  events.map((event) => ({ event, input: toWords(event.tool_input) }));
 
-function wordsOf(value: Json | undefined): string {
+function toWords(value: Json | undefined): string {
   if (value === undefined) return "";
   if (value === null || typeof value !== "object") return `${value}\n`;
   let words = "";
-  if (Array.isArray(value)) for (const item of value) words += wordsOf(item);
-  else for (const key of Object.keys(value)) words += `${key}\n${wordsOf(value[key])}`;
+  if (Array.isArray(value)) for (const item of value) words += toWords(item);
+  else for (const key of Object.keys(value)) words += `${key}\n${toWords(value[key])}`;
   return words;
 }

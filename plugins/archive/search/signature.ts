@@ -16,7 +16,7 @@
  * Groups are those of one field: none reaches from a message into the next. No signature at all says nothing, so its chunk may hold all.
  */
 import type { Bounds } from "sessarc/storage";
-import { lettersOf, plainPieces } from "./canonical.ts";
+import { plainPieces, toLetters } from "./canonical.ts";
 import { foldTable } from "./fold.ts";
 
 const VERSION = 1;
@@ -52,7 +52,7 @@ interface Sets {
   letters: number;
 }
 
-function setsOf(bytes: Uint8Array, start: number): Sets {
+function toSets(bytes: Uint8Array, start: number): Sets {
   const fivesLog2 = bytes[start + 1] as number;
   const threesLog2 = bytes[start + 2] as number;
   const wideLog2 = bytes[start + 3] as number;
@@ -75,7 +75,7 @@ function setsOf(bytes: Uint8Array, start: number): Sets {
  * Signature of the texts and tool inputs at `bounds` of JSON, which have `units` UTF-16 units. Taken from the bytes that are stored, so that
  * an import keeps no string until a chunk is full. An escape ends a word, as the character it stands for does. Cost: some 4 ns a byte.
  */
-export function signatureOf(json: Uint8Array, units: number, bounds: Bounds): Uint8Array {
+export function toSignature(json: Uint8Array, units: number, bounds: Bounds): Uint8Array {
   const fivesLog2 = log2For(units / 2, SMALL_LOG2, FULL_LOG2);
   const signature = fill(json, fivesLog2, units, bounds);
   if (fivesLog2 < FULL_LOG2 || share(signature.subarray(HEAD, HEAD + (1 << (fivesLog2 - 3)))) <= DENSE)
@@ -90,7 +90,7 @@ function log2For(bits: number, least: number, most: number): number {
 }
 
 /** Number of a group of three from a to z; −1 for any other. */
-function groupOf(a: number, b: number, c: number): number {
+function toGroup(a: number, b: number, c: number): number {
   const [x, y, z] = [a - A, b - A, c - A];
   return x >= 0 && x < 26 && y >= 0 && y < 26 && z >= 0 && z < 26 ? x * 676 + y * 26 + z : -1;
 }
@@ -106,7 +106,7 @@ function fill(json: Uint8Array, fivesLog2: number, units: number, bounds: Bounds
     HEAD + bytes(fivesLog2) + bytes(threesLog2) + bytes(wideLog2) + (letters ? LETTERS_BYTES : 0),
   );
   bits.set([VERSION, fivesLog2, threesLog2, wideLog2, letters ? 1 : 0]);
-  const sets = setsOf(bits, 0);
+  const sets = toSets(bits, 0);
   for (let i = 0; i < bounds.length; i += 2) mark(bits, json, bounds[i] as number, bounds[i + 1] as number, sets);
   return bits;
 }
@@ -177,7 +177,7 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number
       if (run === 0) continue;
       const key = (a << 14) ^ (b << 7) ^ c;
       if (run >= 3) {
-        const letter = groupOf(a, b, c);
+        const letter = toGroup(a, b, c);
         const isWide = (a | b | c) > 127;
         if (letter >= 0 && letters >= 0) set(bits, letters, letter);
         else {
@@ -212,13 +212,13 @@ interface Three {
 }
 
 /** Groups of all `words`, in every spelling; none where no three letters stand side by side, and so nothing is ruled out. */
-export function gramsOf(words: readonly string[]): Grams {
+export function toGrams(words: readonly string[]): Grams {
   return { ...groupsIn(words.flatMap(plainPieces)), either: words.flatMap(eitherOf) };
 }
 
 /** For each letter of a word that can be written in several ways: the groups that it makes with its neighbours, by spelling. */
 function eitherOf(word: string): Three[][][] {
-  const letters = lettersOf(word);
+  const letters = toLetters(word);
   return letters.flatMap(({ forms }, i) => {
     if (forms.length === 1) return [];
     let spelled = [""];
@@ -246,7 +246,7 @@ function groupsIn(words: readonly string[]): Pick<Grams, "threes" | "fives"> {
         threes.set(a * 2 ** 32 + b * 2 ** 16 + c, {
           one: Math.imul(key, MIX) >>> 0,
           two: Math.imul(key, MIX_TWO) >>> 0,
-          letter: groupOf(a, b, c),
+          letter: toGroup(a, b, c),
           wide: (a | b | c) > 127,
         });
       if (run >= 5) fives.add(Math.imul(Math.imul(keys[i - 2] as number, MIX_FIVE) ^ key, MIX) >>> 0);
@@ -261,7 +261,7 @@ function groupsIn(words: readonly string[]): Pick<Grams, "threes" | "fives"> {
 /** False when the chunk behind this signature cannot hold all of `grams`. Some 10 ns. */
 export function mayHold(bytes: Uint8Array, start: number, length: number, grams: Grams): boolean {
   if (length === 0) return true;
-  const sets = setsOf(bytes, start);
+  const sets = toSets(bytes, start);
   const has = (at: number, bit: number) => ((bytes[at + (bit >>> 3)] as number) & (1 << (bit & 7))) !== 0;
   for (const hash of grams.fives) if (!has(sets.fives, hash >>> sets.cutFives)) return false;
   const hasThree = ({ one, two, letter, wide }: Three) => {
@@ -276,7 +276,7 @@ export function mayHold(bytes: Uint8Array, start: number, length: number, grams:
 }
 
 /** Calls back with each hash of a group of five that the chunk may have, cut to `log2` bits. A signature of nothing may have all. */
-export function fivesOf(bytes: Uint8Array, log2: number, use: (hash: number) => void): void {
+export function toFives(bytes: Uint8Array, log2: number, use: (hash: number) => void): void {
   if (bytes.length === 0) {
     for (let hash = 0; hash < 1 << log2; hash++) use(hash);
     return;

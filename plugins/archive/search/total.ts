@@ -74,7 +74,7 @@ const HERE = { lanes: 1, chunks: 96 };
 const JOBS_AT_ONCE = 4;
 
 /** Undefined where there are no workers, or where they cannot read the transcripts. */
-export function counterOf({ pool, config, storage }: Kernel): Counter | undefined {
+export function findCounter({ pool, config, storage }: Kernel): Counter | undefined {
   if (!pool.threaded || config.storage.driver !== undefined) return undefined;
   return {
     lanes: pool.size,

@@ -4,7 +4,7 @@ import { resolve, sep } from "node:path";
 import type { CommandContext } from "sessarc/terminal";
 
 /** The project of this id or name, else the one around this folder. */
-export async function projectOf(ctx: CommandContext, wanted: unknown): Promise<string> {
+export async function readProject(ctx: CommandContext, wanted: unknown): Promise<string> {
   const name = typeof wanted === "string" ? wanted : ".";
   const projects = await ctx.get<{ id: string; name: string; path: string | null }[]>(
     "/projects",

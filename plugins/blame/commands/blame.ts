@@ -51,7 +51,7 @@ function toText(answer: LineOrigins, ctx: CommandContext): string {
   const style = createStyle(ctx.colour);
   const lines = answer.lines ?? [];
   const width = String(lines.at(-1)?.number ?? 1).length;
-  const letters = answer.writers.map((_, i) => letterOf(i));
+  const letters = answer.writers.map((_, i) => toLetter(i));
   const column = Math.max(1, ...letters.map((letter) => letter.length));
   const rows = lines.map(({ number, text, writer, evidence }) => {
     const letter = writer === null ? "·" : (letters[writer] ?? "");
@@ -90,8 +90,8 @@ const clip = (text: string, most: number): string => {
 };
 
 /** A … Z, AA … */
-const letterOf = (n: number): string =>
-  (n >= 26 ? letterOf(Math.floor(n / 26) - 1) : "") + String.fromCharCode(65 + (n % 26));
+const toLetter = (n: number): string =>
+  (n >= 26 ? toLetter(Math.floor(n / 26) - 1) : "") + String.fromCharCode(65 + (n % 26));
 
 /** The form of `git blame --porcelain`; headers of the writer come with each line that has one, after those of the commit. */
 function toPorcelain({ lines, commits, writers, headers }: LineOrigins): string {

@@ -1,12 +1,12 @@
 /** `sessarc notes write [range]`. */
 import { type CommandContext, send, UsageError } from "sessarc/terminal";
 import type { NotesWritten } from "../receipt/routes.ts";
-import { projectOf } from "./_project.ts";
+import { readProject } from "./_project.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [word, range = "last", ...more] = ctx.args;
   if (word !== "write" || more.length > 0) throw new UsageError("Say what to do: sessarc notes write [range]");
-  const project = await projectOf(ctx, ctx.flags.project);
+  const project = await readProject(ctx, ctx.flags.project);
   const { ref, commits } = await send<NotesWritten>(
     ctx,
     "POST",

@@ -11,12 +11,12 @@ import {
   UsageError,
 } from "sessarc/terminal";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
-import { projectOf } from "./_project.ts";
+import { readProject } from "./_project.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
   if (more.length > 0) throw new UsageError("Name one range: sessarc receipt <commit|branch|base..head|last>");
-  const project = await projectOf(ctx, ctx.flags.project);
+  const project = await readProject(ctx, ctx.flags.project);
   const receipt = await ctx.get<Receipt>(
     `/projects/${encodeURIComponent(project)}/receipt`,
     { range, redacted: isRedacted(ctx) ? "1" : undefined },

@@ -1,7 +1,7 @@
 /** What one call wrote: whole lines by file, and pieces put inside of lines. */
 import type { Json } from "sessarc";
 import { type ToolAction, type ToolRole, toolActions } from "sessarc/adapter";
-import { formless, keyOf, linesOf, weightOf } from "./keys.ts";
+import { computeWeight, formless, toKey, toLines } from "./keys.ts";
 
 interface Added {
   /** As the call wrote it. */
@@ -29,27 +29,27 @@ export function addedBy(role: ToolRole | undefined, input: Json | undefined): Ad
   };
   const add = (path: string, lines: readonly string[]) => {
     const { lines: keys } = into(path);
-    for (const line of lines) keys.push(keyOf(line));
+    for (const line of lines) keys.push(toKey(line));
   };
   for (const action of toolActions(role, input) ?? []) {
     if (action.do === "write" || action.do === "insert") {
-      add(action.path, linesOf(action.text));
+      add(action.path, toLines(action.text));
       if (action.do === "write") into(action.path).whole = true;
     } else if (action.do === "edit")
       for (const edit of action.edits) {
         add(action.path, freshLines(edit.old, edit.new));
-        const piece = pieceOf(edit.old, edit.new);
+        const piece = findPiece(edit.old, edit.new);
         if (piece) into(action.path).pieces.push(piece);
       }
     else if (action.do === "patch")
       for (const { path, removed, added } of patched(action.text)) add(path, without(removed, added));
-    else if (action.do === "command") for (const { path, text } of written(action)) add(path, linesOf(text));
+    else if (action.do === "command") for (const { path, text } of written(action)) add(path, toLines(text));
   }
   return [...found.values()].filter(({ lines, pieces }) => lines.length + pieces.length > 0);
 }
 
 /** Lines of `next` that `old` did not have, each as often as it has more of it. */
-const freshLines = (old: string, next: string): string[] => without(linesOf(old), linesOf(next));
+const freshLines = (old: string, next: string): string[] => without(toLines(old), toLines(next));
 
 function without(old: readonly string[], next: readonly string[]): string[] {
   const before = new Map<string, number>();
@@ -62,10 +62,10 @@ function without(old: readonly string[], next: readonly string[]): string[] {
 }
 
 /** What replaced a part of one line; undefined for anything longer than a line. */
-function pieceOf(old: string, next: string): string | undefined {
+function findPiece(old: string, next: string): string | undefined {
   if (old === "" || next.trim() === "" || /\n/.test(old.trim()) || /\n/.test(next.trim())) return undefined;
   const piece = formless(next);
-  return piece.length <= MOST && weightOf(piece) >= ENOUGH ? piece : undefined;
+  return piece.length <= MOST && computeWeight(piece) >= ENOUGH ? piece : undefined;
 }
 
 interface PatchedFile {
@@ -77,7 +77,7 @@ interface PatchedFile {
 /** Files of a `*** Begin Patch` or a unified diff. A patch may remove lines and add the same again. */
 function patched(text: string): PatchedFile[] {
   const files: PatchedFile[] = [];
-  for (const line of linesOf(text)) {
+  for (const line of toLines(text)) {
     const [, named, to, unified] =
       /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^\+\+\+ (?:b\/)?([^\t]+)/.exec(line) ?? [];
     const file = files.at(-1);

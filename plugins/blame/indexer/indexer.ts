@@ -85,7 +85,7 @@ export default {
         for (const { writes } of open.values())
           for (const [path, call] of writes) all.set(path, [...(all.get(path) ?? []), call]);
         return {
-          blame_file: [...all].map(([path, list]) => ({ path, name: nameOf(path), ...packCalls(list) })),
+          blame_file: [...all].map(([path, list]) => ({ path, name: toName(path), ...packCalls(list) })),
           blame_session: prompts.length > 0 ? [{ prompts: packPrompts(prompts) }] : [],
         };
       },
@@ -99,7 +99,7 @@ const promptAt = (seq: number, at: number | null): PromptWork => ({
 });
 
 /** The last part of a path, as both kinds of slashes divide it. */
-const nameOf = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+const toName = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 
 function toMs(at: string | undefined): number | null {
   const ms = Date.parse(at ?? "");

@@ -4,7 +4,7 @@
 export const bare = (line: string): string => line.replace(/\s+/g, "");
 
 /** Letters and digits of a line: how much it says. */
-export const weightOf = (line: string): number => line.replace(/[^\p{L}\p{N}]/gu, "").length;
+export const computeWeight = (line: string): number => line.replace(/[^\p{L}\p{N}]/gu, "").length;
 
 /** A line without what a formatter changes. */
 export const formless = (line: string): string =>
@@ -13,7 +13,7 @@ export const formless = (line: string): string =>
     .replace(/[;,]+$/, "");
 
 /** 32 bits, never of blanks alone 0 by chance: an empty line is 0. FNV-1a. */
-export function keyOf(line: string): number {
+export function toKey(line: string): number {
   const text = formless(line);
   if (text === "") return 0;
   let hash = 0x811c9dc5;
@@ -21,4 +21,4 @@ export function keyOf(line: string): number {
   return hash | 0 || 1;
 }
 
-export const linesOf = (text: string): string[] => text.split("\n").map((line) => line.replace(/\r$/, ""));
+export const toLines = (text: string): string[] => text.split("\n").map((line) => line.replace(/\r$/, ""));

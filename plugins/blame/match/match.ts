@@ -4,7 +4,7 @@
  * anything else needs a run of lines that says enough, because short lines are the same everywhere.
  */
 import { mustYield, yieldNow } from "sessarc";
-import { formless, keyOf, weightOf } from "../indexer/keys.ts";
+import { computeWeight, formless, toKey } from "../indexer/keys.ts";
 import type { Write } from "../writes.ts";
 
 /** `line`: it wrote the whole line; `part`: a piece of it; `near`: the lines around it, in the same commit. */
@@ -65,8 +65,8 @@ export async function matchLines(
   const keys: number[] = [];
   const weights: number[] = [];
   for (const { text } of lines) {
-    keys.push(keyOf(text));
-    weights.push(weightOf(text));
+    keys.push(toKey(text));
+    weights.push(computeWeight(text));
     if (mustYield()) await yieldNow();
   }
   const found: (Matched | undefined)[] = new Array(lines.length).fill(undefined);
@@ -144,7 +144,7 @@ export async function matchLines(
     const first = firstAfter(writes, window.after + SECOND);
     const end = firstAfter(writes, window.authored + SECOND);
     if (first >= end) continue;
-    const places = await placesOf(writes, first, end, ({ elsewhere }) => !elsewhere);
+    const places = await readPlaces(writes, first, end, ({ elsewhere }) => !elsewhere);
     const heavy = own.filter((i) => (weights[i] ?? 0) >= HEAVY);
     // Those whose neighbours fit come first: a line that is there twice goes to the place it belongs to.
     for (const least of [1, 0])
@@ -157,7 +157,7 @@ export async function matchLines(
         if (fit && fit.score >= least) take(i, origin(i, fit.place, here), "line");
       }
     dropChance(own, keys, weights, found, writes);
-    const pieces = piecesOf(writes, first, end);
+    const pieces = toPieces(writes, first, end);
     if (pieces.length > 0)
       for (const i of heavy) {
         if (mustYield()) await yieldNow();
@@ -175,7 +175,7 @@ export async function matchLines(
       ...[...windows.values()].map(({ after, authored }) => (Number.isFinite(after) ? after : authored)),
     );
     const isOwn = ({ whole, at }: Write) => !whole || at <= born + SECOND;
-    const everywhere = await placesOf(writes, 0, writes.length);
+    const everywhere = await readPlaces(writes, 0, writes.length);
     for (const [i, one] of found.entries()) {
       if (mustYield()) await yieldNow();
       if (one || (weights[i] ?? 0) < HEAVY) continue;
@@ -304,7 +304,7 @@ function firstAfter(writes: readonly Write[], ms: number): number {
 }
 
 /** Where each line was written, in order of time. */
-async function placesOf(
+async function readPlaces(
   writes: readonly Write[],
   first: number,
   end: number,
@@ -324,7 +324,7 @@ async function placesOf(
   return places;
 }
 
-function piecesOf(writes: readonly Write[], first: number, end: number): { write: number; text: string }[] {
+function toPieces(writes: readonly Write[], first: number, end: number): { write: number; text: string }[] {
   const pieces: { write: number; text: string }[] = [];
   for (let write = first; write < end; write++)
     for (const text of writes[write]?.elsewhere ? [] : (writes[write]?.pieces ?? [])) pieces.push({ write, text });

@@ -2,8 +2,8 @@
 import { type Cache, createCache, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { readPrompts } from "../indexer/rows.ts";
 import { groupBy } from "./group.ts";
-import { type Landed, type LandedCommit, type Landing, landingOf } from "./landing.ts";
-import { type Share, sharesOf, type Work } from "./shares.ts";
+import { type Landed, type LandedCommit, type Landing, readLanding } from "./landing.ts";
+import { readShares, type Share, type Work } from "./shares.ts";
 
 interface AccountedSession {
   id: string;
@@ -36,7 +36,7 @@ const KEEP = 4;
 const cached = new WeakMap<Kernel, Cache<Accounts>>();
 const landings = new WeakMap<Kernel, Cache<Landing>>();
 
-export async function accountsOf(kernel: Kernel, project: string, root: string): Promise<Accounts> {
+export async function readAccounts(kernel: Kernel, project: string, root: string): Promise<Accounts> {
   const tips = await kernel.inject("git").tips(root);
   const { stamp } = kernel.inject("pricing");
   return once(cached, kernel, [project, kernel.inject("archive").generation, stamp, tips], () =>
@@ -53,7 +53,7 @@ type Tips = Awaited<ReturnType<Services["git"]["tips"]>>;
 
 const landingAt = (kernel: Kernel, project: string, root: string, tips: Tips): Promise<Landing> =>
   once(landings, kernel, [project, kernel.inject("archive").generation, tips], () =>
-    landingOf(kernel, project, root, tips),
+    readLanding(kernel, project, root, tips),
   );
 
 /** The cached answer for these values, else the one that `make` computes. */
@@ -104,7 +104,7 @@ async function compute(kernel: Kernel, project: string, root: string, tips: Tips
       wrote: (writesOf.get(id) ?? []).map(({ seq }) => seq),
     });
   }
-  const shares = await sharesOf(works);
+  const shares = await readShares(works);
   const taken = new Map<string, number>();
   for (const { write } of landing.landed) {
     const call = `${write.author.id} ${write.seq}`;

@@ -26,7 +26,7 @@ export interface SessionEdits {
   edits: EditState[];
 }
 
-export async function editsOf(kernel: Kernel, id: string): Promise<SessionEdits> {
+export async function readEdits(kernel: Kernel, id: string): Promise<SessionEdits> {
   const archive = kernel.inject("archive");
   const { id: session, projectId: project } = await archive.session(id);
   const root = await archive.projectPath(project);
@@ -53,8 +53,8 @@ export async function editsOf(kernel: Kernel, id: string): Promise<SessionEdits>
     // Of a call that wrote the whole file it is unknown which other lines were there before.
     const left = own.length === 0 ? fresh : lines - own.length;
     if (left > 0) sums.uncommitted = left;
-    const state = stateOf(sums);
-    if (state) edits.push({ seq, state, lines: sums, commits: commitsOf(landing, own) });
+    const state = findState(sums);
+    if (state) edits.push({ seq, state, lines: sums, commits: toCommits(landing, own) });
   }
   return { project, hasRepository: true, edits };
 }
@@ -101,7 +101,7 @@ async function writtenBy({ writes }: Landing, session: string): Promise<Map<numb
 }
 
 /** The fate of most of its lines, while none is at HEAD. */
-function stateOf(lines: EditState["lines"]): EditFate | undefined {
+function findState(lines: EditState["lines"]): EditFate | undefined {
   const { kept = 0, unmerged = 0, reverted = 0, uncommitted = 0 } = lines;
   const rewritten = (lines["rewritten-by-assistant"] ?? 0) + (lines["rewritten-by-person"] ?? 0);
   const others: [EditFate, number][] = [
@@ -115,7 +115,7 @@ function stateOf(lines: EditState["lines"]): EditFate | undefined {
   return most && most[1] > 0 ? most[0] : undefined;
 }
 
-function commitsOf({ commits }: Landing, landed: readonly Landed[]): EditState["commits"] {
+function toCommits({ commits }: Landing, landed: readonly Landed[]): EditState["commits"] {
   const counts = new Map<string, number>();
   for (const { commit } of landed) counts.set(commit, (counts.get(commit) ?? 0) + 1);
   if (counts.size === 0) return [];

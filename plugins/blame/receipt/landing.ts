@@ -1,9 +1,9 @@
 /** Which lines of which calls got into which commits, and what became of them. */
 import { type Kernel, mustYield, type Services, yieldNow } from "sessarc";
-import { keyOf } from "../indexer/keys.ts";
-import { formsOf, isReformed } from "../match/forms.ts";
+import { toKey } from "../indexer/keys.ts";
+import { isReformed, toForms } from "../match/forms.ts";
 import { type CommittedLine, matchLines, type Window } from "../match/match.ts";
-import { isSame, type Write, writesOf } from "../writes.ts";
+import { isSame, readWrites, type Write } from "../writes.ts";
 import { groupBy } from "./group.ts";
 
 type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
@@ -36,7 +36,7 @@ export interface Landing {
 const DAY = 86_400_000;
 
 /** All commits since the first session of the project. Linear in their patches. */
-export async function landingOf(
+export async function readLanding(
   kernel: Kernel,
   project: string,
   root: string,
@@ -48,8 +48,8 @@ export async function landingOf(
     [project],
   );
   if (!first?.at || tips.head === undefined)
-    return { commits: [], landed: [], writes: await writesOf(kernel, project, root) };
-  const writes = await writesOf(kernel, project, root);
+    return { commits: [], landed: [], writes: await readWrites(kernel, project, root) };
+  const writes = await readWrites(kernel, project, root);
   const byName = await groupBy(writes, ({ file }) => file.slice(file.lastIndexOf("/") + 1));
   const git = kernel.inject("git");
   const since = new Date(Date.parse(first.at) - DAY).toISOString();
@@ -79,7 +79,7 @@ async function landIn(
   isMerged: ReadonlySet<string>,
   byName: ReadonlyMap<string, Write[]>,
 ): Promise<Landed[]> {
-  const lineages = await lineagesOf(commits);
+  const lineages = await readLineages(commits);
   const landed: Landed[] = [];
   const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
   for (const { names, patches } of lineages) {
@@ -100,7 +100,7 @@ async function landIn(
     }
     const lines: CommittedLine[] = [];
     for (const { commit, file } of patches) {
-      const before = formsOf(file.removedLines);
+      const before = toForms(file.removedLines);
       for (const added of file.addedLines) {
         const text = added.replace(/\r$/, "");
         lines.push({ text, commit: commit.hash, reformed: isReformed(text, before) });
@@ -147,7 +147,7 @@ async function followed(
     const by = written.some((one) => one !== undefined) ? "assistant" : "person";
     for (const text of file.removedLines) {
       if (mustYield()) await yieldNow();
-      const key = keyOf(text);
+      const key = toKey(text);
       const one = present.get(key)?.pop();
       if (!one) continue;
       one.fate = isRevert ? "reverted" : "rewritten";
@@ -157,7 +157,7 @@ async function followed(
     for (let i = 0; i < own; i++) {
       if (mustYield()) await yieldNow();
       const write = written[i];
-      const key = keyOf(lines[at + i]?.text ?? "");
+      const key = toKey(lines[at + i]?.text ?? "");
       const back = write ? undefined : gone.get(key)?.pop();
       const one: Landed | undefined = back ?? (write && { write, commit: commit.hash, fate: "kept" });
       if (!one) continue;
@@ -172,7 +172,7 @@ async function followed(
 }
 
 /** Files that are one, by renames. Patches in the order of the commits. */
-async function lineagesOf(
+async function readLineages(
   commits: readonly CommitPatch[],
 ): Promise<{ names: ReadonlySet<string>; patches: CommittedFile[] }[]> {
   const groups = new Map<string, { names: Set<string>; patches: CommittedFile[] }>();

@@ -65,13 +65,13 @@ const plus = (a: ReceiptSum, b: ReceiptSum): ReceiptSum => ({
   tokens: a.tokens + b.tokens,
   activeMs: a.activeMs + b.activeMs,
 });
-const sumOf = (list: readonly ReceiptSum[]): ReceiptSum => list.reduce(plus, ZERO);
+const addUp = (list: readonly ReceiptSum[]): ReceiptSum => list.reduce(plus, ZERO);
 const byCost = (a: ReceiptSum, b: ReceiptSum) => b.microdollars - a.microdollars || b.tokens - a.tokens;
 
 /** Sessions whose reads are looked up. */
 const READ = 50;
 
-export async function receiptOf(
+export async function readReceipt(
   kernel: Kernel,
   accounts: Accounts,
   range: string,
@@ -84,19 +84,19 @@ export async function receiptOf(
     for (const one of accounts.sharesOf.get(hash) ?? []) shares.push(one);
     for (const one of accounts.landed.get(hash) ?? []) landed.push(one);
   }
-  const total = sumOf(shares);
+  const total = addUp(shares);
   const sessions: ReceiptSession[] = [];
   for (const [id, own] of await groupBy(shares, ({ session }) => session)) {
     const session = accounts.sessions.get(id);
     const prompts: ReceiptPrompt[] = [];
     for (const [seq, parts] of await groupBy(own, ({ prompt }) => prompt)) {
-      const at = isoOf(session?.prompts.find((one) => one.seq === seq)?.at);
-      prompts.push({ seq, at, ...sumOf(parts) });
+      const at = findIso(session?.prompts.find((one) => one.seq === seq)?.at);
+      prompts.push({ seq, at, ...addUp(parts) });
       if (mustYield()) await yieldNow();
     }
     sessions.push({
       ...{ id, tool: session?.tool ?? "", title: session?.title ?? null },
-      ...{ sessionMicrodollars: session?.microdollars ?? 0, ...sumOf(own) },
+      ...{ sessionMicrodollars: session?.microdollars ?? 0, ...addUp(own) },
       prompts: prompts.sort((a, b) => a.seq - b.seq),
     });
   }
@@ -117,29 +117,29 @@ export async function receiptOf(
       .filter(({ hash }) => hashes.has(hash))
       .map(({ hash, author, at, subject }) => ({
         ...{ hash, author, at, subject, lines: accounts.landed.get(hash)?.length ?? 0 },
-        microdollars: sumOf(accounts.sharesOf.get(hash) ?? []).microdollars,
+        microdollars: addUp(accounts.sharesOf.get(hash) ?? []).microdollars,
       })),
     total,
     sessions: sessions.sort(byCost),
     models: [...(await groupBy(shares, ({ model }) => model))]
-      .map(([model, own]) => ({ model, ...sumOf(own) }))
+      .map(([model, own]) => ({ model, ...addUp(own) }))
       .sort(byCost),
-    fates: await fatesOf(accounts, landed, total.microdollars, sessions),
+    fates: await readFates(accounts, landed, total.microdollars, sessions),
     calls,
-    wastedReads: sessions.length > READ ? null : await wastedOf(kernel, accounts, sessions),
-    leftovers: leftoversOf(accounts),
+    wastedReads: sessions.length > READ ? null : await readWasted(kernel, accounts, sessions),
+    leftovers: toLeftovers(accounts),
     projectMicrodollars: accounts.total,
     unpriced: accounts.unpriced,
   };
 }
 
-const isoOf = (ms: number | null | undefined): string | null =>
+const findIso = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : new Date(ms).toISOString();
 
 /** What no commit took, by the reason. */
-export function leftoversOf({ sharesOf, rounding }: Accounts): Receipt["leftovers"] {
+export function toLeftovers({ sharesOf, rounding }: Accounts): Receipt["leftovers"] {
   const left = sharesOf.get(null) ?? [];
-  const of = (reason: Leftover) => sumOf(left.filter(({ leftover }) => leftover === reason)).microdollars;
+  const of = (reason: Leftover) => addUp(left.filter(({ leftover }) => leftover === reason)).microdollars;
   return [
     { reason: "uncommitted", microdollars: of("uncommitted") },
     { reason: "unwritten", microdollars: of("unwritten") },
@@ -147,7 +147,7 @@ export function leftoversOf({ sharesOf, rounding }: Accounts): Receipt["leftover
   ];
 }
 
-async function fatesOf(
+async function readFates(
   accounts: Accounts,
   landed: readonly Landed[],
   microdollars: number,
@@ -179,7 +179,7 @@ async function fatesOf(
 }
 
 /** Reads that led to nothing, from GET /sessions/:id/causality. */
-async function wastedOf(
+async function readWasted(
   kernel: Kernel,
   accounts: Accounts,
   sessions: readonly ReceiptSession[],

@@ -1,10 +1,10 @@
 /** GET /projects/:id/commits and /projects/:id/receipt. */
 import { defineRoute, type Kernel, mustYield, SessarcError, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { type Accounts, accountsOf } from "./accounts.ts";
-import { editsOf, type SessionEdits } from "./edits.ts";
-import { leftoversOf, type Receipt, type ReceiptSession, type ReceiptSum, receiptOf } from "./receipt.ts";
-import { NOTES_REF, summaryOf } from "./summary.ts";
+import { type Accounts, readAccounts } from "./accounts.ts";
+import { readEdits, type SessionEdits } from "./edits.ts";
+import { type Receipt, type ReceiptSession, type ReceiptSum, readReceipt, toLeftovers } from "./receipt.ts";
+import { NOTES_REF, toSummary } from "./summary.ts";
 
 export interface CommitRow extends ReceiptSum {
   hash: string;
@@ -67,14 +67,14 @@ const commits = defineRoute({
     const chosen = accounts.commits
       .filter((one) => (author === undefined || one.author === author) && (!on || on.has(one.hash)))
       .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
-    const rows = await rowsOf(accounts, new Set(chosen.slice(cursor, cursor + limit).map(({ hash }) => hash)));
+    const rows = await readRows(accounts, new Set(chosen.slice(cursor, cursor + limit).map(({ hash }) => hash)));
     return {
       commits: chosen.slice(cursor, cursor + limit).flatMap(({ hash }) => rows.get(hash) ?? []),
       total: chosen.length,
       nextCursor: cursor + limit < chosen.length ? String(cursor + limit) : null,
       authors: [...new Set(accounts.commits.map((one) => one.author))].sort(),
       branches: accounts.branches.map((one) => one.name),
-      leftovers: leftoversOf(accounts),
+      leftovers: toLeftovers(accounts),
       projectMicrodollars: accounts.total,
       unpriced: accounts.unpriced,
     };
@@ -95,7 +95,7 @@ const receipt = defineRoute({
   handler: async ({ kernel, params, query }): Promise<Receipt> => {
     const { root, accounts } = await open(kernel, params.id);
     const hashes = new Set(await kernel.inject("git").range(root, query.range));
-    const found = await receiptOf(kernel, accounts, query.range, hashes);
+    const found = await readReceipt(kernel, accounts, query.range, hashes);
     if (query.redacted !== "1") return found;
     const redactor = kernel.inject("redactor");
     const sessions: ReceiptSession[] = [];
@@ -129,9 +129,9 @@ const writeNotes = defineRoute({
     const git = kernel.inject("git");
     const notes = new Map<string, string>();
     for (const hash of await git.range(root, body.range)) {
-      const one = await receiptOf(kernel, accounts, hash, new Set([hash]));
+      const one = await readReceipt(kernel, accounts, hash, new Set([hash]));
       if (one.sessions.length > 0)
-        notes.set(hash, summaryOf(one, body.prompts ? await promptTexts(kernel, one) : undefined));
+        notes.set(hash, toSummary(one, body.prompts ? await promptTexts(kernel, one) : undefined));
     }
     await git.writeNotes(root, NOTES_REF, notes);
     return { ref: NOTES_REF, commits: [...notes.keys()] };
@@ -143,7 +143,7 @@ const edits = defineRoute({
   path: "/sessions/:id/edits",
   summary:
     "What became of each edit of a session: kept, rewritten, reverted, not committed, and the commits that took its lines",
-  handler: ({ kernel, params }): Promise<SessionEdits> => editsOf(kernel, params.id),
+  handler: ({ kernel, params }): Promise<SessionEdits> => readEdits(kernel, params.id),
 });
 
 export const receiptRoutes = [commits, receipt, edits, writeNotes] as const;
@@ -173,14 +173,14 @@ async function open(kernel: Kernel, wanted: string): Promise<{ root: string; acc
   const root = await archive.projectPath(id);
   if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
   try {
-    return { root, accounts: await accountsOf(kernel, id, root) };
+    return { root, accounts: await readAccounts(kernel, id, root) };
   } catch (error) {
     if (!(error instanceof SessarcError) || error.code !== "NO_REPOSITORY") throw error;
     throw new SessarcError("NO_REPOSITORY", { project: wanted }, { cause: error });
   }
 }
 
-async function rowsOf(
+async function readRows(
   { commits: all, landed, sharesOf }: Accounts,
   hashes: ReadonlySet<string>,
 ): Promise<Map<string, CommitRow>> {

@@ -41,11 +41,11 @@ export interface Work {
  * A prompt's cost goes to the commits that took its lines, by their number. A prompt without lines counts with the next one of its
  * session that has some; of a sub-agent, with the prompt it was started for.
  */
-export async function sharesOf(works: readonly Work[]): Promise<Share[]> {
+export async function readShares(works: readonly Work[]): Promise<Share[]> {
   const byId = new Map(works.map((work) => [work.spending.session, work]));
   const weights = new Map<Work, Map<string, number>[]>();
   for (const work of works) {
-    weights.set(work, await weightsOf(work));
+    weights.set(work, await readWeights(work));
   }
   // What a sub-agent wrote, its starter's prompt led to.
   for (const work of works) {
@@ -89,11 +89,11 @@ export async function sharesOf(works: readonly Work[]): Promise<Share[]> {
 const ZERO: Amounts = { microdollars: 0, tokens: 0, activeMs: 0 };
 
 /** Lines of each prompt by commit. */
-async function weightsOf({ prompts, landed }: Work): Promise<Map<string, number>[]> {
+async function readWeights({ prompts, landed }: Work): Promise<Map<string, number>[]> {
   const weights = prompts.map(() => new Map<string, number>());
   for (const { write, commit } of landed) {
     if (mustYield()) await yieldNow();
-    const own = weights[promptOf(prompts, write.seq)];
+    const own = weights[toPrompt(prompts, write.seq)];
     own?.set(commit, (own.get(commit) ?? 0) + 1);
   }
   return weights;
@@ -111,7 +111,7 @@ function carried(weights: readonly Map<string, number>[], from: number): Map<str
 }
 
 /** The prompt that a message belongs to. */
-const promptOf = (prompts: readonly PromptWork[], seq: number): number =>
+const toPrompt = (prompts: readonly PromptWork[], seq: number): number =>
   Math.max(
     0,
     prompts.findLastIndex((one) => one.seq < seq),

@@ -4,7 +4,7 @@ import type { Receipt } from "./receipt.ts";
 export const NOTES_REF = "refs/notes/sessarc";
 
 /** Without titles and prompts, unless `prompts` brings texts by session and seq. */
-export function summaryOf(receipt: Receipt, prompts: ReadonlyMap<string, string> = new Map()): string {
+export function toSummary(receipt: Receipt, prompts: ReadonlyMap<string, string> = new Map()): string {
   const { total, sessions, models, fates, calls } = receipt;
   const rows = [
     "sessarc-note: 1",

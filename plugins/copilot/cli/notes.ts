@@ -18,9 +18,10 @@ const NOTES: Readonly<Record<string, Note>> = {
   "session.snapshot_rewind": () => "Rewound to an earlier point",
   "system.notification": ({ content, message }) => toText(content) ?? toText(message),
   "skill.invoked": ({ name, path }) => say("Skill", name ?? path),
-  "subagent.started": (data) => say("Sub-agent started:", agentOf(data)),
-  "subagent.completed": (data) => say("Sub-agent finished:", agentOf(data)),
-  "subagent.failed": (data) => say("Sub-agent failed:", [agentOf(data), toText(data.error)].filter(Boolean).join(": ")),
+  "subagent.started": (data) => say("Sub-agent started:", findAgent(data)),
+  "subagent.completed": (data) => say("Sub-agent finished:", findAgent(data)),
+  "subagent.failed": (data) =>
+    say("Sub-agent failed:", [findAgent(data), toText(data.error)].filter(Boolean).join(": ")),
   abort: ({ reason }) => say("Aborted:", reason) ?? "Aborted",
 };
 
@@ -50,7 +51,7 @@ const SILENT = new RegExp(
 );
 
 /** Text of the note this record makes, if any. */
-export function noteOf(type: string, data: JsonRecord): string | undefined {
+export function findNote(type: string, data: JsonRecord): string | undefined {
   return Object.hasOwn(NOTES, type) ? NOTES[type]?.(data) : undefined;
 }
 
@@ -79,6 +80,6 @@ function say(what: string, value: unknown): string | undefined {
   return text === undefined ? undefined : `${what} ${text}`;
 }
 
-function agentOf(data: JsonRecord): string | undefined {
+function findAgent(data: JsonRecord): string | undefined {
   return toText(data.agentDisplayName) ?? toText(data.agentName) ?? toText(data.agentId) ?? toText(data.toolCallId);
 }

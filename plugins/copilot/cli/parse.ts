@@ -13,7 +13,7 @@ import {
   toText,
 } from "sessarc";
 import { countUnknown, earliest, isBefore, type LineParser, type NewEvent, toTitle } from "sessarc/adapter";
-import { isKnown, noteOf, resultText } from "./notes.ts";
+import { findNote, isKnown, resultText } from "./notes.ts";
 import type { Outputs } from "./outputs.ts";
 import type { PaidRequests } from "./store.ts";
 import { createCliUsage } from "./usage.ts";
@@ -169,7 +169,7 @@ export function createCliParser(ref: SessionRef, beside: Beside): LineParser {
       }
     }
     if (!isKnown(type)) countUnknown(state.unknown, type);
-    const text = noteOf(type, data);
+    const text = findNote(type, data);
     const ends = type === "abort" || type === "assistant.turn_end" || type === "session.error";
     const before = ends ? flush() : [];
     if (text === undefined) return before;

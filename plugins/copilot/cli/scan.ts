@@ -17,19 +17,19 @@ export async function* scanCli(root: string, requests: PaidRequests): AsyncGener
   for (const entry of entries) {
     if (!entry.isDirectory()) continue;
     const folder = join(root, entry.name);
-    const ref = await refOf(entry.name, join(folder, "events.jsonl"), requests, join(folder, "workspace.yaml"));
+    const ref = await findRef(entry.name, join(folder, "events.jsonl"), requests, join(folder, "workspace.yaml"));
     if (!ref) continue; // the tool prunes logs and leaves their folders
     const older = flat.get(entry.name);
     flat.delete(entry.name);
     yield { ...ref, companions: older === undefined ? [folder] : [folder, older] };
   }
   for (const [key, path] of flat) {
-    const ref = await refOf(key, path, requests);
+    const ref = await findRef(key, path, requests);
     if (ref) yield ref;
   }
 }
 
-async function refOf(
+async function findRef(
   key: string,
   path: string,
   requests: PaidRequests,

@@ -55,7 +55,7 @@ export function createCliUsage(sessionId: () => string): CliUsage {
   const runs: Entry[] = [];
   let loose: Entry[] = [];
 
-  const totalsOf = (name: string): TotalsState => {
+  const toTotals = (name: string): TotalsState => {
     const known = totals.get(name) ?? newTotals();
     totals.set(name, known);
     return known;
@@ -96,7 +96,7 @@ export function createCliUsage(sessionId: () => string): CliUsage {
         source !== undefined && account.sequence !== undefined
           ? `${source}#${String(account.sequence)}`
           : (toText(account.usageId) ?? `${sessionId()}/${id}`);
-      ledger.add({ key, at, model: toText(usage.model) ?? "unknown", usage: usageOf(sumOf(usage)) });
+      ledger.add({ key, at, model: toText(usage.model) ?? "unknown", usage: toUsage(addUp(usage)) });
     },
     shutdown(data, id, at) {
       const metrics = toRecord(data.modelMetrics ?? toRecord(data.accountingSnapshot).modelMetrics);
@@ -104,17 +104,17 @@ export function createCliUsage(sessionId: () => string): CliUsage {
       const models = Object.entries(metrics);
       for (const [model, metric] of models) {
         // Messages may name the model in another way than the totals.
-        const own = totalsOf(model);
+        const own = toTotals(model);
         const whole = models.length === 1 && own.said === 0 ? totals.get(ALL) : undefined;
         if (whole) Object.assign(own, { said: whole.said, points: [...whole.points] });
-        const now = sumOf(toRecord(toRecord(metric).usage));
+        const now = addUp(toRecord(toRecord(metric).usage));
         const { run, lost } = addTotal(own, now);
         if (whole) own.said = 0;
         // Runs from before the first call record have no other trace; later ones are in the records.
         if (records) continue;
         const key = `${sessionId()}/${id}/${model}`;
-        if (possible(run.input) + possible(run.output) > 0) runs.push({ key, at, model, usage: usageOf(run) });
-        if (lost > 0) runs.push({ key: `${key}/lost`, at, model, usage: usageOf({ ...NOTHING, output: lost }) });
+        if (possible(run.input) + possible(run.output) > 0) runs.push({ key, at, model, usage: toUsage(run) });
+        if (lost > 0) runs.push({ key: `${key}/lost`, at, model, usage: toUsage({ ...NOTHING, output: lost }) });
       }
     },
     compaction(model, data, id, at) {
@@ -129,13 +129,13 @@ export function createCliUsage(sessionId: () => string): CliUsage {
         key: `${sessionId()}/${id}`,
         at,
         model: toText(used.model) ?? model,
-        usage: usageOf(sumOf(used)),
+        usage: toUsage(addUp(used)),
       };
       if (records) ledger.add(entry);
       else if (Object.values(entry.usage).some((tokens) => tokens > 0)) runs.push(entry);
     },
     message(model, output, id, at) {
-      for (const name of [model, ALL]) totalsOf(name).said += possible(toCount(output));
+      for (const name of [model, ALL]) toTotals(name).said += possible(toCount(output));
       partial(model, { output }, id, at);
     },
     summary(requests) {
@@ -164,7 +164,7 @@ function join(a: LedgerSummary, b: LedgerSummary): LedgerSummary {
 }
 
 /** `inputTokens` contains what was read from and written to the cache; reasoning is inside `outputTokens`. */
-function usageOf(sum: Total): Entry["usage"] {
+function toUsage(sum: Total): Entry["usage"] {
   return {
     input: withoutCache(sum.input, sum.read, sum.write),
     output: sum.output,
@@ -173,7 +173,7 @@ function usageOf(sum: Total): Entry["usage"] {
   };
 }
 
-function sumOf(usage: JsonRecord): Total {
+function addUp(usage: JsonRecord): Total {
   return {
     input: toCount(usage.inputTokens),
     output: toCount(usage.outputTokens),

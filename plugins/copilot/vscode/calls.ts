@@ -1,6 +1,6 @@
 /** Tool calls of a chat request. Their arguments and results stand apart from the place where the view shows them. */
 import { isRecord, type Json, type JsonRecord, toItems, toJson, toRecord, toText } from "sessarc";
-import { contentText, detailsText, markdownOf } from "./text.ts";
+import { contentText, detailsText, toMarkdown } from "./text.ts";
 
 /** Calls of one request among which heads of ids are looked for; real requests have some dozens. */
 const MANY = 2000;
@@ -21,12 +21,14 @@ export interface Call {
 }
 
 /** The model's rounds of a request in order: what it wrote, and the calls that it then made. */
-export function roundsOf(metadata: JsonRecord): { text: string; calls: ModelCall[] }[] {
+export function toRounds(metadata: JsonRecord): { text: string; calls: ModelCall[] }[] {
   return toItems(metadata.toolCallRounds).map((round) => ({
-    text: markdownOf(toRecord(round).response).trim(),
+    text: toMarkdown(toRecord(round).response).trim(),
     calls: toItems(toRecord(round).toolCalls).flatMap((call) => {
       const { id, name, arguments: input } = toRecord(call);
-      return isRecord(call) ? [{ id: toText(id) ?? "", name: toText(name) ?? "tool", input: argumentsOf(input) }] : [];
+      return isRecord(call)
+        ? [{ id: toText(id) ?? "", name: toText(name) ?? "tool", input: findArguments(input) }]
+        : [];
     }),
   }));
 }
@@ -59,24 +61,24 @@ export function toCall(item: JsonRecord, call: ModelCall | undefined, metadata: 
   const specific = toRecord(item.toolSpecificData);
   const details = toRecord(item.resultDetails);
   const exit = toRecord(specific.terminalCommandState).exitCode;
-  const text = resultOf([call?.id, id], metadata) || detailsText(item.resultDetails) || terminalText(specific);
+  const text = toResult([call?.id, id], metadata) || detailsText(item.resultDetails) || terminalText(specific);
   const isError = details.isError === true || (typeof exit === "number" && exit !== 0);
   return {
     id,
     name: toText(item.toolId) ?? call?.name ?? "tool",
-    text: markdownOf(item.pastTenseMessage) || markdownOf(item.invocationMessage),
-    input: call?.input ?? specificInput(specific) ?? argumentsOf(details.input),
+    text: toMarkdown(item.pastTenseMessage) || toMarkdown(item.invocationMessage),
+    input: call?.input ?? specificInput(specific) ?? findArguments(details.input),
     result: text !== "" || isError ? { text, isError } : undefined,
   };
 }
 
 /** A call the view did not keep. */
 export function hiddenCall(call: ModelCall, metadata: JsonRecord): Call {
-  const text = resultOf([call.id], metadata);
+  const text = toResult([call.id], metadata);
   return { ...call, text: "", result: text === "" ? undefined : { text, isError: false } };
 }
 
-function resultOf(ids: readonly (string | undefined)[], metadata: JsonRecord): string {
+function toResult(ids: readonly (string | undefined)[], metadata: JsonRecord): string {
   const results = toRecord(metadata.toolCallResults);
   const keys = Object.keys(results).slice(0, MANY);
   for (const id of ids) {
@@ -99,11 +101,11 @@ function specificInput(specific: JsonRecord): Json | undefined {
   const command =
     toText(line.userEdited) ?? toText(line.toolEdited) ?? toText(line.original) ?? toText(specific.command);
   if (command !== undefined) return { command };
-  return argumentsOf(specific.rawInput);
+  return findArguments(specific.rawInput);
 }
 
 /** Arguments come as JSON text; some tools take raw text. */
-function argumentsOf(value: unknown): Json | undefined {
+function findArguments(value: unknown): Json | undefined {
   if (typeof value !== "string") return toJson(value);
   if (value === "") return undefined;
   try {

@@ -21,8 +21,8 @@ import {
   toCount,
   toTitle,
 } from "sessarc/adapter";
-import { type Call, hiddenCall, matchCalls, roundsOf, toCall } from "./calls.ts";
-import { markdownOf, referenceName } from "./text.ts";
+import { type Call, hiddenCall, matchCalls, toCall, toRounds } from "./calls.ts";
+import { referenceName, toMarkdown } from "./text.ts";
 
 /** Parts of an answer without content. */
 const SILENT = new Set(
@@ -46,7 +46,7 @@ export function toEvents(document: JsonRecord, unknown: Record<string, number>):
 }
 
 /** Where chats without a folder go. */
-export const virtualProjectOf = (ref: SessionRef) =>
+export const toVirtualProject = (ref: SessionRef) =>
   ref.cwd === undefined ? { key: "no-folder", name: "VS Code (no folder)" } : undefined;
 
 export function toSummary(
@@ -60,32 +60,32 @@ export function toSummary(
   return {
     title: toTitle(toText(document.customTitle)) ?? toTitle(prompt?.text) ?? ref.title,
     cwd: ref.cwd,
-    virtualProject: virtualProjectOf(ref),
+    virtualProject: toVirtualProject(ref),
     startedAt: earliest(times),
     endedAt: latest(times),
-    ...usageOf(document, ref),
+    ...toUsage(document, ref),
     skipped,
   };
 }
 
 /** The model that answered: as the service resolved it, else as chosen (`copilot/<id>`). */
-function modelOf(request: JsonRecord): string | undefined {
-  const resolved = toText(metadataOf(request).resolvedModel);
+function findModel(request: JsonRecord): string | undefined {
+  const resolved = toText(toMetadata(request).resolvedModel);
   return resolved ?? toText(request.modelId)?.replace(/^copilot\//, "");
 }
 
 /** Prompt tokens are an upper bound: what was cached is not logged. */
-function usageOf(document: JsonRecord, ref: SessionRef): LedgerSummary {
+function toUsage(document: JsonRecord, ref: SessionRef): LedgerSummary {
   const ledger = createLedger();
   const session = toText(document.sessionId) ?? ref.key;
   toItems(document.requests).forEach((request, n) => {
     if (!isRecord(request)) return;
-    const { promptTokens, outputTokens } = metadataOf(request);
+    const { promptTokens, outputTokens } = toMetadata(request);
     if (toCount(promptTokens) + toCount(outputTokens) === 0) return;
     ledger.add({
       key: `${session}/${toText(request.requestId) ?? n}`,
       at: toIso(request.timestamp),
-      model: modelOf(request) ?? "unknown",
+      model: findModel(request) ?? "unknown",
       usage: { input: promptTokens, output: outputTokens },
     });
   });
@@ -99,10 +99,10 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
   const prompt = typeof message === "string" ? message : (toText(toRecord(message).text) ?? "");
   if (prompt !== "") yield { kind: "user", text: prompt, id, at };
 
-  const model = modelOf(request);
+  const model = findModel(request);
   const reply = { id: toText(request.responseId) ?? id, model };
-  const metadata = metadataOf(request);
-  const calls = roundsOf(metadata).flatMap((round) => round.calls);
+  const metadata = toMetadata(request);
+  const calls = toRounds(metadata).flatMap((round) => round.calls);
   const parts = toItems(request.response);
   const shown = parts.filter((part): part is JsonRecord => isRecord(part) && part.kind === "toolInvocationSerialized");
   const matched = matchCalls(shown, calls);
@@ -124,10 +124,10 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
     }
     const kind = part.kind === undefined ? "markdown" : String(part.kind);
     if (kind === "markdown" || kind === "markdownContent" || kind === "markdownVuln") {
-      texts.push(markdownOf(part.content) || markdownOf(part));
+      texts.push(toMarkdown(part.content) || toMarkdown(part));
     } else if (kind === "inlineReference") texts.push(referenceName(part));
     else if (kind === "thinking") {
-      const text = markdownOf(part.value).trim();
+      const text = toMarkdown(part.value).trim();
       if (text === "") continue;
       yield* answer(at);
       yield { ...reply, kind: "thinking", text, at };
@@ -135,7 +135,7 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
       yield* answer(at);
       yield* callEvents(toCall(part, matched[callsShown++], metadata), reply, at);
     } else if (kind === "warning" || kind === "errorMessage" || kind === "systemNotification") {
-      const text = markdownOf(part.content) || markdownOf(part.message) || markdownOf(part);
+      const text = toMarkdown(part.content) || toMarkdown(part.message) || toMarkdown(part);
       if (text === "") continue;
       yield* answer(at);
       yield { ...reply, kind: "note", text, at };
@@ -145,7 +145,7 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
     // A view without its calls, or without any part: the rounds have the calls, and what was written before each.
     let rest = texts.join("").trim();
     const bare = rest === "";
-    for (const { text, calls: made } of roundsOf(metadata)) {
+    for (const { text, calls: made } of toRounds(metadata)) {
       const isHere = text !== "" && (bare || (made.length > 0 && rest.startsWith(text)));
       texts = isHere ? [text] : [];
       if (isHere && !bare) rest = rest.slice(text.length).trim();
@@ -171,7 +171,7 @@ function* callEvents(call: Call, reply: Reply, at: string | undefined): Generato
   yield { id: reply.id, ...common, kind: "tool_result", text, is_error: isError };
 }
 
-function metadataOf(request: JsonRecord): JsonRecord {
+function toMetadata(request: JsonRecord): JsonRecord {
   return toRecord(toRecord(request.result).metadata);
 }
 

@@ -43,7 +43,7 @@ export function userFoldersBelow(dir: string): string[] {
  * The folder a URI of `workspace.json` names: percent-decoded; `/c%3A/x` is `C:\x`, a host is a UNC path. Remote folders
  * (WSL, SSH, containers) give their path there; a `.code-workspace` file gives its folder. Undefined for anything else.
  */
-export function folderOf(uri: string, isFile = false): string | undefined {
+export function findFolder(uri: string, isFile = false): string | undefined {
   const [, scheme, host = "", encoded = ""] = uri.match(/^(file|vscode-remote):\/\/([^/]*)(\/[^?#]*)/) ?? [];
   if (scheme === undefined) return undefined;
   let path = decode(encoded);

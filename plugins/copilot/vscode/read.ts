@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { SessarcError, type SessionRef, type SessionSummary, toIso, toRecord, toText } from "sessarc";
 import { type NewEvent, parseDocument, readRows, toTitle } from "sessarc/adapter";
 import { readRegular } from "sessarc/files";
-import { toEvents, toSummary, virtualProjectOf } from "./events.ts";
+import { toEvents, toSummary, toVirtualProject } from "./events.ts";
 import { createObjectLog } from "./oplog.ts";
 
 const MAX_DOCUMENT = 256 * 1024 * 1024;
@@ -39,7 +39,7 @@ export async function peekChat(
   ref: SessionRef,
 ): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "virtualProject">> {
   const { size } = await stat(ref.path);
-  const virtualProject = virtualProjectOf(ref);
+  const virtualProject = toVirtualProject(ref);
   if (size > PEEK) return { title: ref.title, cwd: ref.cwd, virtualProject };
   const { value } = ref.path.endsWith(".json") ? await loadDocument(ref) : await loadLog(ref.path);
   const document = toRecord(value);

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { type SessionRef, toRecord, toText } from "sessarc";
 import { listFolder } from "sessarc/adapter";
 import { readRegular } from "sessarc/files";
-import { folderOf } from "./places.ts";
+import { findFolder } from "./places.ts";
 
 /** Directory entries, one stat for each chat, and the `workspace.json` of folders that have chats. */
 export async function* scanVscode(root: string): AsyncGenerator<SessionRef> {
@@ -22,7 +22,7 @@ export async function* scanVscode(root: string): AsyncGenerator<SessionRef> {
     const chats = join(folder, "chatSessions");
     const entries = await listFolder(chats);
     if (entries.length === 0) continue;
-    for (const ref of await chatsIn(chats, await workspaceOf(join(folder, "workspace.json")), entries)) {
+    for (const ref of await chatsIn(chats, await findWorkspace(join(folder, "workspace.json")), entries)) {
       const other = byKey.get(ref.key);
       if (!other || (ref.mtime ?? 0) > (other.mtime ?? 0)) byKey.set(ref.key, ref);
     }
@@ -62,13 +62,13 @@ async function chatsIn(dir: string, cwd: string | undefined, known?: readonly Di
   return refs;
 }
 
-async function workspaceOf(path: string): Promise<string | undefined> {
+async function findWorkspace(path: string): Promise<string | undefined> {
   try {
     const { folder, workspace, configuration } = toRecord(JSON.parse(await readRegular(path)));
     const uri = toText(folder);
-    if (uri !== undefined) return folderOf(uri);
+    if (uri !== undefined) return findFolder(uri);
     const file = toText(workspace) ?? toText(configuration);
-    return file === undefined ? undefined : folderOf(file, true);
+    return file === undefined ? undefined : findFolder(file, true);
   } catch {
     return undefined; // absent or half written: no workspace is known
   }

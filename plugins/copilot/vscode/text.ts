@@ -6,7 +6,7 @@ import { toJsonText } from "sessarc/adapter";
 const DEPTH = 200;
 
 /** A string, `{ value }`, `{ content: { value } }`, or a list of such. */
-export function markdownOf(value: unknown): string {
+export function toMarkdown(value: unknown): string {
   return Array.isArray(value) ? value.map(markdownPart).join("") : markdownPart(value);
 }
 

@@ -45,11 +45,11 @@ function folderOfWorkspace(text: string | undefined): string | undefined {
 
 /** The known folder whose MD5 names a chat bucket. */
 export const folderOfMd5 = (md5: string, folders: Iterable<string>): string | undefined => {
-  for (const folder of folders) if (md5Of(folder) === md5) return folder;
+  for (const folder of folders) if (toMd5(folder) === md5) return folder;
   return undefined;
 };
 
-export const md5Of = (path: string) => createHash("md5").update(path).digest("hex");
+export const toMd5 = (path: string) => createHash("md5").update(path).digest("hex");
 
 /** The known folder a project slug was made from; undefined when none or several could be meant. */
 export function folderOfSlug(slug: string, folders: Iterable<string>): string | undefined {

@@ -31,7 +31,7 @@ const USER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Existence tests only; the usual places are named even where nothing is. */
-export function placesOf(options: CursorOptions | undefined, env: AdapterEnv): Places {
+export function toPlaces(options: CursorOptions | undefined, env: AdapterEnv): Places {
   const dir = options?.dir;
   if (dir === undefined) return below([userFolder(env)], [join(env.home, ".cursor")]);
   const users = Object.values(USER_FOLDERS).map((parts) => join(dir, ...parts));

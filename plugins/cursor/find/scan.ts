@@ -20,7 +20,7 @@ async function* scanGlobal(root: string, places: Places, store: Store): AsyncGen
   const index = await store.global(root);
   if (!index) return;
   const written = await lastWritten(root);
-  const held = await idsOf(places.global.slice(0, places.global.indexOf(root)), store);
+  const held = await readIds(places.global.slice(0, places.global.indexOf(root)), store);
   const folders = await store.folders.of(places.workspaces);
   let members: Map<string, string> | undefined;
   for (const composer of index.composers.values()) {
@@ -28,7 +28,7 @@ async function* scanGlobal(root: string, places: Places, store: Store): AsyncGen
     const header = index.headers.get(composer.key);
     let cwd = composer.cwd ?? header?.cwd ?? folders.get(composer.workspace ?? header?.workspace ?? "");
     if (cwd === undefined) {
-      members ??= await membersOf(places, store, folders);
+      members ??= await readMembers(places, store, folders);
       cwd = members.get(composer.key);
     }
     yield {
@@ -47,7 +47,7 @@ async function* scanGlobal(root: string, places: Places, store: Store): AsyncGen
 
 async function* scanWorkspaces(root: string, places: Places, store: Store): AsyncGenerator<SessionRef> {
   const folders = await store.folders.of([root]);
-  const held = await idsOf(places.global, store);
+  const held = await readIds(places.global, store);
   const failures: unknown[] = [];
   for (const id of await namesIn(root)) {
     const path = join(root, id, "state.vscdb");
@@ -150,7 +150,7 @@ async function* scanTranscripts(root: string, places: Places, store: Store): Asy
 }
 
 /** Ids of the composers that databases of all windows hold with their content. */
-async function idsOf(databases: readonly string[], store: Store): Promise<Set<string>> {
+async function readIds(databases: readonly string[], store: Store): Promise<Set<string>> {
   const ids = new Set<string>();
   for (const path of databases) {
     const index = await quietly(store.global(path));
@@ -161,7 +161,7 @@ async function idsOf(databases: readonly string[], store: Store): Promise<Set<st
 
 /** Ids of everything the editor's databases hold. */
 async function heldByEditor(places: Places, store: Store): Promise<Set<string>> {
-  const held = await idsOf(places.global, store);
+  const held = await readIds(places.global, store);
   for (const root of places.workspaces) {
     try {
       for await (const ref of scanWorkspaces(root, places, store)) held.add(ref.key);
@@ -173,7 +173,7 @@ async function heldByEditor(places: Places, store: Store): Promise<Set<string>> 
 }
 
 /** Folder by conversation, from the windows it was opened in. */
-async function membersOf(
+async function readMembers(
   places: Places,
   store: Store,
   folders: ReadonlyMap<string, string>,

@@ -7,7 +7,7 @@ import { isGone, readRegular } from "sessarc/files";
 import { type Chat, findChat, sidecarFolder } from "../stores/chat.ts";
 import { type GlobalIndex, indexGlobal } from "../stores/global.ts";
 import { indexWorkspace, type WorkspaceIndex } from "../stores/workspace.ts";
-import { createKnownFolders, type KnownFolders, md5Of, namesIn } from "./folders.ts";
+import { createKnownFolders, type KnownFolders, namesIn, toMd5 } from "./folders.ts";
 import { globalBeside } from "./places.ts";
 
 export interface Store {
@@ -37,7 +37,7 @@ export function createStore(): Store {
       chats(path, async (db) => {
         const chat = findChat(db, basename(dirname(path)));
         if (!chat) return undefined;
-        const mtime = Math.max(...(await Promise.all([path, `${path}-wal`].map(mtimeOf))));
+        const mtime = Math.max(...(await Promise.all([path, `${path}-wal`].map(readMtime))));
         chat.cwd ??= await fromSidecar(path);
         return { ...chat, mtime };
       }),
@@ -84,12 +84,12 @@ export async function* transcriptsIn(root: string): AsyncGenerator<Transcript> {
   for (const slug of await namesIn(root)) {
     const folder = join(root, slug, "agent-transcripts");
     const seen = new Set<string>();
-    const flat = await filesOf(folder);
+    const flat = await readFiles(folder);
     const nested = await namesIn(folder);
     const found: { key: string; path: string; parent?: string }[] = flat;
     for (const id of nested) {
-      found.push(...(await filesOf(join(folder, id))).filter(({ key }) => key === id));
-      const below = await filesOf(join(folder, id, "subagents"));
+      found.push(...(await readFiles(join(folder, id))).filter(({ key }) => key === id));
+      const below = await readFiles(join(folder, id, "subagents"));
       found.push(...below.map((file) => ({ ...file, parent: id })));
     }
     // The JSON form says more than the text form of the same conversation.
@@ -120,7 +120,7 @@ export async function* chatsIn(root: string): AsyncGenerator<{ key: string; path
   }
 }
 
-async function filesOf(folder: string): Promise<{ key: string; path: string }[]> {
+async function readFiles(folder: string): Promise<{ key: string; path: string }[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error) =>
     isGone(error) ? [] : Promise.reject(error),
   );
@@ -135,7 +135,7 @@ async function fromSidecar(store: string): Promise<string | undefined> {
   const path = join(dirname(store), "meta.json");
   const text = (await isFile(path)) ? await readRegular(path) : undefined;
   const folder = sidecarFolder(text);
-  return folder && md5Of(folder) === basename(dirname(dirname(store))) ? folder : undefined;
+  return folder && toMd5(folder) === basename(dirname(dirname(store))) ? folder : undefined;
 }
 
 export async function isFile(path: string): Promise<boolean> {
@@ -147,7 +147,7 @@ export async function isFile(path: string): Promise<boolean> {
   }
 }
 
-async function mtimeOf(path: string): Promise<number> {
+async function readMtime(path: string): Promise<number> {
   try {
     return (await lstat(path)).mtimeMs;
   } catch (error) {

@@ -29,7 +29,7 @@ export function* chatDrafts(
     if (bytes[0] === OPEN_BRACE) {
       const message = parseRecord(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
       if (!message) builder.bad();
-      else yield* messageOf(message);
+      else yield* toMessage(message);
       return;
     }
     const node = decodeNode(bytes);
@@ -37,7 +37,7 @@ export function* chatDrafts(
     for (const child of node.children) yield* visit(child, [...above, id]);
   }
 
-  function* messageOf(message: JsonRecord): Generator<NewEvent> {
+  function* toMessage(message: JsonRecord): Generator<NewEvent> {
     const role = toText(message.role);
     const id = toText(message.id);
     const content =

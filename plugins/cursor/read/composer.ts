@@ -40,8 +40,8 @@ export function* composerDrafts(
   const seen = new Set<string>();
   let stored = new Map<string, string>();
   for (const [i, header] of headers.entries()) {
-    if (read && i % AT_ONCE === 0) stored = bubbleTexts(read, conversation.key, idsOf(headers.slice(i, i + AT_ONCE)));
-    const id = idOf(header);
+    if (read && i % AT_ONCE === 0) stored = bubbleTexts(read, conversation.key, toIds(headers.slice(i, i + AT_ONCE)));
+    const id = findId(header);
     if (!id) {
       builder.bad();
       continue;
@@ -71,8 +71,8 @@ const folderOfParent = (db: SqliteFile, { parent }: Conversation): string | unde
 /** Bubbles fetched with one query: memory holds these, not the conversation. */
 const AT_ONCE = 64;
 
-const idOf = (header: unknown) => (isRecord(header) ? toText(header.bubbleId) : undefined);
-const idsOf = (headers: readonly unknown[]) => headers.flatMap((header) => idOf(header) ?? []);
+const findId = (header: unknown) => (isRecord(header) ? toText(header.bubbleId) : undefined);
+const toIds = (headers: readonly unknown[]) => headers.flatMap((header) => findId(header) ?? []);
 
 /** Some bubbles leave their type to their header. */
 const typeOf = (bubble: unknown, header: unknown): unknown =>

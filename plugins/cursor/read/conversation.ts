@@ -51,7 +51,7 @@ export function createBuilder(conversation: Conversation): Builder {
     for (const path of pathsIn(input)) if (isAbsolute(path) && paths.size < PATHS) paths.add(path);
   }
 
-  function timeOf(bubble: JsonRecord): string | undefined {
+  function findTime(bubble: JsonRecord): string | undefined {
     const timing = toRecord(bubble.timingInfo);
     const start = toNumber(timing.clientStartTime);
     const relative = start !== undefined && start > 0 && start < YEAR_2000;
@@ -80,7 +80,7 @@ export function createBuilder(conversation: Conversation): Builder {
   ): Generator<NewEvent> {
     const number = toNumber(data.tool);
     const name = toText(data.name) ?? toText(data.toolName) ?? (number === undefined ? "unknown" : `tool_${number}`);
-    const input = inputOf(data);
+    const input = findInput(data);
     named(input);
     const call = { tool_name: name, tool_use_id: toText(data.toolCallId) };
     const status = toText(data.status);
@@ -91,7 +91,7 @@ export function createBuilder(conversation: Conversation): Builder {
     const use: NewEvent = { kind: "tool_use", ...call, at, model, text: "", tool_input: input };
     yield growing && !done ? { ...use, open: true } : use;
     if (!done) return;
-    const answer = resultOf(result);
+    const answer = toResult(result);
     const is_error =
       error !== undefined || FAILED.has(status ?? "") || data.userDecision === "rejected" || answer.exit !== 0;
     const text = answer.text || (error === undefined ? "" : plain(error));
@@ -110,9 +110,9 @@ export function createBuilder(conversation: Conversation): Builder {
         lines++;
         return;
       }
-      const role = roleOf(value.type);
+      const role = findRole(value.type);
       const id = toText(value.bubbleId) ?? toText(value.id);
-      const at = timeOf(value);
+      const at = findTime(value);
       if (role === undefined) {
         count(`bubble:${String(value.type)}`);
         return;
@@ -121,7 +121,7 @@ export function createBuilder(conversation: Conversation): Builder {
       const model = role === "assistant" ? (named ?? conversation.model) : undefined;
       const open = growing ? { open: true as const } : {};
       if (role === "assistant") pay(value, id, at, model ?? "unknown");
-      const thought = thinkingOf(value);
+      const thought = findThinking(value);
       if (thought) yield { kind: "thinking", id, at, model, text: thought, ...open };
       // Older replies list the calls they made before they answered.
       for (const old of toList(value.toolResults)) if (isRecord(old)) yield* withId(tool(old, at, model, false), id);
@@ -157,12 +157,12 @@ function* withId(drafts: Iterable<NewEvent>, id: string | undefined): Generator<
   for (const draft of drafts) yield { ...draft, id };
 }
 
-function roleOf(type: unknown): "user" | "assistant" | undefined {
+function findRole(type: unknown): "user" | "assistant" | undefined {
   if (type === 1 || type === "user") return "user";
   return type === 2 || type === "ai" || type === "assistant" ? "assistant" : undefined;
 }
 
-function thinkingOf(bubble: JsonRecord): string | undefined {
+function findThinking(bubble: JsonRecord): string | undefined {
   const thinking = bubble.thinking;
   return toText(thinking) ?? toText(toRecord(thinking).text);
 }
@@ -186,7 +186,7 @@ function richText(value: unknown): string | undefined {
 }
 
 /** `rawArgs` is what the model wrote; `params` what Cursor made of it. */
-function inputOf(data: JsonRecord): Json | undefined {
+function findInput(data: JsonRecord): Json | undefined {
   for (const value of [data.rawArgs, data.params, data.args]) {
     if (isRecord(value)) return toJson(value);
     const parsed = parseJson(value);
@@ -196,7 +196,7 @@ function inputOf(data: JsonRecord): Json | undefined {
 }
 
 /** A result is JSON text around the one thing it says; that is taken out where it is known. */
-function resultOf(result: unknown): { text: string; exit: number } {
+function toResult(result: unknown): { text: string; exit: number } {
   const fields = isRecord(result) ? result : parseRecord(result);
   const exit = toNumber(fields?.exitCodeV2) ?? toNumber(fields?.exitCode) ?? 0;
   const inner = fields && (toText(fields.contents) ?? toText(fields.output));

@@ -8,7 +8,7 @@ import { folderOfMd5, folderOfPaths } from "../find/folders.ts";
 import { globalBeside } from "../find/places.ts";
 import { isFile } from "../find/store.ts";
 import { findChat } from "../stores/chat.ts";
-import { bubblesOf, composerVersion, findComposer } from "../stores/global.ts";
+import { composerVersion, findComposer, toBubbles } from "../stores/global.ts";
 import { findEntry, findTab } from "../stores/workspace.ts";
 import { chatDrafts } from "./chat.ts";
 import { composerDrafts } from "./composer.ts";
@@ -53,7 +53,7 @@ export function createOpener(): Opener {
 }
 
 /** Cheap token of everything a conversation is made from. */
-export async function tokenOf(ref: SessionRef): Promise<string> {
+export async function readToken(ref: SessionRef): Promise<string> {
   const kind = kindOf(ref.path);
   if (kind === "txt") {
     const { size, mtimeMs, ino } = await lstat(ref.path);
@@ -82,7 +82,7 @@ export async function openSession(
 
   if (kind === "txt") {
     const own = { key: ref.key, title: ref.title, cwd: ref.cwd, parent: ref.parent, updatedAt: ref.mtime };
-    return session(await tokenOf(ref), () => textDrafts(ref.path, own));
+    return session(await readToken(ref), () => textDrafts(ref.path, own));
   }
   const db = await opener.open(ref.path);
   if (kind === "chat") {
@@ -105,7 +105,7 @@ export async function openSession(
   const { composer, data } = findEntry(db, ref.key) ?? missing(ref);
   const beside = globalBeside(ref.path);
   const global = (await isFile(beside)) ? await opener.open(beside) : undefined;
-  const version = composerVersion(composer, global && bubblesOf(global, ref.key));
+  const version = composerVersion(composer, global && toBubbles(global, ref.key));
   return session(version, () => settle(() => composerDrafts(data, composer, global, onBytes), ref, folders, known));
 }
 

@@ -75,11 +75,11 @@ export function createTranscriptParser(conversation: Conversation): TranscriptPa
       for (const value of content) drafts.push(...block(value, role));
       return drafts;
     },
-    finish: () => summaryOf(conversation, first, last, unknown),
+    finish: () => toSummary(conversation, first, last, unknown),
   };
 }
 
-function summaryOf(
+function toSummary(
   { title, cwd, parent, createdAt, updatedAt }: Conversation,
   first: string | undefined,
   last: string | undefined,
@@ -119,7 +119,7 @@ export async function* textDrafts(path: string, conversation: Conversation): Asy
     const text = body.join("\n").trim();
     const block =
       kind === "tool_use"
-        ? { type: kind, name, input: argumentsOf(body) }
+        ? { type: kind, name, input: toArguments(body) }
         : kind === "tool_result"
           ? { type: kind, content: text }
           : { type: kind, text };
@@ -131,7 +131,7 @@ export async function* textDrafts(path: string, conversation: Conversation): Asy
     return Array.isArray(made) ? made : made ? [made] : [];
   };
 
-  for await (const line of linesOf(path)) {
+  for await (const line of readLines(path)) {
     const turn = /^(user|assistant):\s*$/.exec(line);
     const marker = /^\[(Thinking|Tool call|Tool result)\]\s?(.*)$/.exec(line);
     // A thought and a call end at the next blank line.
@@ -153,7 +153,7 @@ export async function* textDrafts(path: string, conversation: Conversation): Asy
 }
 
 /** Lines with the blank ones kept: they mean something here. Split at `\n` only. */
-async function* linesOf(path: string): AsyncGenerator<string> {
+async function* readLines(path: string): AsyncGenerator<string> {
   let rest: string | undefined;
   for await (const chunk of (await openRegular(path)).createReadStream({ encoding: "utf8" })) {
     const text: string = rest === undefined ? String(chunk).replace(/^\uFEFF/, "") : rest + String(chunk);
@@ -165,7 +165,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 }
 
 /** Indented `key: value` lines as an object, anything else as text. */
-function argumentsOf(lines: readonly string[]): Json {
+function toArguments(lines: readonly string[]): Json {
   const pairs = lines.map((line) => /^\s+([A-Za-z_]\w*):\s?(.*)$/.exec(line));
   if (lines.length > 0 && pairs.every((pair) => pair !== null)) {
     return Object.fromEntries(pairs.map((pair) => [pair[1] ?? "", pair[2] ?? ""]));

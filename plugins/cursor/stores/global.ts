@@ -46,7 +46,7 @@ export function indexGlobal(db: SqliteFile, previous?: GlobalIndex): GlobalIndex
   if (!hasKeys(db, tables)) return { composers, headers, bubbles: new Map() };
 
   const changed: string[] = [];
-  const lately = new Set(previous && newestOf(previous.composers));
+  const lately = new Set(previous && pickNewest(previous.composers));
   const rows = db.all<Raw>(
     "select key, octet_length(value) as bytes from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' and value is not null",
   );
@@ -66,11 +66,11 @@ export function indexGlobal(db: SqliteFile, previous?: GlobalIndex): GlobalIndex
   }
   if (!previous || changed.length > MANY + RECENT) return { composers, headers, bubbles: allBubbles(db) };
   const bubbles = new Map(previous.bubbles);
-  for (const id of new Set([...changed, ...newestOf(composers)])) bubbles.set(id, bubblesOf(db, id));
+  for (const id of new Set([...changed, ...pickNewest(composers)])) bubbles.set(id, toBubbles(db, id));
   return { composers, headers, bubbles };
 }
 
-const newestOf = (composers: ReadonlyMap<string, Composer>): string[] =>
+const pickNewest = (composers: ReadonlyMap<string, Composer>): string[] =>
   [...composers.values()]
     .sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0))
     .slice(0, RECENT)
@@ -111,12 +111,12 @@ export function findComposer(
       parent: composer.parent ?? header?.parent,
     },
     data,
-    bubbles: bubblesOf(db, id),
+    bubbles: toBubbles(db, id),
   };
 }
 
 /** Bubbles of one composer, by key range. */
-export function bubblesOf(db: SqliteFile, id: string): BubbleStats {
+export function toBubbles(db: SqliteFile, id: string): BubbleStats {
   if (!hasKeys(db)) return { count: 0, bytes: 0 };
   const [row] = db.all<Raw>(
     "select count(*) as n, total(octet_length(value)) as bytes from cursorDiskKV where key >= ? and key < ? and value is not null",
@@ -149,7 +149,7 @@ export function toComposer(id: string, data: JsonRecord | undefined, stamp: stri
     title: toText(data.name),
     cwd: folderOfIdentifier(workspace),
     workspace: toText(workspace.id),
-    parent: parentOf(data),
+    parent: findParent(data),
     createdAt: toMs(data.createdAt),
     updatedAt: toMs(data.lastUpdatedAt),
     model: toText(toRecord(data.modelConfig).modelName),
@@ -189,7 +189,7 @@ export function folderNamed(data: JsonRecord): string | undefined {
   return pathOfUri(data.workspaceProjectDir) ?? folderOfResource(uri) ?? pathOfUri(repository?.repoPath);
 }
 
-const parentOf = (data: JsonRecord) => toText(toRecord(data.subagentInfo).parentComposerId);
+const findParent = (data: JsonRecord) => toText(toRecord(data.subagentInfo).parentComposerId);
 
 function composerData(db: SqliteFile, id: string): JsonRecord | undefined {
   const [row] = db.all<Raw>("select cast(value as text) as value from cursorDiskKV where key = ?", [
@@ -230,7 +230,7 @@ function readHeaders(db: SqliteFile, id?: string): GlobalIndex["headers"] {
       title: toText(value.name),
       cwd: folderOfIdentifier(value.workspaceIdentifier),
       workspace: toText(row.workspaceId) ?? toText(toRecord(value.workspaceIdentifier).id),
-      parent: parentOf(value),
+      parent: findParent(value),
       createdAt: toMs(row.createdAt) ?? toMs(value.createdAt),
       updatedAt: toMs(row.lastUpdatedAt) ?? toMs(value.lastUpdatedAt),
     });

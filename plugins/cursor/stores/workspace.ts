@@ -21,7 +21,7 @@ export interface WorkspaceIndex {
 export function indexWorkspace(db: SqliteFile): WorkspaceIndex {
   const index: WorkspaceIndex = { tabs: [], composers: [], members: [] };
   if (!hasItems(db)) return index;
-  for (const tab of tabsOf(db)) {
+  for (const tab of toTabs(db)) {
     const conversation = toConversation(tab);
     if (conversation && toList(tab.bubbles).length > 0)
       index.tabs.push({ ...conversation, version: `tab-${digest(tab)}` });
@@ -45,7 +45,7 @@ export function indexWorkspace(db: SqliteFile): WorkspaceIndex {
 
 export function findTab(db: SqliteFile, id: string): { tab: JsonRecord; version: string } | undefined {
   if (!hasItems(db)) return undefined;
-  const tab = tabsOf(db).find((one) => one.tabId === id);
+  const tab = toTabs(db).find((one) => one.tabId === id);
   return tab && { tab, version: `tab-${digest(tab)}` };
 }
 
@@ -66,7 +66,7 @@ export function toConversation(tab: JsonRecord): Conversation | undefined {
   return key === undefined ? undefined : { key, title: toText(tab.chatTitle), updatedAt: toMs(tab.lastSendTime) };
 }
 
-const tabsOf = (db: SqliteFile): JsonRecord[] => toList(item(db, TABS)?.tabs).filter(isRecord);
+const toTabs = (db: SqliteFile): JsonRecord[] => toList(item(db, TABS)?.tabs).filter(isRecord);
 
 function item(db: SqliteFile, key: string): JsonRecord | undefined {
   return parseRecord(

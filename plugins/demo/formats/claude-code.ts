@@ -14,7 +14,7 @@ export function claudeCode(sessions: readonly Played[]): LogFile[] {
 }
 
 function subagents(played: Played, folder: string): LogFile[] {
-  return callsOf(played)
+  return toCalls(played)
     .filter((call) => !call.inherited)
     .flatMap(({ call }) => {
       const { child, action } = call;
@@ -28,7 +28,7 @@ function subagents(played: Played, folder: string): LogFile[] {
     });
 }
 
-function callsOf(played: Played) {
+function toCalls(played: Played) {
   return played.turns.flatMap((turn) =>
     turn.kind === "reply" ? turn.calls.map((call) => ({ call, inherited: turn.inherited })) : [],
   );

@@ -54,10 +54,10 @@ const DEADLINE_MS = 20_000;
 
 /** `path`: a path in the tree of `commit` (a full hash). Renames are followed. */
 export async function blame(exec: GitExec, repo: Repository, commit: string, path: string): Promise<BlamedFile> {
-  const versions = await versionsOf(exec, repo, commit, [path]);
+  const versions = await readVersions(exec, repo, commit, [path]);
   const file = (await blameInTwo(exec, repo, commit, path, versions)) ?? (await porcelain(exec, repo, commit, path));
-  const names = namesOf(file, path);
-  const all = names.length === 1 ? versions : await versionsOf(exec, repo, commit, names);
+  const names = toNames(file, path);
+  const all = names.length === 1 ? versions : await readVersions(exec, repo, commit, names);
   return { ...file, names, touched: all.map(({ authored }) => authored).sort((a, b) => a - b) };
 }
 
@@ -109,7 +109,7 @@ async function blameInTwo(
 }
 
 /** Names the file had, as far as its lines show. */
-function namesOf({ commits, previous }: Parsed, path: string): string[] {
+function toNames({ commits, previous }: Parsed, path: string): string[] {
   const names = new Set([path]);
   for (const one of commits.values()) if (one.path !== "") names.add(one.path);
   for (const one of previous.values()) names.add(one.path);
@@ -123,7 +123,7 @@ interface Version {
 }
 
 /** Commits that changed a file under one of these names, newest first. */
-async function versionsOf(
+async function readVersions(
   exec: GitExec,
   repo: Repository,
   commit: string,

@@ -77,10 +77,10 @@ const read = ({ objects, shallow }: Ask, hash: string) => readCommit(objects, ha
 function byParents(commits: readonly CommitObject[]): CommitObject[] {
   const left = [...commits];
   const sorted: CommitObject[] = [];
-  const childOf = ({ hash }: CommitObject) => left.find(({ parents }) => parents.includes(hash));
+  const findChild = ({ hash }: CommitObject) => left.find(({ parents }) => parents.includes(hash));
   let next = left[0];
   while (next) {
-    for (let child = childOf(next); child; child = childOf(next)) next = child;
+    for (let child = findChild(next); child; child = findChild(next)) next = child;
     left.splice(left.indexOf(next), 1);
     sorted.push(next);
     next = left[0];
@@ -101,8 +101,8 @@ async function byCommits(
 ): Promise<{ options: Option[]; told: boolean; gone: boolean }> {
   const isLater = ({ hash }: CommitObject) => made.some((one) => !one.before && hash.startsWith(one.hash));
   const last = made.findLast((one) => one.before)?.hash;
-  const later = lineOf(second, isLater);
-  const earlier = lineOf(second, ({ hash }) => last !== undefined && hash.startsWith(last));
+  const later = toLine(second, isLater);
+  const earlier = toLine(second, ({ hash }) => last !== undefined && hash.startsWith(last));
   const left = second.filter((one) => !later.has(one.hash) && (earlier.size === 0 || earlier.has(one.hash)));
   if (earlier.size > 0 && left.length > 0) return { options: left, told: true, gone: false };
   let parent = before;
@@ -118,7 +118,7 @@ async function byCommits(
 }
 
 /** Those of `commits` (children before parents) that fit, and all that come from them. */
-function lineOf(commits: readonly CommitObject[], fits: (one: CommitObject) => boolean): Set<string> {
+function toLine(commits: readonly CommitObject[], fits: (one: CommitObject) => boolean): Set<string> {
   const line = new Set<string>();
   for (const one of commits.toReversed()) {
     if (fits(one) || one.parents.some((parent) => line.has(parent))) line.add(one.hash);

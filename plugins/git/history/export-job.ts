@@ -92,12 +92,12 @@ async function list(exec: GitExec, job: ExportJob): Promise<Entry[]> {
 }
 
 function accept(entry: Entry, index: number, job: ExportJob, tree: ExportedTree): boolean {
-  const why = refusalOf(entry, index, job.limits);
+  const why = findRefusal(entry, index, job.limits);
   if (why !== undefined) tree.leftOut.push({ path: toText(entry.path), why });
   return why === undefined;
 }
 
-function refusalOf(entry: Entry, index: number, limits: ExportJob["limits"]): LeftOut | undefined {
+function findRefusal(entry: Entry, index: number, limits: ExportJob["limits"]): LeftOut | undefined {
   if (entry.mode === SUBMODULE) return "submodule";
   if (unsafe(entry.path)) return "unsafe-name";
   if (index >= limits.files) return "too-many";
@@ -156,7 +156,7 @@ async function contents(
 
 function write(entry: Entry, data: Buffer, folder: string, folders: Set<string>, tree: ExportedTree): void {
   const mode = entry.mode === "100755" ? 0o755 : 0o644;
-  const place = placeOf(entry.path, folder, folders);
+  const place = makePlace(entry.path, folder, folders);
   try {
     writeFileSync(place, data, { flag: "wx", mode });
   } catch (error) {
@@ -175,7 +175,7 @@ function link(entry: Entry, target: string, folder: string, folders: Set<string>
     tree.leftOut.push({ path, why: "link-outside" });
     return;
   }
-  const place = placeOf(entry.path, folder, folders);
+  const place = makePlace(entry.path, folder, folders);
   try {
     symlinkSync(target, place);
   } catch (error) {
@@ -186,7 +186,7 @@ function link(entry: Entry, target: string, folder: string, folders: Set<string>
   listed(entry, place, { mode: 0o777, link: target }, tree);
 }
 
-function placeOf(path: string, folder: string, folders: Set<string>): string | Buffer {
+function makePlace(path: string, folder: string, folders: Set<string>): string | Buffer {
   const parent = dirname(path);
   const place = toPlace(folder, path);
   if (!folders.has(parent)) {

@@ -51,7 +51,7 @@ export async function readFileAt(context: Context, commit: CommitObject, path: s
   const found = await findEntry(objects, commit.tree, path);
   if (!found || found.entry.mode === FOLDER) return readDeleted(context, commit, path);
   const { entry } = found;
-  const here = await originOf(context, commit, found.path, entry);
+  const here = await findOrigin(context, commit, found.path, entry);
   const origin = here ?? (await lastOrigin(context, commit, found.path, entry));
   return toFile(objects, {
     path: found.path,
@@ -81,7 +81,7 @@ interface Origin {
 }
 
 /** How `commit` made this version, against its first parent; undefined when it left the file alone. */
-async function originOf(
+async function findOrigin(
   { repo, objects, changes, shallow }: Context,
   commit: CommitObject,
   path: string,
@@ -106,7 +106,7 @@ async function originOf(
 async function lastOrigin(context: Context, commit: CommitObject, path: string, entry: TreeEntry) {
   const { repo, objects, changes, shallow } = context;
   const last = await changes.lastChange(repo, commit.hash, path);
-  return last === undefined ? undefined : originOf(context, await readCommit(objects, last, shallow), path, entry);
+  return last === undefined ? undefined : findOrigin(context, await readCommit(objects, last, shallow), path, entry);
 }
 
 async function toFile(

@@ -45,14 +45,14 @@ const SECOND = 256;
 export function createHistory(exec: GitExec): History {
   const lists = createCache<CommitList>(8);
 
-  async function listOf(repo: Repository, head: string): Promise<CommitList> {
+  async function loadList(repo: Repository, head: string): Promise<CommitList> {
     const key = `${repo.commonDir} ${head} ${await shallowStamp(repo)}`;
     return lists.get(key, () => readList(exec, repo, head));
   }
 
   return {
     async around(repo, head, seconds) {
-      const list = await listOf(repo, head);
+      const list = await loadList(repo, head);
       const place = firstAtOrBelow(list.earliest, seconds);
       if (place === list.earliest.length) return list.complete ? NOTHING : older(repo, head, seconds);
       // Behind a commit of an earlier second stands nothing newer, whatever clocks said.
@@ -67,13 +67,13 @@ export function createHistory(exec: GitExec): History {
       return { second, before };
     },
     async after(repo, head, hash) {
-      const list = await listOf(repo, head);
-      const place = hash === undefined ? (list.complete ? list.times.length : -1) : placeOf(list, hash);
+      const list = await loadList(repo, head);
+      const place = hash === undefined ? (list.complete ? list.times.length : -1) : toPlace(list, hash);
       return place > 0 ? hashAt(list, place - 1) : undefined;
     },
     async holds(repo, head, hash) {
-      const list = await listOf(repo, head);
-      return placeOf(list, hash) >= 0 || (list.complete ? false : undefined);
+      const list = await loadList(repo, head);
+      return toPlace(list, hash) >= 0 || (list.complete ? false : undefined);
     },
   };
 
@@ -94,7 +94,7 @@ const hashAt = (list: CommitList, place: number) =>
   list.hashes.toString("hex", place * list.hashBytes, (place + 1) * list.hashBytes);
 
 /** -1 when the list does not hold it. */
-function placeOf(list: CommitList, hash: string): number {
+function toPlace(list: CommitList, hash: string): number {
   const wanted = Buffer.from(hash, "hex");
   for (let at = list.hashes.indexOf(wanted); at >= 0; at = list.hashes.indexOf(wanted, at + 1)) {
     if (at % list.hashBytes === 0) return at / list.hashBytes;

@@ -1,8 +1,8 @@
 /** The share of a text's lines that a file contains: 1 for all of them, 0 for none. `whole`: lines that only the file has lower the share. */
 export function likeness(text: string, file: string, whole: boolean): number {
-  const wanted = linesOf(text);
+  const wanted = toLines(text);
   const left = new Map<string, number>();
-  const present = linesOf(file);
+  const present = toLines(file);
   for (const line of present) left.set(line, (left.get(line) ?? 0) + 1);
   let shared = 0;
   for (const line of wanted) {
@@ -16,7 +16,7 @@ export function likeness(text: string, file: string, whole: boolean): number {
 }
 
 /** Without what tools lose on the way: line ends, blanks at the end, the last empty line. */
-const linesOf = (text: string) =>
+const toLines = (text: string) =>
   text
     .trimEnd()
     .split("\n")

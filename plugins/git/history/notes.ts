@@ -6,7 +6,7 @@ const DEADLINE_MS = 20_000;
 const MARK = "\x01";
 
 /** Notes under `ref` (`refs/notes/…`), by commit; commits without one are left out. */
-export async function notesOf(
+export async function readNotes(
   exec: GitExec,
   repo: Repository,
   ref: string,

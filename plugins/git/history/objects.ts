@@ -48,7 +48,7 @@ export async function entryAt(objects: Objects, tree: string, path: string): Pro
   for (const [index, part] of parts.entries()) {
     if (part === "") return undefined;
     const wanted = Buffer.from(part, "latin1");
-    const [entry] = entriesOf(await readMeta(objects, hash, "tree"), hash.length / 2, wanted);
+    const [entry] = toEntries(await readMeta(objects, hash, "tree"), hash.length / 2, wanted);
     if (index === parts.length - 1 || entry?.mode !== FOLDER) return index === parts.length - 1 ? entry : undefined;
     hash = entry.hash;
   }
@@ -110,7 +110,7 @@ export function parseCommit(hash: string, data: Buffer): CommitObject {
 }
 
 /** Entries of a tree object: `<mode> <name> NUL <hash>`, concatenated. With `wanted` only the one of that name. */
-function entriesOf(data: Buffer, hashBytes: number, wanted?: Buffer): TreeEntry[] {
+function toEntries(data: Buffer, hashBytes: number, wanted?: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let i = 0; i < data.length; ) {
     const zero = data.indexOf(0, i);
@@ -141,7 +141,7 @@ async function searchShown(
   const part = parts[index];
   if (!part || seen.has(`${index} ${tree}`)) return undefined;
   seen.add(`${index} ${tree}`);
-  for (const entry of entriesOf(await readMeta(objects, tree, "tree"), tree.length / 2)) {
+  for (const entry of toEntries(await readMeta(objects, tree, "tree"), tree.length / 2)) {
     if (toText(entry.name) !== part) continue;
     if (index === parts.length - 1) return { path: entry.name, entry };
     if (entry.mode !== FOLDER) continue;

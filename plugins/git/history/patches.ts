@@ -42,8 +42,8 @@ const LINES = 20_000;
 const LONG = 500;
 
 /** Oldest first: a commit comes after its parents. */
-export async function patchesOf(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
-  const hashes = await hashesOf(exec, repo, query);
+export async function loadPatches(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
+  const hashes = await readHashes(exec, repo, query);
   const middle = hashes.length < LONG ? undefined : hashes[hashes.length >> 1];
   if (middle === undefined) return readPatches(exec, repo, query);
   const excluded = query.commits.filter((one) => one.startsWith("^"));
@@ -55,11 +55,11 @@ export async function patchesOf(exec: GitExec, repo: Repository, query: PatchQue
 }
 
 const CHOICE = ["--topo-order", "--no-merges"];
-const sinceOf = ({ since }: PatchQuery) => (since === undefined ? [] : [`--since=${since}`]);
+const toSince = ({ since }: PatchQuery) => (since === undefined ? [] : [`--since=${since}`]);
 
 /** Newest first. */
-async function hashesOf(exec: GitExec, repo: Repository, query: PatchQuery): Promise<string[]> {
-  const args = [...at(repo), "rev-list", ...CHOICE, ...sinceOf(query), "--end-of-options", ...query.commits, "--"];
+async function readHashes(exec: GitExec, repo: Repository, query: PatchQuery): Promise<string[]> {
+  const args = [...at(repo), "rev-list", ...CHOICE, ...toSince(query), "--end-of-options", ...query.commits, "--"];
   const result = await exec.run(args, { timeoutMs: DEADLINE_MS, maxBytes: Number.POSITIVE_INFINITY });
   if (result.code !== 0) throw toGitError(result, "rev-list");
   return result.stdout.toString("latin1").split("\n").filter(Boolean);
@@ -112,7 +112,7 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
     ...[...at(repo), "log", ...CHOICE, "-p", "-U0", "-M", "-w", "--no-color"],
     ...["--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"],
     `--format=${["", "%H", "%at", "%ct", "%an", "%s"].join("%x01")}`,
-    ...sinceOf(query),
+    ...toSince(query),
   ];
   let rest: Buffer = Buffer.alloc(0);
   const result = await exec.run([...args, "--end-of-options", ...query.commits, "--"], {
@@ -139,12 +139,12 @@ function named(text: string): string {
 }
 
 /** Hashes that a commit, a branch, `base..head` or `last` means, newest first; undefined for an unknown name. */
-export async function rangeOf(exec: GitExec, repo: Repository, spec: string): Promise<string[] | undefined> {
+export async function findRange(exec: GitExec, repo: Repository, spec: string): Promise<string[] | undefined> {
   const list = async (...args: string[]) => {
     const result = await exec.run([...at(repo), "rev-list", "--no-merges", "--end-of-options", ...args, "--"]);
     return result.code === 0 ? result.stdout.toString("latin1").split("\n").filter(Boolean) : undefined;
   };
-  const hashOf = async (rev: string) => {
+  const findHash = async (rev: string) => {
     const result = await exec.run([
       ...at(repo),
       "rev-parse",
@@ -159,17 +159,17 @@ export async function rangeOf(exec: GitExec, repo: Repository, spec: string): Pr
   if (spec === "last") return (await list("HEAD"))?.slice(0, 1);
   const [, base, head] = /^(.+?)\.\.\.?(.*)$/.exec(spec) ?? [];
   if (base !== undefined) {
-    const [from, to] = await Promise.all([hashOf(base), hashOf(head || "HEAD")]);
+    const [from, to] = await Promise.all([findHash(base), findHash(head || "HEAD")]);
     return from === undefined || to === undefined ? undefined : list(`${from}..${to}`);
   }
-  const branch = await hashOf(`refs/heads/${spec}`);
+  const branch = await findHash(`refs/heads/${spec}`);
   if (branch === undefined) {
-    const commit = await hashOf(spec);
+    const commit = await findHash(spec);
     return commit === undefined ? undefined : [commit];
   }
   // What the branch has that the branch it leaves from has not.
   for (const trunk of ["main", "master", "trunk"]) {
-    const tip = trunk === spec ? undefined : await hashOf(`refs/heads/${trunk}`);
+    const tip = trunk === spec ? undefined : await findHash(`refs/heads/${trunk}`);
     if (tip === undefined) continue;
     const own = await list(`${tip}..${branch}`);
     if (own && own.length > 0) return own;
@@ -178,7 +178,7 @@ export async function rangeOf(exec: GitExec, repo: Repository, spec: string): Pr
 }
 
 /** Tips of HEAD and of all local branches. */
-export async function tipsOf(
+export async function readTips(
   exec: GitExec,
   repo: Repository,
 ): Promise<{ head: string | undefined; branches: { name: string; hash: string }[] }> {

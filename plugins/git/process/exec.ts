@@ -74,7 +74,7 @@ export function createExec(options: {
   const running = new Map<Promise<unknown>, () => void>();
   let closed = false;
   const begin = (args: readonly string[]) => {
-    if (closed) throw new SessarcError("GIT_FAILED", { command: commandOf(args) });
+    if (closed) throw new SessarcError("GIT_FAILED", { command: toCommand(args) });
     return [...FIXED, ...args];
   };
   const track = (gone: Promise<unknown>, end: () => void) => {
@@ -83,7 +83,7 @@ export function createExec(options: {
   };
   async function run(args: readonly string[], request: GitRunOptions = {}): Promise<GitResult> {
     const { timeoutMs = 10_000, maxBytes = 32 * 2 ** 20, input, onData } = request;
-    const command = commandOf(args);
+    const command = toCommand(args);
     const ending = new AbortController();
     const abort = () => ending.abort(request.signal?.reason);
     if (request.signal?.aborted) abort();
@@ -125,7 +125,7 @@ export function toSpawnError(error: unknown, command: string): SessarcError {
 }
 
 /** The sub command among arguments: the first that is neither an option nor an option's value. */
-function commandOf(args: readonly string[]): string {
+function toCommand(args: readonly string[]): string {
   let index = 0;
   while (args[index]?.startsWith("-")) index += args[index] === "-C" || args[index] === "-c" ? 2 : 1;
   return args[index] ?? "git";

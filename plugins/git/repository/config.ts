@@ -41,7 +41,7 @@ export function configValue(entries: readonly ConfigEntry[], key: string): strin
 }
 
 /** `origin`'s address, else that of the first remote, without user, password, query and fragment; null when there is none. */
-export function remoteOf(entries: readonly ConfigEntry[]): string | null {
+export function findRemote(entries: readonly ConfigEntry[]): string | null {
   const remotes = entries.filter((entry) => /^remote\..+\.url$/.test(entry.key));
   const url = remotes.find((entry) => entry.key === "remote.origin.url") ?? remotes[0];
   return url ? withoutUserinfo(url.value.slice(0, URL_CHARS)) : null;

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { createCache, createLimit, isSessarcError } from "sessarc";
 import { at, type GitExec } from "../process/exec.ts";
-import { remoteOf } from "./config.ts";
+import { findRemote } from "./config.ts";
 import { findRepository, type Repository, readHead, readShallow } from "./repository.ts";
 
 /** `missing`: no such folder, or not an absolute path. */
@@ -45,7 +45,7 @@ export function createIdentityReader(exec: GitExec): IdentityReader {
       gitDir,
       commonDir,
       bare,
-      remote: remoteOf(repo.config),
+      remote: findRemote(repo.config),
       ...(roots ? { rootCommits: roots } : {}),
     };
   };

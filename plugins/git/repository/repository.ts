@@ -29,7 +29,7 @@ const LISTS = 8 * 1024 * 1024;
  * A file stands for its folder. Costs a few stats and reads per parent folder; nothing is cached.
  */
 export async function findRepository(path: string): Promise<Repository | undefined | null> {
-  const stat = isAbsolute(path) ? await statOf(path) : undefined;
+  const stat = isAbsolute(path) ? await findStat(path) : undefined;
   if (!stat) return null;
   const real = await fs.realpath(path).catch(() => undefined);
   if (real === undefined) return null;
@@ -51,7 +51,7 @@ export function createFinder(): typeof findRepository {
   const known = new BoundedMap<string, { stamp: string; repo: Repository }>(1000);
   return async (path) => {
     const kept = known.get(path);
-    const before = await stampOf(join(path, ".git", "config"));
+    const before = await findStamp(join(path, ".git", "config"));
     if (kept !== undefined && kept.stamp === before) return kept.repo;
     known.delete(path);
     const repo = await findRepository(path);
@@ -95,13 +95,13 @@ export async function readShallow(repo: Repository): Promise<Set<string>> {
 
 /** Changes when the history is deepened. */
 export async function shallowStamp(repo: Repository): Promise<string> {
-  const stat = await statOf(join(repo.commonDir, "shallow"));
+  const stat = await findStat(join(repo.commonDir, "shallow"));
   return stat ? `${stat.size}:${stat.mtimeMs}` : "";
 }
 
 async function repositoryAt(folder: string): Promise<Repository | undefined | "none"> {
   const dotGit = join(folder, ".git");
-  const stat = await statOf(dotGit);
+  const stat = await findStat(dotGit);
   if (stat?.isFile()) {
     const target = await readLink(dotGit);
     const gitDir = target && (await fs.realpath(resolve(folder, target)).catch(() => undefined));
@@ -113,7 +113,7 @@ async function repositoryAt(folder: string): Promise<Repository | undefined | "n
     if (found) return found;
   }
   // Bare, or the folder is (inside) a .git folder itself.
-  const bare = (await statOf(join(folder, "HEAD"))) ? await openRepository(folder, null) : undefined;
+  const bare = (await findStat(join(folder, "HEAD"))) ? await openRepository(folder, null) : undefined;
   return bare ?? "none";
 }
 
@@ -164,8 +164,8 @@ async function readLink(dotGit: string): Promise<string | undefined> {
 async function isGitDir(gitDir: string, commonDir: string): Promise<boolean> {
   const [head, objects, refs] = await Promise.all([
     readSmall(join(gitDir, "HEAD")),
-    statOf(join(commonDir, "objects")),
-    statOf(join(commonDir, "refs")),
+    findStat(join(commonDir, "objects")),
+    findStat(join(commonDir, "refs")),
   ]);
   const text = head?.trim() ?? "";
   return (
@@ -175,28 +175,28 @@ async function isGitDir(gitDir: string, commonDir: string): Promise<boolean> {
 
 /** A configuration that is there and cannot be read counts as one that may hold anything (see filters.ts). */
 async function readConfig(path: string): Promise<string> {
-  const stat = await statOf(path);
-  return stat ? ((await readOf(path, stat, SMALL)) ?? "# include filter") : "";
+  const stat = await findStat(path);
+  return stat ? ((await findRead(path, stat, SMALL)) ?? "# include filter") : "";
 }
 
 /** A missing or unreadable file is undefined; so are pipes and devices, which would block the reader for good. */
 async function readSmall(path: string, limit = SMALL): Promise<string | undefined> {
-  const stat = await statOf(path);
-  return stat && readOf(path, stat, limit);
+  const stat = await findStat(path);
+  return stat && findRead(path, stat, limit);
 }
 
-async function readOf(path: string, stat: Stats, limit: number): Promise<string | undefined> {
+async function findRead(path: string, stat: Stats, limit: number): Promise<string | undefined> {
   if (!stat.isFile() || stat.size > limit) return undefined;
   return fs.readFile(path, "utf8").catch(() => undefined);
 }
 
 /** Equal for an unchanged file. The change time cannot be set back. */
-async function stampOf(path: string): Promise<string | undefined> {
-  const stat = await statOf(path);
+async function findStamp(path: string): Promise<string | undefined> {
+  const stat = await findStat(path);
   return stat && `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }
 
-async function statOf(path: string): Promise<Stats | undefined> {
+async function findStat(path: string): Promise<Stats | undefined> {
   return fs.stat(path).catch(() => undefined);
 }
 

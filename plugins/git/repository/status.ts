@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { createLimit, SessarcError } from "sessarc";
 import { at, type GitExec } from "../process/exec.ts";
-import { configValue, remoteOf } from "./config.ts";
+import { configValue, findRemote } from "./config.ts";
 import { createCounter } from "./count.ts";
 import { createFilterGuard } from "./filters.ts";
 import type { CountFile } from "./kept-counts.ts";
@@ -66,7 +66,7 @@ export function createStatusReader(
     const line = repo.bare ? await readBare(exec, repo, left(), signal) : await readLine(repo, left, signal);
     if (!line) return null;
     const commitCount = line.head ? await within(count(repo, line.head), left()) : 0;
-    return { ...line, commitCount: commitCount === "late" ? null : commitCount, remote: remoteOf(repo.config) };
+    return { ...line, commitCount: commitCount === "late" ? null : commitCount, remote: findRemote(repo.config) };
   }
 
   async function readLine(repo: Repository, left: () => number, signal: AbortSignal | undefined) {

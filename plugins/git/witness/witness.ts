@@ -30,7 +30,7 @@ const COMMITTED = /^(?:Output: )?\[[^\]\n]{1,250} ([0-9a-f]{7,64})\] /gm;
 export function createWitnesses(archive: () => Archive): (row: Row, moment: Moment) => Witness {
   const kept = createCache<Made[]>(SESSIONS);
 
-  function commitsOf(row: Row): Promise<Made[]> {
+  function readCommits(row: Row): Promise<Made[]> {
     const find = () => findCommits(archive().events(row), archive().adapter(row.tool));
     return kept.get(row.id, find, row.revision);
   }
@@ -39,7 +39,7 @@ export function createWitnesses(archive: () => Archive): (row: Row, moment: Mome
     const at = moment === "start" ? -1 : moment === "end" ? Number.POSITIVE_INFINITY : moment;
     return {
       async commits() {
-        const made = await commitsOf(row);
+        const made = await readCommits(row);
         // A commit whose call ran at the moment was made before or after it: that is unknown.
         const sure = made.filter(({ from, to }) => to <= at || from >= at);
         return sure.map(({ hash, to }) => ({ hash, before: to <= at }));

@@ -1,12 +1,12 @@
 /** Usage by window of a plan: five hours, a week, or any length. */
 import type { Database } from "sessarc";
 import { QUARTER_MS } from "./buckets.ts";
-import { readingsOf } from "./limits.ts";
-import { type Asked, evidenceOf, usedQuarters, usedTokens, usedWork } from "./questions.ts";
+import { readReadings } from "./limits.ts";
+import { type Asked, readEvidence, usedQuarters, usedTokens, usedWork } from "./questions.ts";
 import { priceNotes, rangeNames, sums, type UsageReport, type UsageRow } from "./report.ts";
 import { edgesIn, inDays } from "./sql.ts";
-import { at, Tally, totalOf } from "./tally.ts";
-import { type Reading, reportedWindows, type UseWindow, windowAt, windowsOf } from "./windows.ts";
+import { at, computeTotal, Tally } from "./tally.ts";
+import { type Reading, reportedWindows, toWindows, type UseWindow, windowAt } from "./windows.ts";
 
 /** Averages since the first use of the window; times are known to the quarter-hour. */
 export interface Burn {
@@ -58,8 +58,8 @@ export async function blocks(db: Database, asked: Asked, minutes: number): Promi
     usedQuarters(db, asked, span),
     usedTokens(db, asked, span),
     usedWork(db, asked, span),
-    readingsOf(db, minutes),
-    evidenceOf(db, asked),
+    readReadings(db, minutes),
+    readEvidence(db, asked),
   ]);
   const windows = windowsByTool(used, length, readings);
   const rows = new Map<string, Sum>();
@@ -120,7 +120,7 @@ function rowAt(row: Block, now: number): BlockRow {
   const active = start <= now && now < end;
   const until = active ? Math.max(now, Date.parse(row.lastAt) - QUARTER_MS) : Date.parse(row.lastAt);
   const elapsed = Math.max(QUARTER_MS, until - Date.parse(row.firstAt));
-  const tokens = totalOf(row.tokens);
+  const tokens = computeTotal(row.tokens);
   const { microdollars } = row.cost;
   const goesOn = (sum: number) => Math.round(sum + (sum / elapsed) * (end - now));
   return {
@@ -181,7 +181,7 @@ function windowsByTool(
   return new Map(
     [...quarters].map(([tool, own]) => [
       tool,
-      windowsOf(own, length, reportedWindows(readings.filter((one) => one.tool === tool))),
+      toWindows(own, length, reportedWindows(readings.filter((one) => one.tool === tool))),
     ]),
   );
 }

@@ -19,7 +19,7 @@ const zones = new Map<string, Zone>();
 const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The machine's own zone when none is named. Throws INVALID_INPUT for an unknown zone. */
-export function zoneOf(name: string = localZone()): Zone {
+export function toZone(name: string = localZone()): Zone {
   let zone = zones.get(name);
   if (!zone) {
     zone = createZone(name);
@@ -43,7 +43,7 @@ function createZone(name: string): Zone {
     }
     return known;
   };
-  const offsetsOf = (utcDay: number): number | Int32Array => {
+  const toOffsets = (utcDay: number): number | Int32Array => {
     const first = utcDay * QUARTERS_A_DAY;
     const [start, end] = [startOf(utcDay), startOf(utcDay + 1)];
     return start === end ? start : Int32Array.from({ length: QUARTERS_A_DAY }, (_, i) => offset(first + i));
@@ -52,7 +52,7 @@ function createZone(name: string): Zone {
     const utcDay = Math.floor(quarter / QUARTERS_A_DAY);
     let known = days.get(utcDay);
     if (known === undefined) {
-      known = offsetsOf(utcDay);
+      known = toOffsets(utcDay);
       days.set(utcDay, known);
     }
     return quarter + (typeof known === "number" ? known : (known[quarter - utcDay * QUARTERS_A_DAY] as number));
@@ -104,11 +104,11 @@ function createCalendar(timeZone: string): (quarter: number) => number {
 }
 
 /** 0 is Monday. */
-export const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7;
+export const toWeekday = (day: number): number => (((day + 3) % 7) + 7) % 7;
 
 export const dayName = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 /** A week goes by its Monday. */
-export const weekName = (day: number): string => dayName(day - weekdayOf(day));
+export const weekName = (day: number): string => dayName(day - toWeekday(day));
 export const monthName = (day: number): string => dayName(day).slice(0, 7);
 
 /** Number of the day `2026-11-20`; undefined when there is no such day. */
@@ -136,7 +136,7 @@ export interface Edges {
 }
 
 /** Where a clock was set back at midnight, a few quarter-hours lie on either side of an edge. */
-export function edgesOf(zone: Zone, { from, to }: DayRange): Edges {
+export function toEdges(zone: Zone, { from, to }: DayRange): Edges {
   const start = from === null ? { sure: -Infinity, maybe: -Infinity } : edgeAt(zone, from);
   const end = to === null ? { sure: Infinity, maybe: Infinity } : edgeAt(zone, to + 1);
   return { from: start.sure, fromMaybe: start.maybe, to: end.maybe, toMaybe: end.sure };

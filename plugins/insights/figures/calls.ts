@@ -34,7 +34,7 @@ export async function troubledCalls(
     if (!failed && (slow === undefined || ms === null || ms < slow)) continue;
     const { seq, at = null, tool_name: name = "unknown" } = call ?? result;
     const error = failed ? errorLine(result.text) : null;
-    found.push({ seq, at, name, argument: call ? argumentOf(call.tool_input) : "", failed, error, ms });
+    found.push({ seq, at, name, argument: call ? toArgument(call.tool_input) : "", failed, error, ms });
   }
   return found.sort((a, b) => b.seq - a.seq);
 }
@@ -46,7 +46,7 @@ function between(from: string | undefined, to: string | undefined): number | nul
 
 const shown = (text: string) => oneLine(text).slice(0, LINE);
 
-function argumentOf(input: Json | undefined): string {
+function toArgument(input: Json | undefined): string {
   const main = mainArgument(input);
   if (main !== "") return shown(main.slice(0, LINE * 4));
   return isRecord(input) && Object.keys(input).length > 0 ? shown(JSON.stringify(input).slice(0, LINE * 4)) : "";

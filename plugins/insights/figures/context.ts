@@ -1,7 +1,7 @@
 /** How full the context of a session was at each reply, read from its log. */
 import type { Kernel, TokenUsage } from "sessarc";
 import type { Pricing } from "../prices/pricing.ts";
-import { repliesOf } from "./replies.ts";
+import { findReplies } from "./replies.ts";
 
 export interface SessionContext {
   /** Why there are no replies: the log is gone, or says nothing of the tokens of single replies. Null when there are some. */
@@ -20,21 +20,21 @@ export interface SessionContext {
 const POINTS = 1_000;
 
 /** Reads the log once. Throws SESSION_NOT_FOUND. */
-export async function contextOf(kernel: Kernel, pricing: Pricing, id: string): Promise<SessionContext> {
+export async function readContext(kernel: Kernel, pricing: Pricing, id: string): Promise<SessionContext> {
   const archive = kernel.inject("archive");
   const row = await archive.get(id);
   const adapter = archive.adapter(row.tool);
   const none = { replies: [], count: 0, window: null };
   if (!adapter || row.source.missing) return { ...none, missing: "log" };
-  const replies = await repliesOf(adapter, archive.ref(row), kernel);
+  const replies = await findReplies(adapter, archive.ref(row), kernel);
   if (!replies) return { ...none, missing: "log" };
   const points = replies
     .filter((one) => !one.inherited)
-    .map(({ at, model, usage }) => ({ at: at ?? null, model, tokens: promptOf(usage) }))
+    .map(({ at, model, usage }) => ({ at: at ?? null, model, tokens: toPrompt(usage) }))
     .filter((one) => one.tokens > 0);
   if (points.length === 0) return { ...none, missing: "replies" };
   const most = points.reduce((max, { tokens }) => Math.max(max, tokens), 0);
-  const window = pricing.windowOf(usualOf(points.map((one) => one.model)));
+  const window = pricing.windowOf(pickUsual(points.map((one) => one.model)));
   return {
     missing: null,
     replies: thin(points),
@@ -43,10 +43,10 @@ export async function contextOf(kernel: Kernel, pricing: Pricing, id: string): P
   };
 }
 
-const promptOf = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: TokenUsage) =>
+const toPrompt = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: TokenUsage) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
 
-function usualOf(models: readonly string[]): string {
+function pickUsual(models: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const model of models) counts.set(model, (counts.get(model) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";

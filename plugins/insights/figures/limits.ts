@@ -21,7 +21,7 @@ export const writeReadings = (readings: readonly Reading[]): Statement[] =>
   ]);
 
 /** Readings of windows of this length, by time. */
-export function readingsOf(db: Database, minutes: number): Promise<Reading[]> {
+export function readReadings(db: Database, minutes: number): Promise<Reading[]> {
   return db.all<Reading>(
     `select tool, minutes, at, resets as resetsAt, used as usedPercent from usage_limit where minutes = ? order by at`,
     [minutes],

@@ -1,7 +1,7 @@
 /** Tokens and cost by model, all spellings of one in one row. */
 import type { TokenUsage } from "sessarc";
 import { modelName } from "../prices/names.ts";
-import { sumOf, type Tally, totalOf } from "./tally.ts";
+import { addUp, computeTotal, type Tally } from "./tally.ts";
 
 export interface ModelUsage {
   /** Without provider, region, date and setting. */
@@ -14,7 +14,7 @@ export interface ModelUsage {
 }
 
 /** Dearest first, those without a price last. */
-export function modelsOf(tally: Tally): ModelUsage[] {
+export function toModels(tally: Tally): ModelUsage[] {
   const { usage } = tally;
   const byName = new Map<string, string[]>();
   for (const spelling of Object.keys(usage)) {
@@ -25,12 +25,12 @@ export function modelsOf(tally: Tally): ModelUsage[] {
     const own = Object.fromEntries(spellings.map((spelling) => [spelling, usage[spelling] as TokenUsage]));
     const { microdollars, unpriced } = tally.costOf(spellings);
     const free = microdollars === 0 && unpriced.length > 0;
-    return { model, spellings: spellings.sort(), tokens: sumOf(own), microdollars: free ? null : microdollars };
+    return { model, spellings: spellings.sort(), tokens: addUp(own), microdollars: free ? null : microdollars };
   });
   return models.sort(
     (a, b) =>
       (b.microdollars ?? -1) - (a.microdollars ?? -1) ||
-      totalOf(b.tokens) - totalOf(a.tokens) ||
+      computeTotal(b.tokens) - computeTotal(a.tokens) ||
       (a.model < b.model ? -1 : 1),
   );
 }

@@ -2,13 +2,12 @@
 import { type Database, marks, type TokenUsage, type UsageEvidence } from "sessarc";
 import { plainModel } from "sessarc/adapter";
 import type { Prices } from "../prices/pricing.ts";
-import { edgesOf, QUARTER_MS } from "./buckets.ts";
+import { QUARTER_MS, toEdges } from "./buckets.ts";
 import {
   all,
   and,
   chosen,
   costIn,
-  dayOf,
   hourOfWeek,
   inScope,
   liesIn,
@@ -16,10 +15,11 @@ import {
   onDays,
   onOneDay,
   overlaps,
-  priceOf,
   type Scope,
   type Sql,
   timedModels,
+  toDay,
+  toPrice,
 } from "./sql.ts";
 import type { TokenSlot } from "./tally.ts";
 
@@ -101,16 +101,16 @@ export async function modelsSeen(db: Database): Promise<string[]> {
 
 /** Local day and quarter-hour on the clock, of a column. */
 function clock({ scope: { zone, range }, known }: Asked, column: string) {
-  const { fromMaybe, toMaybe } = edgesOf(zone, range);
+  const { fromMaybe, toMaybe } = toEdges(zone, range);
   const first = Math.max(known.first, fromMaybe);
   const local = localQuarter(zone, first, Math.max(first, Math.min(known.last, toMaybe)), column);
-  return { local, day: dayOf(local) };
+  return { local, day: toDay(local) };
 }
 
 /** Where sessions are read as a whole, and where by their quarter-hours, of a column. */
 function parts(asked: Asked, byDay: boolean, quarter: string) {
   const { zone, range, choice } = asked.scope;
-  const edges = edgesOf(zone, range);
+  const edges = toEdges(zone, range);
   const conditions: Sql[] = [];
   const inside = liesIn(edges);
   if (inside) conditions.push(inside);
@@ -123,7 +123,7 @@ function parts(asked: Asked, byDay: boolean, quarter: string) {
 }
 
 /** Messages and time of each session in the range; with `byDay` of each of its days. */
-export async function workOf(
+export async function readWork(
   db: Database,
   asked: Asked,
   { key, byDay = false }: { key?: "project" | "tool" | "kind" | undefined; byDay?: boolean } = {},
@@ -174,24 +174,24 @@ function tokensIn(asked: Asked, columns: string, byDay: boolean, timed: readonly
 }
 
 /** Tokens by key, model and price; with `byTool` by tool too. */
-export async function tokensOf(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
+export async function readTokens(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
   const timed = timedModels(asked.prices, asked.known.models);
   const isOfSession = key !== "none" && key !== "day" && key !== "model";
   const columns = `${isOfSession ? `s.${key}` : "''"} as own, ${byTool ? "s.tool" : "''"} as tool`;
   const { sums, quarters } = tokensIn(asked, columns, key === "day", timed);
   const keyOf = key === "day" ? clock(asked, "quarter").day : key === "model" ? "model" : "own";
-  return tokenRows(db, grouped(keyOf, unionOf(sums, ...quarters), asked.prices, timed));
+  return tokenRows(db, grouped(keyOf, unite(sums, ...quarters), asked.prices, timed));
 }
 
 /** Tokens by session, model and price; with `limit` of the dearest sessions with tokens. The sums of a session are a row a model already. */
 export async function tokensBySession(db: Database, asked: Asked, limit?: number): Promise<TokenRow[]> {
   const { prices, known } = asked;
   const timed = timedModels(prices, known.models);
-  const dearest = limit === undefined ? undefined : dearestOf(asked, timed, limit);
+  const dearest = limit === undefined ? undefined : pickDearest(asked, timed, limit);
   const among = dearest ? { sql: "s.session in (select own from dearest)", params: [] } : all;
   const { sums, quarters } = tokensIn(asked, "s.session as own, '' as tool", false, timed, among);
   const whole: Sql = { ...sums, sql: `select own as key, tool, model, quarter, ${NAMES} from (${sums.sql}) as found` };
-  const rows = quarters.length === 0 ? whole : unionOf(whole, grouped("own", unionOf(...quarters), prices, timed));
+  const rows = quarters.length === 0 ? whole : unite(whole, grouped("own", unite(...quarters), prices, timed));
   return tokenRows(
     db,
     dearest
@@ -204,10 +204,10 @@ export async function tokensBySession(db: Database, asked: Asked, limit?: number
 }
 
 /** Ids of the sessions that cost most, in the order of a report. */
-function dearestOf(asked: Asked, timed: readonly string[], limit: number): Sql {
+function pickDearest(asked: Asked, timed: readonly string[], limit: number): Sql {
   const { prices, known } = asked;
   const { sums, quarters } = tokensIn(asked, "s.session as own", false, timed);
-  const { sql, params } = unionOf(sums, ...quarters);
+  const { sql, params } = unite(sums, ...quarters);
   const cost = costIn(prices, known.models, timed, "model", "quarter");
   return {
     sql: `select own from (${sql}) as found group by own
@@ -216,14 +216,14 @@ function dearestOf(asked: Asked, timed: readonly string[], limit: number): Sql {
   };
 }
 
-const unionOf = (...branches: readonly Sql[]): Sql => ({
+const unite = (...branches: readonly Sql[]): Sql => ({
   sql: branches.map(({ sql }) => sql).join(" union all "),
   params: branches.flatMap(({ params }) => params),
 });
 
 /** Adds up rows by key, tool, model and price. */
 function grouped(key: string, { sql, params }: Sql, prices: Prices, timed: readonly string[]): Sql {
-  const price = timed.length > 0 ? priceOf(prices, timed, "model", "quarter") : undefined;
+  const price = timed.length > 0 ? toPrice(prices, timed, "model", "quarter") : undefined;
   return {
     sql: `select ${key} as key, tool, model, min(quarter) as quarter, ${SUMS} from (${sql}) as found
       group by 1, 2, 3${price ? `, ${price.sql}` : ""}`,
@@ -239,14 +239,14 @@ async function tokenRows(db: Database, { sql, params }: Sql): Promise<TokenRow[]
 /** Sessions that count, by model. */
 export function rootsByModel(db: Database, asked: Asked): Promise<{ root: string; model: string }[]> {
   const { sums, quarters } = tokensIn(asked, "s.root", false, []);
-  const { sql, params } = unionOf(sums, ...quarters);
+  const { sql, params } = unite(sums, ...quarters);
   return db.all(`select distinct root, model from (${sql}) as found`, params);
 }
 
 /** Messages by hours since Monday. */
-export function hoursOf(db: Database, asked: Asked): Promise<{ hour: number; messages: number }[]> {
+export function readHours(db: Database, asked: Asked): Promise<{ hour: number; messages: number }[]> {
   const { zone, range, choice } = asked.scope;
-  const edges = edgesOf(zone, range);
+  const edges = toEdges(zone, range);
   const { local, day } = clock(asked, "w.quarter");
   const days = onDays(range, edges, day, "w.quarter");
   const select = `select ${hourOfWeek(local)} as hour, sum(w.messages) as messages`;
@@ -264,7 +264,7 @@ function sessionsIn(asked: Asked) {
   return inScope(asked.scope, clock(asked, "w.quarter").day);
 }
 
-export async function evidenceOf(db: Database, asked: Asked): Promise<UsageEvidence> {
+export async function readEvidence(db: Database, asked: Asked): Promise<UsageEvidence> {
   const { sql, params } = sessionsIn(asked);
   const sum = await db.get<UsageEvidence>(
     `select coalesce(sum(s.records), 0) as records, coalesce(sum(s.requests), 0) as requests,
@@ -276,7 +276,7 @@ export async function evidenceOf(db: Database, asked: Asked): Promise<UsageEvide
 }
 
 /** Calls by name, of the sessions in the range, each as a whole. */
-export function callsOf(db: Database, asked: Asked): Promise<Calls[]> {
+export function readCalls(db: Database, asked: Asked): Promise<Calls[]> {
   const { sql, params } = sessionsIn(asked);
   return db.all<Calls>(
     `select c.name, sum(c.calls) as calls, sum(c.errors) as errors from usage_session s cross join usage_call c
@@ -286,7 +286,7 @@ export function callsOf(db: Database, asked: Asked): Promise<Calls[]> {
 }
 
 /** Messages by kind, of the sessions in the range, each as a whole. */
-export function kindsOf(db: Database, asked: Asked): Promise<{ kind: string; messages: number }[]> {
+export function readKinds(db: Database, asked: Asked): Promise<{ kind: string; messages: number }[]> {
   const { sql, params } = sessionsIn(asked);
   return db.all(
     `select k.kind, sum(k.messages) as messages from usage_session s cross join usage_kind k
@@ -433,7 +433,7 @@ export function usedWork(
 const MANY = 1_000;
 
 /** What sessions are called, by id. */
-export async function labelsOf(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+export async function findLabels(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map();
   const some = ids.length <= MANY;
   const rows = await db.all<{ id: string; label: string | null }>(

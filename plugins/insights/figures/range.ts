@@ -23,7 +23,7 @@ export const day = v.optional(
   ),
 );
 
-/** Query of a view over a range, for `spanOf` and `zoneOf`. */
+/** Query of a view over a range, for `toSpan` and `zoneOf`. */
 export const rangeQuery = {
   /** Local days up to today; default all time. */
   days,
@@ -55,7 +55,7 @@ interface SpanQuery {
 }
 
 /** Throws INVALID_INPUT for a range that is named twice, ends before it begins, or is longer than ten years. */
-export function spanOf(query: SpanQuery, zone: Zone, now: number): Span {
+export function toSpan(query: SpanQuery, zone: Zone, now: number): Span {
   if (query.from === undefined && query.to === undefined) return lastSpan(query.days, zone, now);
   if (query.days !== undefined) throw invalid("Name days, or from and to", "days", "leave it out beside from and to");
   const { from, to: end } = toRange(query.from, query.to);

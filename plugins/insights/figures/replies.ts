@@ -4,7 +4,7 @@ import { isSessarcError, type Kernel, type SessionRef, type UsageEntry } from "s
 import { type Adapter, isUnreadable } from "sessarc/adapter";
 
 /** One pass over the log, of the lines with tokens alone where the adapter can. Undefined when the log cannot be read. */
-export async function repliesOf(
+export async function findReplies(
   adapter: Adapter,
   ref: SessionRef,
   { env }: Kernel,

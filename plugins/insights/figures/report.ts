@@ -4,20 +4,20 @@ import { plainModel } from "sessarc/adapter";
 import { modelName } from "../prices/names.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
-import { type ModelUsage, modelsOf } from "./models.ts";
+import { type ModelUsage, toModels } from "./models.ts";
 import {
   type Asked,
-  evidenceOf,
+  findLabels,
   type Key,
-  labelsOf,
+  readEvidence,
+  readTokens,
+  readWork,
   rootsByModel,
   tokensBySession,
-  tokensOf,
   type WorkRow,
-  workOf,
 } from "./questions.ts";
 import type { Scope } from "./sql.ts";
-import { at, Tally, totalOf } from "./tally.ts";
+import { at, computeTotal, Tally } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
 export type By = (typeof GROUPS)[number];
@@ -76,7 +76,7 @@ export const isByTime = (by: By): by is Time => by in DAY_KEYS;
 export const keyOn = (by: Time, day: number): string => DAY_KEYS[by](day);
 
 /** What keys of questions become rows. */
-function keysOf(by: Exclude<By, "session">): {
+function toKeys(by: Exclude<By, "session">): {
   key: Key;
   work: (row: WorkRow) => string;
   tokens: (key: string | number) => string;
@@ -100,21 +100,21 @@ export async function report(
 ): Promise<UsageReport> {
   const { prices, scope } = asked;
   const sums = await (by === "session" ? sessionSums(db, asked, limit) : sumsBy(db, by, asked));
-  const labels = by === "session" ? (ids: readonly string[]) => labelsOf(db, ids) : async () => names;
+  const labels = by === "session" ? (ids: readonly string[]) => findLabels(db, ids) : async () => names;
   return toReport(by, scope.zone, scope.range, prices, sums, labels, limit);
 }
 
 async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked): Promise<Sums> {
   const { prices } = asked;
-  const { key, work: keyOfWork, tokens: keyOfTokens } = keysOf(by);
+  const { key, work: keyOfWork, tokens: keyOfTokens } = toKeys(by);
   const [work, tokens, roots, evidence] = await Promise.all([
-    workOf(db, asked, {
+    readWork(db, asked, {
       key: key === "project" || key === "tool" || key === "kind" ? key : undefined,
       byDay: key === "day",
     }),
-    tokensOf(db, asked, key),
+    readTokens(db, asked, key),
     by === "model" ? rootsByModel(db, asked) : [],
-    evidenceOf(db, asked),
+    readEvidence(db, asked),
   ]);
   const rows = new Map<string, Tally>();
   const totals = new Tally(prices);
@@ -141,10 +141,10 @@ async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked): P
 async function sessionSums(db: Database, asked: Asked, limit?: number): Promise<Sums> {
   const { prices } = asked;
   const [work, tokens, all, evidence] = await Promise.all([
-    workOf(db, asked),
+    readWork(db, asked),
     tokensBySession(db, asked, limit),
-    tokensOf(db, asked, "none"),
-    evidenceOf(db, asked),
+    readTokens(db, asked, "none"),
+    readEvidence(db, asked),
   ]);
   const rows = new Map<string, Tally>();
   const totals = new Tally(prices);
@@ -178,7 +178,7 @@ export async function toReport(
 ): Promise<UsageReport> {
   const list: { key: string; tally: Tally; microdollars: number; tokens: number }[] = [];
   for (const [key, tally] of rows) {
-    list.push({ key, tally, microdollars: tally.cost.microdollars, tokens: totalOf(tally.tokens) });
+    list.push({ key, tally, microdollars: tally.cost.microdollars, tokens: computeTotal(tally.tokens) });
     if (mustYield()) await yieldNow();
   }
   if (isByTime(by)) list.sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -235,7 +235,7 @@ export function sums(tally: Tally, by?: By): UsageSums {
     usage: tally.usage,
     tokens: tally.tokens,
     cost: tally.cost,
-    models: modelsOf(tally),
+    models: toModels(tally),
   };
 }
 

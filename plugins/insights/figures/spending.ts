@@ -4,7 +4,7 @@ import { type Database, mustYield, type SessionUsage, type TokenUsage, yieldNow 
 import { addUsage } from "sessarc/adapter";
 import type { Prices } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
-import { totalOf } from "./tally.ts";
+import { computeTotal } from "./tally.ts";
 
 export interface Spending {
   session: string;
@@ -24,7 +24,7 @@ interface Row extends TokenUsage {
 }
 
 /** Costs are whole millionths: each quarter-hour has what the session's cost grows by with it. Linear in the quarter-hours. */
-export async function spendingOf(db: Database, prices: Prices, project: string): Promise<Spending[]> {
+export async function readSpending(db: Database, prices: Prices, project: string): Promise<Spending[]> {
   const [rows, work] = await Promise.all([
     db.all<Row>(
       `select s.session, s.parent, t.quarter, t.model, t.input, t.output, t.cache_write_5m as cacheWrite5m,
@@ -40,7 +40,7 @@ export async function spendingOf(db: Database, prices: Prices, project: string):
     ),
   ]);
   const sessions = new Map<string, Spending & { sum: SessionUsage }>();
-  const slotOf = (session: string, parent: string | null, quarter: number) => {
+  const toSlot = (session: string, parent: string | null, quarter: number) => {
     const one = sessions.get(session) ?? { session, parent, quarters: [], microdollars: 0, sum: {} };
     sessions.set(session, one);
     const known = one.quarters.findLast((slot) => slot.quarter === quarter);
@@ -49,9 +49,9 @@ export async function spendingOf(db: Database, prices: Prices, project: string):
     return { one, slot };
   };
   for (const [i, { session, parent, quarter, model, ...tokens }] of rows.entries()) {
-    const { one, slot } = slotOf(session, parent, quarter);
+    const { one, slot } = toSlot(session, parent, quarter);
     addUsage(one.sum, prices.keyAt(model, quarter * QUARTER_MS), tokens);
-    slot.tokens += totalOf(tokens);
+    slot.tokens += computeTotal(tokens);
     const next = rows[i + 1];
     if (mustYield()) await yieldNow();
     if (next?.session === session && next.quarter === quarter) continue;
@@ -60,7 +60,7 @@ export async function spendingOf(db: Database, prices: Prices, project: string):
     one.microdollars = microdollars;
   }
   for (const { session, parent, quarter, activeMs } of work) {
-    slotOf(session, parent, quarter).slot.activeMs += activeMs;
+    toSlot(session, parent, quarter).slot.activeMs += activeMs;
     if (mustYield()) await yieldNow();
   }
   const spending: Spending[] = [];

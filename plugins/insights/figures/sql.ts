@@ -1,7 +1,7 @@
 /** Pieces of SQL that every question is made of: which sessions, which quarter-hours, on which local day, at which price. */
 import { marks, type SqlValue } from "sessarc";
 import { keyIn, type Prices } from "../prices/pricing.ts";
-import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
+import { type DayRange, type Edges, inRange, toEdges, type Zone } from "./buckets.ts";
 
 /** Begun by a person; by another session; going on from what another one said. */
 export const KINDS = ["main", "subagent", "fork"] as const;
@@ -31,7 +31,7 @@ export interface Scope {
   choice?: Choice | undefined;
 }
 
-export const edgesIn = ({ zone, range }: Scope): Edges => edgesOf(zone, range);
+export const edgesIn = ({ zone, range }: Scope): Edges => toEdges(zone, range);
 /** True when a quarter-hour lies on a local day of the range. */
 export const inDays = ({ zone, range }: Scope, quarter: number): boolean => inRange(zone.day(quarter), range);
 
@@ -70,7 +70,7 @@ export function onDays(range: DayRange, edges: Edges, day: string, quarter: stri
 
 /** Sessions with something in the range. */
 export function inScope({ zone, range, choice }: Scope, day: string): Sql {
-  const edges = edgesOf(zone, range);
+  const edges = toEdges(zone, range);
   const whole = liesIn(edges);
   if (!whole) return and(chosen(choice), overlaps(edges));
   const { sql, params } = onDays(range, edges, day, "w.quarter");
@@ -90,7 +90,7 @@ export function liesIn({ from, to }: Edges): Sql | undefined {
 
 /** Sessions that lie on one local day. Where a clock was changed meanwhile a day may come twice. */
 export function onOneDay(first: string, last: string): Sql {
-  return { sql: `${dayOf(first)} = ${dayOf(last)} and ${last} - ${first} = s.last - s.first`, params: [] };
+  return { sql: `${toDay(first)} = ${toDay(last)} and ${last} - ${first} = s.last - s.first`, params: [] };
 }
 
 /** Sessions that may have something in the range. */
@@ -109,7 +109,7 @@ export function localQuarter(zone: Zone, first: number, last: number, quarter: s
   const cases = steps.slice(1).map(({ from }, i) => `when ${quarter} < ${from} then ${steps[i]?.offset ?? 0}`);
   return `(${quarter} + case ${cases.join(" ")} else ${steps.at(-1)?.offset ?? 0} end)`;
 }
-export const dayOf = (localQuarter: string): string =>
+export const toDay = (localQuarter: string): string =>
   `((${localQuarter} + ${BIAS_DAYS * QUARTERS_A_DAY}) / ${QUARTERS_A_DAY} - ${BIAS_DAYS})`;
 /** Hours since Monday, 1969-12-29, modulo a week. */
 export const hourOfWeek = (localQuarter: string): string =>
@@ -144,8 +144,8 @@ export const timedModels = (prices: Prices, models: readonly string[]): string[]
   models.filter((model) => prices.keyAt(model, 0) !== model);
 
 /** What differs where a model's price does. `timed`: models whose price changes with time. */
-export function priceOf(prices: Prices, timed: readonly string[], model: string, quarter: string): Sql {
-  return casesOf(
+export function toPrice(prices: Prices, timed: readonly string[], model: string, quarter: string): Sql {
+  return toCases(
     timed.map((name) => [name, byPeriod(prices, name, quarter, String)]),
     model,
   );
@@ -165,18 +165,18 @@ export function costIn(
     const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = rates;
     return `input * ${input} + output * ${output} + cache_write_5m * ${cacheWrite5m} + cache_write_1h * ${cacheWrite1h} + cache_read * ${cacheRead}`;
   };
-  const costOf = (name: string) =>
+  const computeCost = (name: string) =>
     timed.includes(name)
       ? byPeriod(prices, name, quarter, (period) => costAt(keyIn(name, period)))
       : costAt(prices.keyAt(name, 0));
-  return casesOf(
-    models.map((name) => [name, costOf(name)]),
+  return toCases(
+    models.map((name) => [name, computeCost(name)]),
     model,
   );
 }
 
 /** The value of a model; 0 for others. */
-function casesOf(values: readonly (readonly [model: string, value: string])[], model: string): Sql {
+function toCases(values: readonly (readonly [model: string, value: string])[], model: string): Sql {
   if (values.length === 0) return { sql: "0", params: [] };
   return {
     sql: `case ${values.map(([, value]) => `when ${model} = ? then ${value}`).join(" ")} else 0 end`,

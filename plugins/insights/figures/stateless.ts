@@ -2,17 +2,17 @@
 import { statSync } from "node:fs";
 import {
   type Kernel,
-  messageOf,
   type SessionRef,
   type SessionSummary,
   type SessionUsage,
+  toMessage,
   type UsageEntry,
   type UsageEvidence,
 } from "sessarc";
 import { type Adapter, classed, classedUsage, describeLeftOut, plainModel } from "sessarc/adapter";
 import { modelName } from "../prices/names.ts";
 import type { Prices } from "../prices/pricing.ts";
-import { type DayRange, inRange, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
+import { type DayRange, inRange, QUARTER_MS, toZone, type Zone } from "./buckets.ts";
 import { toRange } from "./range.ts";
 import { type By, isByTime, keyOn, type Sums, toReport, type UsageReport } from "./report.ts";
 import { at, Tally, type TokenSlot } from "./tally.ts";
@@ -53,7 +53,7 @@ interface Log {
 
 /** All sessions, those without tokens too; messages and time are not counted (null). Costs one pass over all logs. */
 export async function readStateless(kernel: Kernel, query: StatelessQuery): Promise<StatelessReport> {
-  const zone = zoneOf(query.tz);
+  const zone = toZone(query.tz);
   const range = toRange(query.from, query.to);
   if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
   const scan = await kernel.inject("importer").scan();
@@ -73,21 +73,21 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
       parent: null,
       evidence: tokens.evidence ? { ...tokens.evidence } : null,
       usage: [],
-      quarter: quarterOf(tokens.endedAt ?? tokens.startedAt) ?? quarterOfFile(ref),
+      quarter: findQuarter(tokens.endedAt ?? tokens.startedAt) ?? quarterOfFile(ref),
     };
     const parent = tokens.parent ?? ref.parent;
     if (parent !== undefined) log.parent = `${ref.tool}:${parent}`;
-    log.born = ref.born ?? bornOf(ref);
+    log.born = ref.born ?? readBirth(ref);
     logs.push(log);
     // Without single replies the session's sums are all there is.
-    if (!tokens.replies) log.usage.push(...slotsOf(classedUsage(tokens.usage, tokens.classes?.[""]), log.quarter));
+    if (!tokens.replies) log.usage.push(...toSlots(classedUsage(tokens.usage, tokens.classes?.[""]), log.quarter));
     for (const entry of tokens.replies ?? [])
-      if (entry.key === undefined && !entry.inherited) log.usage.push(slotOf(entry, log.quarter));
+      if (entry.key === undefined && !entry.inherited) log.usage.push(toSlot(entry, log.quarter));
     count.add(log, ref.tool, tokens.replies ?? []);
   };
   const found = [...scan.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
   for (const group of groups(found)) {
-    await readGroup(group, kernel, take, (id, error) => failed.push({ id, message: messageOf(error) }));
+    await readGroup(group, kernel, take, (id, error) => failed.push({ id, message: toMessage(error) }));
   }
   for (const log of logs) {
     for (const { quarter, model, tokens, lost } of count.entries(log.id)) {
@@ -98,7 +98,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
       }
     }
   }
-  const roots = rootsOf(logs);
+  const roots = toRoots(logs);
   const { session } = query;
   const chosen = logs.filter(({ id }) => session === undefined || id === session || roots.get(id) === session);
   const prices = kernel.inject("pricing").now;
@@ -137,7 +137,7 @@ function addUp(
     totals: new Tally(prices),
     evidence: { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 },
   };
-  const keyOf = ({ id, ref, parent }: Log, day: number, model: string): string => {
+  const toKey = ({ id, ref, parent }: Log, day: number, model: string): string => {
     if (isByTime(by)) return keyOn(by, day);
     if (by === "model") return modelName(plainModel(model));
     if (by === "session") return id;
@@ -154,7 +154,7 @@ function addUp(
       sums.totals.addRoot(root);
       if (slot) sums.totals.addTokens(slot);
       if (by === "model" && !slot) return;
-      const row = at(sums.rows, keyOf(log, day, slot?.model ?? ""), () => new Tally(prices));
+      const row = at(sums.rows, toKey(log, day, slot?.model ?? ""), () => new Tally(prices));
       row.addRoot(by === "session" ? log.id : root);
       if (slot) row.addTokens(slot);
     };
@@ -166,7 +166,7 @@ function addUp(
 }
 
 /** The session each one counts with: its own id, or that of the session it was started from, through all levels. */
-function rootsOf(logs: readonly Log[]): Map<string, string> {
+function toRoots(logs: readonly Log[]): Map<string, string> {
   const byId = new Map(logs.map((log) => [log.id, log]));
   return new Map(
     logs.map((log) => {
@@ -240,21 +240,21 @@ async function last<T>(events: AsyncGenerator<unknown, T>): Promise<T> {
   }
 }
 
-const slotOf = ({ at, model, priceClass, usage }: UsageEntry, fallback: number): TokenSlot => ({
-  quarter: quarterOf(at) ?? fallback,
+const toSlot = ({ at, model, priceClass, usage }: UsageEntry, fallback: number): TokenSlot => ({
+  quarter: findQuarter(at) ?? fallback,
   model: classed(model, priceClass),
   tokens: usage,
 });
-const slotsOf = (usage: SessionUsage, quarter: number): TokenSlot[] =>
+const toSlots = (usage: SessionUsage, quarter: number): TokenSlot[] =>
   Object.entries(usage).map(([model, tokens]) => ({ quarter, model, tokens }));
 
-function quarterOf(at: string | undefined): number | undefined {
+function findQuarter(at: string | undefined): number | undefined {
   const ms = Date.parse(at ?? "");
   return Number.isNaN(ms) ? undefined : Math.floor(ms / QUARTER_MS);
 }
 
 const quarterOfFile = ({ mtime }: SessionRef) => Math.floor((mtime ?? 0) / QUARTER_MS);
 
-function bornOf(ref: SessionRef): number {
+function readBirth(ref: SessionRef): number {
   return statSync(ref.path, { throwIfNoEntry: false })?.birthtimeMs || ref.mtime || 0;
 }

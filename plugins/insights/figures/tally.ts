@@ -72,11 +72,11 @@ export class Tally {
   }
   /** All models in one. */
   get tokens(): TokenUsage {
-    return sumOf(this.usage);
+    return addUp(this.usage);
   }
 }
 
-export function sumOf(usage: SessionUsage): TokenUsage {
+export function addUp(usage: SessionUsage): TokenUsage {
   const sum = emptyUsage();
   for (const tokens of Object.values(usage)) {
     sum.input += tokens.input;
@@ -88,7 +88,8 @@ export function sumOf(usage: SessionUsage): TokenUsage {
   return sum;
 }
 
-export const totalOf = (t: TokenUsage): number => t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead;
+export const computeTotal = (t: TokenUsage): number =>
+  t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead;
 
 /** The value under `key`, made when it is not there. */
 export function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -1,6 +1,6 @@
 /** What stands out in a range, each with the figures behind it. */
 import type { Database, TokenUsage } from "sessarc";
-import { type Asked, type Calls, heaviest, labelsOf, type WorkRow } from "./questions.ts";
+import { type Asked, type Calls, findLabels, heaviest, type WorkRow } from "./questions.ts";
 import { at } from "./tally.ts";
 
 export interface Trait {
@@ -35,13 +35,13 @@ interface TraitFacts {
 export const heavyIn = (db: Database, asked: Asked) => heaviest(db, asked, TOP);
 
 /** Traits of the sessions in a range; those without any figure are left out. */
-export async function traitsOf(db: Database, facts: TraitFacts): Promise<Trait[]> {
+export async function readTraits(db: Database, facts: TraitFacts): Promise<Trait[]> {
   const traits: Trait[] = [];
   const add = (trait: Omit<Trait, "label" | "sessions"> & Partial<Trait>) =>
     traits.push({ label: null, sessions: [], ...trait });
   const long = longSessions(facts.work);
   const { top, requests } = facts.heavy;
-  const labels = await labelsOf(
+  const labels = await findLabels(
     db,
     [...long.top, ...top].map(({ id }) => id),
   );

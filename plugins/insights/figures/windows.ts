@@ -27,7 +27,7 @@ const QUARTERS_AN_HOUR = 4;
  * The windows that hold `quarters` (ascending quarter-hours with tokens). `known`: windows that the provider reported, by start. A
  * computed window ends early where a reported one begins.
  */
-export function windowsOf(quarters: Iterable<number>, length: number, known: readonly UseWindow[] = []): UseWindow[] {
+export function toWindows(quarters: Iterable<number>, length: number, known: readonly UseWindow[] = []): UseWindow[] {
   const windows: UseWindow[] = [];
   let end = Number.NEGATIVE_INFINITY;
   let next = 0;

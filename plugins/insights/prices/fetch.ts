@@ -1,6 +1,6 @@
 /** One request for the published price table. Nothing is sent but the address and the tag of the table that is stored. */
 
-import { messageOf } from "sessarc";
+import { toMessage } from "sessarc";
 import { isLoopback } from "sessarc/serve";
 import { isLocalHttp } from "./config.ts";
 
@@ -22,7 +22,7 @@ export async function fetchTable(address: string, etag: string | undefined, sign
   let answered = false;
   const failed = (reason: string): Fetched => ({ kind: "failed", answered, reason });
   try {
-    const init = { headers: headersOf(etag), signal: AbortSignal.any([signal, late.signal]) };
+    const init = { headers: toHeaders(etag), signal: AbortSignal.any([signal, late.signal]) };
     const response = await follow(address, init, () => {
       answered = true;
     });
@@ -45,7 +45,7 @@ export async function fetchTable(address: string, etag: string | undefined, sign
     signal.throwIfAborted();
     if (late.signal.aborted) return failed("did not send the whole table within 30 seconds");
     if (error instanceof SyntaxError) return failed("answered something that is not JSON");
-    return failed(`cannot be reached: ${messageOf(error instanceof Error && error.cause ? error.cause : error)}`);
+    return failed(`cannot be reached: ${toMessage(error instanceof Error && error.cause ? error.cause : error)}`);
   } finally {
     clearTimeout(timer);
   }
@@ -73,7 +73,7 @@ async function follow(address: string, init: RequestInit, onAnswer: () => void):
 
 const isHttps = (url: URL): boolean => url.protocol === "https:" && !isLocalHttp(url);
 
-const headersOf = (etag: string | undefined): Record<string, string> =>
+const toHeaders = (etag: string | undefined): Record<string, string> =>
   etag === undefined ? { accept: "application/json" } : { accept: "application/json", "if-none-match": etag };
 
 /** Undefined for a body that is too large: it is read no further. */

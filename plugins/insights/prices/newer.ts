@@ -7,7 +7,7 @@ import type { MatchLogic } from "@pydantic/genai-prices";
 import * as v from "valibot";
 import type { FindProvider, TableProvider } from "./match.ts";
 import data from "./newer.json" with { type: "json" };
-import { finderOf } from "./table.ts";
+import { toFinder } from "./table.ts";
 
 /** Another one after each change of the rows. */
 export const NEWER_ID: string = data.id;
@@ -68,7 +68,7 @@ export function newerProviders(): Newer {
 
 /** Models that no price table has to have. */
 export const findNewer: FindProvider = (options) =>
-  finderOf({ providers: newerProviders().map(toTableProvider) })(options);
+  toFinder({ providers: newerProviders().map(toTableProvider) })(options);
 
 /** Models whose price in a table of this day is wrong. */
 export function findCorrected(day: string): FindProvider {
@@ -76,7 +76,7 @@ export function findCorrected(day: string): FindProvider {
     ...one,
     models: one.models.filter(({ corrects, date }) => corrects && date > day),
   }));
-  return finderOf({ providers: providers.filter(({ models }) => models.length > 0).map(toTableProvider) });
+  return toFinder({ providers: providers.filter(({ models }) => models.length > 0).map(toTableProvider) });
 }
 
 function toTableProvider({ id, models, provider_match, model_match }: Newer[number]): TableProvider {

@@ -1,5 +1,5 @@
 /** The published price table: fetched on request or once a week, and only after the user agreed to its address. */
-import { createQueue, isRecord, type Kernel, messageOf, SessarcError } from "sessarc";
+import { createQueue, isRecord, type Kernel, SessarcError, toMessage } from "sessarc";
 import type { PriceUpdate } from "./config.ts";
 import { fetchTable } from "./fetch.ts";
 import { replaceTable } from "./replace.ts";
@@ -64,7 +64,7 @@ export function createOnline(kernel: Kernel): Online {
   const hasConsent = ({ consent }: Stored) => consent?.address === config.priceTable.address;
 
   /** ms; undefined: never. A server that answered is asked again after a week, an unreachable one after a day. */
-  function nextOf(stored: Stored): number | undefined {
+  function pickNext(stored: Stored): number | undefined {
     if (config.priceTable.update !== "weekly" || !hasConsent(stored) || storage.readOnly) return undefined;
     const { attempt } = stored;
     if (!attempt) return 0;
@@ -107,7 +107,7 @@ export function createOnline(kernel: Kernel): Online {
       }));
     } catch (error) {
       const answered = fetched.kind !== "failed" || fetched.answered;
-      await write((now) => ({ ...now, attempt: { at, answered, reason: messageOf(error) } }));
+      await write((now) => ({ ...now, attempt: { at, answered, reason: toMessage(error) } }));
       throw error;
     }
   }
@@ -118,7 +118,7 @@ export function createOnline(kernel: Kernel): Online {
       const { address, update } = config.priceTable;
       const { table, attempt, checkedAt } = stored;
       const inForce = table?.id === kernel.inject("insights").pricing.table.id;
-      const next = nextOf(stored);
+      const next = pickNext(stored);
       return {
         address,
         update,
@@ -143,7 +143,7 @@ export function createOnline(kernel: Kernel): Online {
     },
     async fetchIfDue() {
       if (config.priceTable.update !== "weekly") return;
-      const next = nextOf(await read());
+      const next = pickNext(await read());
       if (next === undefined || next > Date.now()) return;
       // GET /prices and `sessarc doctor` show why it failed.
       await online.fetch().catch(() => {});

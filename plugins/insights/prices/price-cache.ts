@@ -15,15 +15,15 @@ const KEY = "insights:prices.json";
 /** Empty unless prices of today and of the table with the ID `table` are stored. */
 export async function readPrices(files: Files, table: string, now = Date.now()): Promise<KnownPrices> {
   const kept: unknown = await files.getItem(KEY);
-  if (!isRecord(kept) || kept.of !== stampOf(table, now) || !isRecord(kept.models)) return new Map();
+  if (!isRecord(kept) || kept.of !== toStamp(table, now) || !isRecord(kept.models)) return new Map();
   return new Map(Object.entries(kept.models).filter((one): one is [string, ModelPrice | null] => isPrice(one[1])));
 }
 
 export async function writePrices(files: Files, known: KnownPrices, table: string, now = Date.now()): Promise<void> {
-  await files.setItem(KEY, JSON.stringify({ of: stampOf(table, now), models: Object.fromEntries(known) }));
+  await files.setItem(KEY, JSON.stringify({ of: toStamp(table, now), models: Object.fromEntries(known) }));
 }
 
-const stampOf = (table: string, now: number) => `5 ${NEWER_ID} ${table} ${new Date(now).toISOString().slice(0, 10)}`;
+const toStamp = (table: string, now: number) => `5 ${NEWER_ID} ${table} ${new Date(now).toISOString().slice(0, 10)}`;
 
 const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 

@@ -6,7 +6,7 @@ import { classed, classOfKey, plainModel } from "sessarc/adapter";
 import { type FindProvider, findModel } from "./match.ts";
 import { modelName } from "./names.ts";
 import { findCorrected, findNewer, NEWER_ID } from "./newer.ts";
-import { finderOf, MOST_DOLLARS, type PriceTable } from "./table.ts";
+import { MOST_DOLLARS, type PriceTable, toFinder } from "./table.ts";
 
 /** The table in the package. `date` and `models` are those of its version, which package.json pins. */
 export const SHIPPED = {
@@ -109,7 +109,7 @@ export function createPricing(
 
   const pricesNow = () => {
     const [set, from] = [own, base];
-    return pricesOf((model) => {
+    return makePrices((model) => {
       const rates = set.get(model) ?? configured.get(model);
       return rates ? { model, rates, origin: "override", entry: null } : from.find(model);
     }, from.table.date);
@@ -168,20 +168,20 @@ export function createPricing(
 /** One price table: undefined is the one in the package, which is loaded by the first question that `given` does not answer. */
 function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, ModelPrice | null>) {
   const said = new Map(given);
-  let finder = table && finderOf(table);
+  let finder = table && toFinder(table);
   const { id, date, source } = table ?? SHIPPED;
   const load = (): FindProvider => {
     finder ??= (createRequire(import.meta.url)("@pydantic/genai-prices") as typeof Table).findProvider;
     return finder;
   };
   const corrected = findCorrected(date);
-  const entryOf = (model: string) => findModel(model, corrected, load(), findNewer);
+  const findEntry = (model: string) => findModel(model, corrected, load(), findNewer);
   const look = (key: string): ModelPrice | undefined => {
     const model = plainModel(key);
     const { tier } = classOfKey(key);
-    const found = tier === "" ? entryOf(model) : findTier(model, tier, load());
+    const found = tier === "" ? findEntry(model) : findTier(model, tier, load());
     if (!found) return undefined;
-    const periods = periodsOf(found.model.prices);
+    const periods = toPeriods(found.model.prices);
     const now = periods[periodAt(periods, Date.now())];
     if (!now) return undefined;
     const price: ModelPrice = {
@@ -204,7 +204,7 @@ function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, Mo
       }
       return price ?? undefined;
     },
-    windowOf: (model: string) => entryOf(model)?.model.context_window,
+    windowOf: (model: string) => findEntry(model)?.model.context_window,
     warm() {
       if (given.size === 0) load();
     },
@@ -213,7 +213,7 @@ function createBase(table: PriceTable | undefined, given: ReadonlyMap<string, Mo
 }
 
 /** `pricedAt`: date of the table. */
-function pricesOf(find: (model: string) => ModelPrice | undefined, pricedAt: string): Prices {
+function makePrices(find: (model: string) => ModelPrice | undefined, pricedAt: string): Prices {
   const known = new Map<string, ModelPrice | undefined>();
   /** `rates`: those of when it was found. */
   const found = (model: string): ModelPrice | undefined => {
@@ -292,16 +292,16 @@ const AT = "\0";
 /** Prices change at whole quarters of an hour. */
 const QUARTER = 900_000;
 
-function periodsOf(prices: Table.ModelInfo["prices"]): Period[] {
+function toPeriods(prices: Table.ModelInfo["prices"]): Period[] {
   return (Array.isArray(prices) ? prices : [{ prices }]).flatMap((one): Period[] => {
-    const rates = ratesOf(one.prices);
+    const rates = findRates(one.prices);
     if (!rates) return [];
-    const steps = stepsOf(one.prices);
+    const steps = toSteps(one.prices);
     const price = steps.length > 0 ? { rates, steps } : { rates };
     const when = "constraint" in one ? one.constraint : undefined;
     if (!when) return [price];
     if (when.type === "start_date") return [{ from: Date.parse(when.start_date), ...price }];
-    return [{ hours: [secondsOf(when.start_time), secondsOf(when.end_time)], ...price }];
+    return [{ hours: [toSeconds(when.start_time), toSeconds(when.end_time)], ...price }];
   });
 }
 
@@ -319,22 +319,22 @@ function periodAt(periods: readonly Period[], at: number): number {
 }
 
 /** Of `16:30:00Z`. */
-function secondsOf(time: string): number {
+function toSeconds(time: string): number {
   const [hours = 0, minutes = 0, seconds = 0] = (time.match(/\d+/g) ?? []).map(Number);
   return hours * 3600 + minutes * 60 + seconds;
 }
 
-function stepsOf(prices: Readonly<Record<string, unknown>>): Step[] {
-  const starts = new Set(Object.values(prices).flatMap((price) => tiersOf(price).map(({ start }) => start)));
+function toSteps(prices: Readonly<Record<string, unknown>>): Step[] {
+  const starts = new Set(Object.values(prices).flatMap((price) => toTiers(price).map(({ start }) => start)));
   return [...starts]
     .sort((a, b) => a - b)
     .flatMap((above) => {
-      const rates = ratesOf(prices, above);
+      const rates = findRates(prices, above);
       return rates ? [{ above, rates }] : [];
     });
 }
 
-function tiersOf(price: unknown): { start: number; price: number }[] {
+function toTiers(price: unknown): { start: number; price: number }[] {
   if (!isRecord(price) || !Array.isArray(price.tiers)) return [];
   return price.tiers.flatMap((tier) =>
     isRecord(tier) && typeof tier.start === "number" && typeof tier.price === "number"
@@ -344,11 +344,11 @@ function tiersOf(price: unknown): { start: number; price: number }[] {
 }
 
 /** `above`: a step of the prompt's size that was exceeded. */
-function ratesOf(prices: Readonly<Record<string, unknown>>, above = 0): Rates | undefined {
+function findRates(prices: Readonly<Record<string, unknown>>, above = 0): Rates | undefined {
   const rate = (name: string) => {
     const value = prices[name];
     if (typeof value === "number") return value;
-    const step = tiersOf(value).findLast(({ start }) => start <= above && above > 0);
+    const step = toTiers(value).findLast(({ start }) => start <= above && above > 0);
     return step?.price ?? (isRecord(value) && typeof value.base === "number" ? value.base : undefined);
   };
   const input = rate("input_mtok");

@@ -34,7 +34,7 @@ export async function toTable({
     throw wrong("source", `must be a text of 1 to ${LONGEST} characters`);
   const list: TableProvider[] = [];
   for (const [at, one] of toList(providers, "the table").entries()) list.push(await toProvider(one, `[${at}]`));
-  const isPriced = list.some(({ models }) => models.some(({ prices }) => pricesOf(prices).some(hasRates)));
+  const isPriced = list.some(({ models }) => models.some(({ prices }) => makePrices(prices).some(hasRates)));
   if (!isPriced) throw wrong("the table", "has no model with input_mtok and output_mtok");
   const id = createHash("sha256")
     .update(JSON.stringify([day, source, list]))
@@ -58,7 +58,7 @@ export async function writeTable(files: Storage["files"], table: PriceTable | un
 }
 
 /** Finds a provider by the same rules as the table in the package. */
-export function finderOf({ providers }: Pick<PriceTable, "providers">): FindProvider {
+export function toFinder({ providers }: Pick<PriceTable, "providers">): FindProvider {
   return ({ providerId, modelId }) => {
     const id = providerId?.toLowerCase().trim();
     if (id !== undefined)
@@ -71,7 +71,7 @@ export function finderOf({ providers }: Pick<PriceTable, "providers">): FindProv
   };
 }
 
-const pricesOf = (prices: ModelInfo["prices"]): ModelPrice[] =>
+const makePrices = (prices: ModelInfo["prices"]): ModelPrice[] =>
   Array.isArray(prices) ? prices.map((one) => one.prices) : [prices];
 const hasRates = ({ input_mtok, output_mtok }: ModelPrice) => input_mtok !== undefined && output_mtok !== undefined;
 

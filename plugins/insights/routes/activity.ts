@@ -1,8 +1,8 @@
 /** GET /projects/activity: how busy every project was, day by day; what a list of projects draws beside their names. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
-import { dayName, lastDays, zoneOf } from "../figures/buckets.ts";
-import { type WorkRow, workOf } from "../figures/questions.ts";
+import { dayName, lastDays, toZone } from "../figures/buckets.ts";
+import { readWork, type WorkRow } from "../figures/questions.ts";
 import { days, type Range } from "../figures/range.ts";
 import { at } from "../figures/tally.ts";
 
@@ -33,10 +33,10 @@ const get = defineRoute({
   }),
   handler: async ({ kernel, query }): Promise<Activity> => {
     const { answer } = kernel.inject("insights");
-    const zone = zoneOf(query.tz);
+    const zone = toZone(query.tz);
     const { from, to } = lastDays(query.days ?? DAYS, zone.dayAt(Date.now()));
     const projects = await answer("activity", { zone, range: { from, to } }, async (asked) =>
-      activity(await workOf(kernel.storage.db, asked, { key: "project", byDay: true }), from, to),
+      activity(await readWork(kernel.storage.db, asked, { key: "project", byDay: true }), from, to),
     );
     return { range: { days: to - from + 1, from: dayName(from), to: dayName(to) }, projects };
   },

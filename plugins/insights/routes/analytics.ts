@@ -2,10 +2,10 @@
 
 import { defineRoute, type Kernel, marks, pages, type Services, type SessionUsage, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { dayName, zoneOf } from "../figures/buckets.ts";
+import { dayName, toZone } from "../figures/buckets.ts";
 import { placedIn } from "../figures/paths.ts";
-import { type Asked, callsOf, hoursOf, kindsOf, tokensOf, workOf } from "../figures/questions.ts";
-import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { type Asked, readCalls, readHours, readKinds, readTokens, readWork } from "../figures/questions.ts";
+import { type Range, rangeQuery, type Span, toSpan } from "../figures/range.ts";
 import { at, Tally } from "../figures/tally.ts";
 import type { Cost } from "../prices/pricing.ts";
 
@@ -57,8 +57,8 @@ const get = defineRoute({
   handler: async ({ kernel, params, query }): Promise<ProjectAnalytics | Response> => {
     const { answer } = kernel.inject("insights");
     const archive = kernel.inject("archive");
-    const zone = zoneOf(query.tz);
-    const span = spanOf(query, zone, Date.now());
+    const zone = toZone(query.tz);
+    const span = toSpan(query, zone, Date.now());
     // Time alone makes a session go quiet: who is live is part of the question.
     const live = await archive.liveIds(params.id);
     const scope = { zone, range: span, choice: { projects: [params.id] } };
@@ -83,11 +83,11 @@ async function analyse(kernel: Kernel, id: string, asked: Asked, span: Span): Pr
   const { prices } = asked;
   const project = await archive.project(id);
   const [work, tokens, byHour, calls, byKind] = await Promise.all([
-    workOf(db, asked, { byDay: true }),
-    tokensOf(db, asked, "day"),
-    hoursOf(db, asked),
-    callsOf(db, asked),
-    kindsOf(db, asked),
+    readWork(db, asked, { byDay: true }),
+    readTokens(db, asked, "day"),
+    readHours(db, asked),
+    readCalls(db, asked),
+    readKinds(db, asked),
   ]);
   const totals = new Tally(prices);
   const perDay = new Map<number, Tally>();
@@ -102,7 +102,7 @@ async function analyse(kernel: Kernel, id: string, asked: Asked, span: Span): Pr
   const hours = Array.from({ length: 7 }, () => new Array<number>(24).fill(0));
   for (const { hour, messages } of byHour) (hours[Math.floor(hour / 24)] as number[])[hour % 24] = messages;
   const touched = new Set(work.map(({ session }) => session));
-  const sessions = await sessionsOf(archive, id, touched);
+  const sessions = await readSessions(archive, id, touched);
   const files = await touchedFiles(kernel, touched);
   return {
     project,
@@ -131,7 +131,7 @@ async function toJson({ sessions, ...rest }: Omit<ProjectAnalytics, "project">):
 }
 
 /** Those of a project that are wanted, newest first. */
-async function sessionsOf(archive: Archive, project: string, wanted: ReadonlySet<string>): Promise<Session[]> {
+async function readSessions(archive: Archive, project: string, wanted: ReadonlySet<string>): Promise<Session[]> {
   const found = new Map<string, Session>();
   for (let cursor: string | undefined, more = true; more; ) {
     await yieldNow();

@@ -2,10 +2,10 @@
 
 import { defineRoute, invalidCursor, isSessarcError, type Kernel } from "sessarc";
 import * as v from "valibot";
-import { inRange, zoneOf } from "../figures/buckets.ts";
+import { inRange, toZone } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
-import { calling, callsOf, type Ended } from "../figures/questions.ts";
-import { type Range, rangeQuery, spanOf } from "../figures/range.ts";
+import { calling, type Ended, readCalls } from "../figures/questions.ts";
+import { type Range, rangeQuery, toSpan } from "../figures/range.ts";
 
 export interface CallEntry extends TroubledCall {
   sessionId: string;
@@ -68,13 +68,13 @@ const get = defineRoute({
     const archive = kernel.inject("archive");
     const { name, tool, session, slow } = query;
     if (tool !== undefined) await archive.checkTool(tool);
-    const zone = zoneOf(query.tz);
-    const span = spanOf(query, zone, Date.now());
+    const zone = toZone(query.tz);
+    const span = toSpan(query, zone, Date.now());
     const projects = query.project === undefined ? undefined : await archive.projectIds(query.project);
     const scope = { zone, range: span, choice: { tool, projects, only: session } };
     const failed = slow === undefined;
     const { order, names } = await answer(["calls", name, failed], scope, async (asked) => {
-      const [order, names] = await Promise.all([calling(db, asked, name, failed), callsOf(db, asked)]);
+      const [order, names] = await Promise.all([calling(db, asked, name, failed), readCalls(db, asked)]);
       names.sort((a, b) => b.errors - a.errors || b.calls - a.calls || (a.name < b.name ? -1 : 1));
       return { order, names };
     });
@@ -94,7 +94,7 @@ interface Place extends Ended {
   seq: number;
 }
 
-const cursorOf = ({ ended, seq, id }: Place) => `${ended}:${seq}:${id}`;
+const toCursor = ({ ended, seq, id }: Place) => `${ended}:${seq}:${id}`;
 
 function readCursor(cursor: string): Place {
   const [, ended, seq, id] = /^(-?\d{1,16}):(\d{1,9}):(.+)$/s.exec(cursor) ?? [];
@@ -117,7 +117,7 @@ async function page(
   let damaged = 0;
   const stop = (place: Place) => ({
     ...{ calls, damaged },
-    nextCursor: cursorOf(place),
+    nextCursor: toCursor(place),
     lookedBackTo: new Date(place.ended).toISOString(),
   });
   let read = 0;

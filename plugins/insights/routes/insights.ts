@@ -10,21 +10,21 @@ import {
   type TokenUsage,
 } from "sessarc";
 import * as v from "valibot";
-import { dayName, edgesOf, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import { dayName, QUARTER_MS, toEdges, toZone, type Zone } from "../figures/buckets.ts";
 import {
   type Asked,
-  callsOf,
   endedSince,
-  hoursOf,
+  readCalls,
+  readHours,
+  readTokens,
+  readWork,
   type TokenRow,
-  tokensOf,
   type WorkRow,
-  workOf,
   workSince,
 } from "../figures/questions.ts";
-import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, Tally, totalOf } from "../figures/tally.ts";
-import { heavyIn, type Trait, traitsOf } from "../figures/traits.ts";
+import { type Range, rangeQuery, type Span, toSpan } from "../figures/range.ts";
+import { at, computeTotal, Tally } from "../figures/tally.ts";
+import { heavyIn, readTraits, type Trait } from "../figures/traits.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -96,9 +96,9 @@ const get = defineRoute({
   }),
   handler: async ({ kernel, query }): Promise<InsightsAnswer> => {
     const { answer } = kernel.inject("insights");
-    const zone = zoneOf(query.tz);
+    const zone = toZone(query.tz);
     const now = Date.now();
-    const span = spanOf(query, zone, now);
+    const span = toSpan(query, zone, now);
     const archive = kernel.inject("archive");
     // Time alone makes a session go quiet: who is live is part of the question.
     const liveIds = await archive.liveIds();
@@ -122,32 +122,32 @@ export const insightsRoutes = [get] as const;
 /** ms at which the first day of the range begins; undefined for all time. */
 function startOf({ from }: Span, zone: Zone): number | undefined {
   if (from === null) return undefined;
-  return edgesOf(zone, { from, to: null }).fromMaybe * QUARTER_MS;
+  return toEdges(zone, { from, to: null }).fromMaybe * QUARTER_MS;
 }
 
 /** Its questions are asked in one event-loop turn: they see one moment. */
 async function overview(db: Database, asked: Asked, span: Span) {
   const { prices } = asked;
   const [work, tokens, hours, calls, heavy, before] = await Promise.all([
-    workOf(db, asked, { key: "tool", byDay: true }),
-    tokensOf(db, asked, "day", true),
-    hoursOf(db, asked),
-    callsOf(db, asked),
+    readWork(db, asked, { key: "tool", byDay: true }),
+    readTokens(db, asked, "day", true),
+    readHours(db, asked),
+    readCalls(db, asked),
     heavyIn(db, asked),
-    previousOf(db, asked, span),
+    readPrevious(db, asked, span),
   ]);
   const totals = new Tally(prices);
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
-  const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
-  const ofTool = (day: number, tool: string) => at(dayOf(day).tools, tool, () => new Tally(prices));
-  if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
+  const makeDay = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
+  const ofTool = (day: number, tool: string) => at(makeDay(day).tools, tool, () => new Tally(prices));
+  if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) makeDay(day);
   for (const row of work)
-    for (const tally of [totals, dayOf(row.day).all, ofTool(row.day, row.key)]) {
+    for (const tally of [totals, makeDay(row.day).all, ofTool(row.day, row.key)]) {
       tally.addWork(row);
       tally.addRoot(row.root);
     }
   for (const slot of tokens)
-    for (const tally of [totals, dayOf(Number(slot.key)).all, ofTool(Number(slot.key), slot.tool)])
+    for (const tally of [totals, makeDay(Number(slot.key)).all, ofTool(Number(slot.key), slot.tool)])
       tally.addTokens(slot);
   const sums = toSums(totals);
   const previous = before && toSums(before.tally);
@@ -155,7 +155,7 @@ async function overview(db: Database, asked: Asked, span: Span) {
     range: span.range,
     totals: sums,
     previous,
-    delta: previous && deltaOf(sums, previous),
+    delta: previous && findDelta(sums, previous),
     toolCalls: { ...sumOfCalls(calls), previous: before?.toolCalls ?? null },
     perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools)),
     models: Object.entries(totals.usage)
@@ -163,10 +163,10 @@ async function overview(db: Database, asked: Asked, span: Span) {
       .sort(
         (a, b) =>
           b.cost.microdollars - a.cost.microdollars ||
-          totalOf(b.usage) - totalOf(a.usage) ||
+          computeTotal(b.usage) - computeTotal(a.usage) ||
           (a.model < b.model ? -1 : 1),
       ),
-    characteristics: await traitsOf(db, { work, hours, calls, tokens: sums.tokens, heavy }),
+    characteristics: await readTraits(db, { work, hours, calls, tokens: sums.tokens, heavy }),
   };
 }
 
@@ -183,7 +183,7 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>): DayByTool {
         tool,
         sessions: tally.sessions,
         messages: tally.messages,
-        tokens: totalOf(tally.tokens),
+        tokens: computeTotal(tally.tokens),
         cost: tally.cost,
       })),
   };
@@ -198,7 +198,7 @@ function sumOfCalls(list: readonly ToolCalls[]): ToolCalls {
   return sum;
 }
 
-async function previousOf(
+async function readPrevious(
   db: Database,
   { scope, ...asked }: Asked,
   { from, range }: Span,
@@ -206,15 +206,15 @@ async function previousOf(
   if (from === null || range.days === null) return null;
   const before: Asked = { ...asked, scope: { ...scope, range: { from: from - range.days, to: from - 1 } } };
   const [work, tokens, calls] = await Promise.all([
-    workOf(db, before),
-    tokensOf(db, before, "none"),
-    callsOf(db, before),
+    readWork(db, before),
+    readTokens(db, before, "none"),
+    readCalls(db, before),
   ]);
-  const tally = tallyOf(asked.prices, work, tokens);
+  const tally = toTally(asked.prices, work, tokens);
   return { tally, toolCalls: sumOfCalls(calls) };
 }
 
-function tallyOf(prices: Prices, work: readonly WorkRow[], tokens: readonly TokenRow[]): Tally {
+function toTally(prices: Prices, work: readonly WorkRow[], tokens: readonly TokenRow[]): Tally {
   const tally = new Tally(prices);
   for (const row of work) {
     tally.addWork(row);
@@ -226,19 +226,19 @@ function tallyOf(prices: Prices, work: readonly WorkRow[], tokens: readonly Toke
 
 function toSums(tally: Tally): Sums {
   const { sessions, messages, activeMs, errors, usage, tokens, cost } = tally;
-  const incoming = totalOf(tokens) - tokens.output;
+  const incoming = computeTotal(tokens) - tokens.output;
   const cacheShare = incoming > 0 ? tokens.cacheRead / incoming : null;
   return { sessions, messages, activeMs, errors, usage, tokens, cacheShare, cost };
 }
 
-function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> {
+function findDelta(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> {
   const change = (a: number, b: number) => (b === 0 ? null : (a - b) / b);
   return {
     sessions: change(now.sessions, before.sessions),
     messages: change(now.messages, before.messages),
     activeMs: change(now.activeMs, before.activeMs),
     errors: change(now.errors, before.errors),
-    tokens: change(totalOf(now.tokens), totalOf(before.tokens)),
+    tokens: change(computeTotal(now.tokens), computeTotal(before.tokens)),
     cost: change(now.cost.microdollars, before.cost.microdollars),
   };
 }
@@ -249,7 +249,7 @@ async function since(kernel: Kernel, asked: Asked, time: number): Promise<Insigh
   const [{ work, tokens }, recent] = await Promise.all([workSince(db, time, asked), endedSince(db, time, RECENT)]);
   return {
     since: new Date(time).toISOString(),
-    ...toSums(tallyOf(asked.prices, work, tokens)),
+    ...toSums(toTally(asked.prices, work, tokens)),
     recent: recent.length === 0 ? [] : await kernel.inject("archive").list({ ids: recent }),
   };
 }

@@ -2,9 +2,9 @@
 
 import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
-import { zoneOf } from "../figures/buckets.ts";
+import { toZone } from "../figures/buckets.ts";
 import { countedIn } from "../figures/questions.ts";
-import { type Range, rangeQuery, spanOf } from "../figures/range.ts";
+import { type Range, rangeQuery, toSpan } from "../figures/range.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
 
@@ -38,8 +38,8 @@ const get = defineRoute({
   }),
   handler: async ({ kernel, query }): Promise<Ledger> => {
     const { answer } = kernel.inject("insights");
-    const zone = zoneOf(query.tz);
-    const span = spanOf(query, zone, Date.now());
+    const zone = toZone(query.tz);
+    const span = toSpan(query, zone, Date.now());
     const ids = await answer("ledger", { zone, range: span }, (asked) => countedIn(kernel.storage.db, asked));
     const page = ids.slice(0, query.limit ?? LIMIT);
     const found = page.length === 0 ? [] : await kernel.inject("archive").list({ ids: page });

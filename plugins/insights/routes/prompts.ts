@@ -2,8 +2,8 @@
 
 import { defineRoute, type SessionUsage, type TokenUsage, type UsageEntry } from "sessarc";
 import { addUsage, classed } from "sessarc/adapter";
-import { repliesOf } from "../figures/replies.ts";
-import { sumOf } from "../figures/tally.ts";
+import { findReplies } from "../figures/replies.ts";
+import { addUp } from "../figures/tally.ts";
 import type { Cost, Pricing } from "../prices/pricing.ts";
 
 export interface PromptCosts {
@@ -30,10 +30,10 @@ export const promptsRoute = defineRoute({
     const row = await archive.get(params.id);
     const usage = row.classedUsage;
     const whole: SessionUsage = Object.assign({}, ...Object.values(await archive.usageByPrice(row.id)));
-    const total = { tokens: sumOf(usage), cost: pricing.cost(whole) };
+    const total = { tokens: addUp(usage), cost: pricing.cost(whole) };
     const nothing = (missing: PromptCosts["missing"]) => ({ missing, prompts: [], rest: total, total });
     const adapter = archive.adapter(row.tool);
-    const replies = adapter && !row.source.missing ? await repliesOf(adapter, archive.ref(row), kernel) : undefined;
+    const replies = adapter && !row.source.missing ? await findReplies(adapter, archive.ref(row), kernel) : undefined;
     if (!replies) return nothing("log");
     const own = replies.filter((one) => !one.inherited);
     if (own.length === 0) return nothing("replies");
@@ -107,8 +107,8 @@ function costs(
     const { microdollars } = pricing.cost(sum);
     const cost = { ...pricing.cost(usage), microdollars: microdollars - before };
     before = microdollars;
-    return { seq, tokens: sumOf(usage), cost };
+    return { seq, tokens: addUp(usage), cost };
   });
   const rest = { ...pricing.cost(left), microdollars: total.cost.microdollars - before };
-  return { prompts: list, rest: { tokens: sumOf(left), cost: rest } };
+  return { prompts: list, rest: { tokens: addUp(left), cost: rest } };
 }

@@ -3,7 +3,7 @@
 import { defineRoute, type Kernel, SessarcError, streamJson } from "sessarc";
 import * as v from "valibot";
 import { type BlockReport, blocks, blocksAt } from "../figures/blocks.ts";
-import { zoneOf } from "../figures/buckets.ts";
+import { toZone } from "../figures/buckets.ts";
 import type { Asked } from "../figures/questions.ts";
 import { day, toRange } from "../figures/range.ts";
 import { GROUPS, report, type UsageReport, writeReport } from "../figures/report.ts";
@@ -21,7 +21,7 @@ const usage = defineRoute({
     length: v.optional(
       v.pipe(
         v.string(),
-        v.check((text) => minutesOf(text) !== undefined, "must be quarter-hours up to 31 days, as 5h, 90m or 7d"),
+        v.check((text) => findMinutes(text) !== undefined, "must be quarter-hours up to 31 days, as 5h, 90m or 7d"),
       ),
     ),
     from: day,
@@ -52,7 +52,7 @@ const usage = defineRoute({
   handler: async ({ kernel, query }): Promise<UsageReport | BlockReport | Response> => {
     const insights = kernel.inject("insights");
     const { db } = kernel.storage;
-    const zone = zoneOf(query.tz);
+    const zone = toZone(query.tz);
     const range = toRange(query.from, query.to);
     const { by, tool, kind, session, limit } = query;
     const archive = kernel.inject("archive");
@@ -60,7 +60,7 @@ const usage = defineRoute({
     const projects = query.project === undefined ? undefined : await projectIds(kernel, query.project);
     const scope = { zone, range, choice: { tool, kind, projects, session } };
     if (by === "block") {
-      const minutes = minutesOf(query.length ?? PLAN_WINDOW) ?? 0;
+      const minutes = findMinutes(query.length ?? PLAN_WINDOW) ?? 0;
       const question = ["blocks", minutes, insights.readings];
       const all = await insights.answer(question, scope, (asked) => blocks(db, asked, minutes));
       return blocksAt(limit === undefined ? all : { ...all, rows: all.rows.slice(0, limit) }, Date.now());
@@ -89,7 +89,7 @@ const UNITS = { m: 1, h: 60, d: 1440 };
 const MOST_MINUTES = 31 * UNITS.d;
 
 /** Minutes of `5h`, `90m` or `7d`; undefined for other texts, and where they are no whole quarter-hours or more than 31 days. */
-export function minutesOf(text: string): number | undefined {
+export function findMinutes(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   if (count === undefined) return undefined;
   const minutes = Number(count) * UNITS[unit as keyof typeof UNITS];

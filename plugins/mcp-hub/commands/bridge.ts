@@ -12,7 +12,7 @@ const APART_MS = 25;
 
 /** Runs until its input ends. Standard output holds messages and nothing else. */
 export async function bridge(ctx: CommandContext): Promise<number> {
-  const path = pathOf(ctx);
+  const path = toPath(ctx);
   const stop = new AbortController();
   ctx.signal.addEventListener("abort", () => stop.abort(), { once: true });
   /** Streams and requests of modern clients, by their id: a cancelled one is ended. */
@@ -22,7 +22,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
   let version: string | undefined;
 
   const write = (message: unknown) => ctx.out(JSON.stringify(message));
-  const headersOf = (message: JsonRecord): Record<string, string> => {
+  const toHeaders = (message: JsonRecord): Record<string, string> => {
     const headers: Record<string, string> = {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
@@ -34,7 +34,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
     return headers;
   };
   const post = (message: JsonRecord, signal: AbortSignal) =>
-    ctx.fetch(path, { method: "POST", body: JSON.stringify(message), headers: headersOf(message), signal });
+    ctx.fetch(path, { method: "POST", body: JSON.stringify(message), headers: toHeaders(message), signal });
 
   /** The service was restarted, or forgot this session: the same client, greeted again. */
   async function greetAgain(): Promise<void> {
@@ -42,7 +42,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
     session = undefined;
     version = undefined;
     const response = await post(handshake, stop.signal);
-    for await (const message of messagesOf(response)) take(message);
+    for await (const message of readMessages(response)) take(message);
     session = response.headers.get("mcp-session-id") ?? undefined;
     await (await post({ jsonrpc: "2.0", method: "notifications/initialized" }, stop.signal)).body?.cancel();
     void follow(session);
@@ -91,7 +91,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
       }
       if (method === "initialize") session = response.headers.get("mcp-session-id") ?? undefined;
       let told = Number.NEGATIVE_INFINITY;
-      for await (const answer of messagesOf(response)) {
+      for await (const answer of readMessages(response)) {
         if (method === "initialize") take(answer);
         const wait = told + APART_MS - performance.now();
         if (answer.method === undefined && wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
@@ -138,7 +138,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
 }
 
 /** The endpoint is beside /api, where commands usually call. */
-function pathOf({ flags }: CommandContext): string {
+function toPath({ flags }: CommandContext): string {
   const query = new URLSearchParams();
   for (const name of ["client", "project"]) {
     const value = flags[name];
@@ -162,7 +162,7 @@ const headerText = (text: string) =>
     ? text
     : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
-async function* messagesOf(response: Response): AsyncGenerator<JsonRecord> {
+async function* readMessages(response: Response): AsyncGenerator<JsonRecord> {
   if (!response.body) return;
   if (response.headers.get("content-type")?.includes("text/event-stream")) {
     for await (const { data } of readEvents(response.body)) {

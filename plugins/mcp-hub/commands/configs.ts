@@ -24,7 +24,7 @@ export async function scan(ctx: CommandContext): Promise<number> {
       formatTable(
         [
           { title: "Server", value: ({ name }) => printable(name) },
-          { title: "Is", value: (entry) => stateOf(entry) },
+          { title: "Is", value: (entry) => toState(entry) },
           {
             title: "Where",
             value: ({ config }) => printable(config.url ?? [config.command ?? "", ...config.args].join(" ")),
@@ -45,7 +45,7 @@ export async function scan(ctx: CommandContext): Promise<number> {
   return found.entries.length + found.managed.length > 0 ? 0 : 3;
 }
 
-function stateOf({ class: of, conflict, duplicateOf, hubEdited }: WireScanEntry): string {
+function toState({ class: of, conflict, duplicateOf, hubEdited }: WireScanEntry): string {
   if (conflict) return `${of} (${conflict})`;
   if (duplicateOf !== null) return `${of} (as another)`;
   return hubEdited ? `${of} (edited here)` : of;

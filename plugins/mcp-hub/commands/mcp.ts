@@ -91,7 +91,7 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
     if (command !== undefined || url !== undefined)
       throw new UsageError("`sessarc mcp add --from <name>` takes the command or the address from the list");
     const listed = await (await import("./search.ts")).serviceFrom(ctx, from, id);
-    return register(ctx, { ...listed, ...credentialOf(ctx) });
+    return register(ctx, { ...listed, ...toCredential(ctx) });
   }
   if (id === undefined || (typeof url === "string") === (command !== undefined))
     throw new UsageError("`sessarc mcp add <id>` takes --url <address>, or -- and a command");
@@ -105,7 +105,7 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
     ...(typeof url === "string" ? { url } : { command, args }),
     ...pairs("env", ctx),
     ...pairs("headers", ctx),
-    ...credentialOf(ctx),
+    ...toCredential(ctx),
   };
   return register(ctx, body);
 }
@@ -141,7 +141,7 @@ function pairs(field: "env" | "headers", ctx: CommandContext): Record<string, Re
 }
 
 /** `--bearer NAME`, or `--oauth <client id>` with `--oauth-secret NAME`: the names of variables that hold the secrets. */
-function credentialOf(ctx: CommandContext): { credential?: Credential } {
+function toCredential(ctx: CommandContext): { credential?: Credential } {
   const { bearer, oauth, "oauth-secret": secret } = ctx.flags;
   if (typeof bearer === "string") return { credential: { kind: "bearer", value: variable(ctx, bearer) } };
   if (typeof oauth !== "string") return {};

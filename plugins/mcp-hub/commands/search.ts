@@ -52,14 +52,14 @@ export async function serviceFrom(ctx: CommandContext, name: string, id: string 
     );
   if (way.missing.length > 0)
     throw new UsageError(`${name} needs ${way.missing.join(", ")}: add it with its ${way.url ? "address" : "command"}`);
-  const values = valuesOf(ctx, server.name, way);
+  const values = toValues(ctx, server.name, way);
   const service = { id: id ?? toSlug(server.name.split("/").at(-1) ?? ""), transport: way.transport };
   return way.url === undefined
     ? { ...service, command: way.command ?? null, args: [...way.args], env: values }
     : { ...service, url: way.url, headers: values };
 }
 
-function valuesOf({ env }: CommandContext, name: string, way: ListedWay): Record<string, string> {
+function toValues({ env }: CommandContext, name: string, way: ListedWay): Record<string, string> {
   const unset: string[] = [];
   const values = way.values.flatMap((one) => {
     // A header's name is written as a variable's: X-Api-Key is X_API_KEY.

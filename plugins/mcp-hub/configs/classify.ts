@@ -43,7 +43,7 @@ export function classify(entries: readonly SeenEntry[], services: readonly SeenS
   const found = new Map<string, Verdict>();
   const unlinked: SeenEntry[] = [];
   for (const entry of entries) {
-    const linked = linkOf(entry.key, services);
+    const linked = toLink(entry.key, services);
     if (linked) found.set(entry.key, threeWay(entry, linked.service, linked.baseFp));
     else {
       const known = twoWay(entry, services);
@@ -62,7 +62,7 @@ export function classify(entries: readonly SeenEntry[], services: readonly SeenS
   return found;
 }
 
-function linkOf(key: string, services: readonly SeenService[]) {
+function toLink(key: string, services: readonly SeenService[]) {
   for (const service of services) {
     const source = service.sources.find(({ entryKey }) => entryKey === key);
     if (source) return { service, baseFp: source.baseFp };

@@ -2,10 +2,10 @@
 
 import { isRecord, type Kernel, SessarcError } from "sessarc";
 import { isAfter, outsideText, readOutside } from "sessarc/files";
-import { hubLinkOf } from "./link.ts";
+import { toHubLink } from "./link.ts";
 import { parts } from "./parts.ts";
 import type { ConfigParts } from "./places.ts";
-import { contractOf } from "./places.ts";
+import { findContract } from "./places.ts";
 import { planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
 import type { FileStep } from "./plan-files.ts";
 import { type ConfigScan, scanConfigs } from "./scan.ts";
@@ -50,7 +50,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
   const takeovers = createTakeovers(kernel, hub, texts);
   /** Entries that lead to the hub hold nothing secret. */
   async function shown(change: Omit<ShownChange, "safe">, added: readonly string[] = []): Promise<string> {
-    const links = change.servers.filter((one) => hubLinkOf(one, kernel));
+    const links = change.servers.filter((one) => toHubLink(one, kernel));
     const servers = change.servers.filter((one) => !links.includes(one));
     const safe = [...added, ...links.flatMap(({ url }) => url ?? [])];
     return kernel.inject("rules").hide(await texts.show({ ...change, servers, safe }));
@@ -76,7 +76,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
     bytes,
   }: Awaited<ReturnType<Takeovers["planUndo"]>>[number]) {
     const textIn = (of: Buffer | null) => outsideText({ ...file, bytes: of }).text;
-    const contract = contractOf(kernel, note.tools[0] ?? "");
+    const contract = findContract(kernel, note.tools[0] ?? "");
     const serversIn = async (text: string) =>
       contract?.servers(await texts.parse(text, note.syntax, path).catch(() => ({})), parts) ?? [];
     const [before, after] = [textIn(file.bytes), textIn(bytes)];
@@ -88,7 +88,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
     };
   }
 
-  async function stateOf(entry: TakenFile): Promise<BackupState["state"]> {
+  async function readState(entry: TakenFile): Promise<BackupState["state"]> {
     const file = await readOutside(entry.path).catch(() => undefined);
     if (!file) return "changed";
     if (file.bytes === null) return entry.created ? "restored" : "gone";
@@ -116,7 +116,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
           (await taken()).map(async ({ placement, entry }) => ({
             ...entry,
             run: placement,
-            state: await stateOf(entry),
+            state: await readState(entry),
           })),
         ),
       ),

@@ -41,7 +41,7 @@ export function relinkUrl(kernel: Kernel, old: string): string {
 }
 
 /** Whether an entry leads to the hub: to where it is served now, or (not `current`) to where it was. */
-export function hubLinkOf(entry: McpServerEntry, kernel: Kernel): { current: boolean } | undefined {
+export function toHubLink(entry: McpServerEntry, kernel: Kernel): { current: boolean } | undefined {
   if (entry.transport === "stdio") {
     const parts = [entry.command ?? "", ...(entry.args ?? [])];
     const bridges = parts.some((part) => /(^|[\\/])sessarc(@[^\\/]*)?$|[\\/]sessarc[\\/]dist[\\/]cli\.mjs$/.test(part));

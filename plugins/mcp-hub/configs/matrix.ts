@@ -61,15 +61,15 @@ interface Group {
 }
 
 export function createMatrix(scan: ConfigScan): Matrix {
-  const assistants = assistantsOf(scan);
+  const assistants = toAssistants(scan);
   return {
     assistants,
-    servers: groupsOf(scan).map((group) => serverOf(group, assistants)),
+    servers: toGroups(scan).map((group) => toServer(group, assistants)),
     files: Object.fromEntries([...scan.files, ...scan.vacant].map(({ place, hash }) => [place.path, hash])),
   };
 }
 
-function assistantsOf({ files, entries, managed, vacant }: ConfigScan): MatrixAssistant[] {
+function toAssistants({ files, entries, managed, vacant }: ConfigScan): MatrixAssistant[] {
   const tools = [...new Set([...files, ...vacant].flatMap(({ place }) => place.tools))];
   return tools.map((tool) => ({
     tool,
@@ -81,7 +81,7 @@ function assistantsOf({ files, entries, managed, vacant }: ConfigScan): MatrixAs
 }
 
 /** Services first, then what files name besides, in the order of the scan. */
-function groupsOf({ services, entries }: ConfigScan): Group[] {
+function toGroups({ services, entries }: ConfigScan): Group[] {
   let groups: Group[] = services.map((service) => ({ service, entries: [] }));
   for (const entry of entries) {
     const [first, ...others] = groups.filter((group) => isSame(group, entry));
@@ -102,16 +102,16 @@ function isSame({ service, entries }: Group, entry: FoundEntry): boolean {
   if (service?.sources.some(({ entryKey }) => entryKey === entry.key)) return true;
   const members = [...(service ? [{ ...service, slug: service.id, fields: service }] : []), ...entries];
   return members.some(
-    (one) => one.efp === entry.efp || (one.slug === entry.slug && programOf(one.fields) === programOf(entry.fields)),
+    (one) => one.efp === entry.efp || (one.slug === entry.slug && toProgram(one.fields) === toProgram(entry.fields)),
   );
 }
 
-function programOf({ command, url }: ServiceFields): string {
+function toProgram({ command, url }: ServiceFields): string {
   if (command !== null) return basename(command);
   return url !== null && URL.canParse(url) ? new URL(url).host : (url ?? "");
 }
 
-function serverOf(group: Group, assistants: readonly MatrixAssistant[]): MatrixServer {
+function toServer(group: Group, assistants: readonly MatrixAssistant[]): MatrixServer {
   const { service, entries } = group;
   const reference = service ? undefined : mostCommon(entries);
   const first = service ?? reference;
@@ -139,7 +139,7 @@ function serverOf(group: Group, assistants: readonly MatrixAssistant[]): MatrixS
           name: entry.entry.name,
           importable: entry.reasons.length === 0,
           reasons: entry.reasons,
-          resolution: resolutionOf(entry, service, reference),
+          resolution: findResolution(entry, service, reference),
           diff: changesBetween(fields, entry.fields),
         })),
       };
@@ -156,7 +156,7 @@ function mostCommon(entries: readonly FoundEntry[]): FoundEntry | undefined {
   return entries[counts.indexOf(Math.max(...counts))];
 }
 
-function resolutionOf(
+function findResolution(
   { server, verdict }: FoundEntry,
   service: SeenServiceEntry | undefined,
   reference: FoundEntry | undefined,

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { AdapterEnv } from "sessarc/adapter";
 import * as v from "valibot";
 import { DEFAULT_TIMEOUT_MS, emptyEntry, type ServiceEntry, serviceInput } from "../entry.ts";
-import { problemOf } from "../registry/problem.ts";
+import { findProblem } from "../registry/problem.ts";
 import type { McpServerEntry } from "./contract.ts";
 import { VARIABLES } from "./parts.ts";
 import type { ConfigPlace } from "./places.ts";
@@ -43,7 +43,7 @@ export function toCandidate(entry: McpServerEntry, context: EntryContext): Candi
     command,
     args,
     env: values(entry.env),
-    cwd: isLocal ? folderOf(entry.cwd && fill(entry.cwd), [command ?? "", ...args], context.project) : null,
+    cwd: isLocal ? findFolder(entry.cwd && fill(entry.cwd), [command ?? "", ...args], context.project) : null,
     url: entry.url === undefined ? null : fill(entry.url),
     headers: values(entry.headers),
     enabled: entry.disabled !== true,
@@ -52,7 +52,7 @@ export function toCandidate(entry: McpServerEntry, context: EntryContext): Candi
   };
   const read = v.safeParse(serviceInput, fields);
   if (!read.success) reasons.add(`${v.getDotPath(read.issues[0]) ?? "it"} ${read.issues[0].message}`);
-  const problem = problemOf({ ...emptyEntry("new", ""), ...fields });
+  const problem = findProblem({ ...emptyEntry("new", ""), ...fields });
   if (problem) reasons.add(problem);
   return { fields, reasons: [...reasons] };
 }
@@ -96,7 +96,7 @@ function rewrite(text: string, { place, project, env }: EntryContext, refuse: (r
 }
 
 /** Where it runs: as it says; else in its project, where a part of it looks like a path from there; else anywhere. */
-function folderOf(cwd: string | undefined, parts: readonly string[], project: string | null): string | null {
+function findFolder(cwd: string | undefined, parts: readonly string[], project: string | null): string | null {
   if (cwd !== undefined && cwd !== "")
     return project !== null && !isAbsolute(cwd) && !cwd.startsWith("${") ? join(project, cwd) : cwd;
   return project !== null && parts.some(isRelativePath) ? resolve(project) : null;

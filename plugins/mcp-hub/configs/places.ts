@@ -45,7 +45,7 @@ export const isOwnFile = ({ scope, tools }: ConfigPlace, tool: string): boolean 
   scope === "user" && tools.length === 1 && tools[0] === tool;
 
 /** How a tool's files are read; undefined when its adapter is not loaded. */
-export const contractOf = (kernel: Kernel, tool: string): McpContract | undefined =>
+export const findContract = (kernel: Kernel, tool: string): McpContract | undefined =>
   tool === vscode.name ? vscode : kernel.registry.adapters.get(tool)?.mcp;
 
 /** The user's files first, then those of the projects by path, then the administrator's. */
@@ -72,7 +72,7 @@ export async function configPlaces(kernel: Kernel, projects: readonly ProjectFol
     ...sorted.flatMap((project) => named("project", project)),
     ...named("system", null),
   ];
-  const there = await Promise.all(all.map(async (place) => ({ ...place, real: await realOf(place.path) })));
+  const there = await Promise.all(all.map(async (place) => ({ ...place, real: await resolveLinks(place.path) })));
   const places = new Map<string, ConfigPlace>();
   for (const place of there) {
     if (place.real === undefined) continue;
@@ -89,7 +89,7 @@ export const contracts = (kernel: Kernel): { name: string; contract: McpContract
   { name: vscode.name, contract: vscode },
 ];
 
-async function realOf(path: string): Promise<string | undefined> {
+async function resolveLinks(path: string): Promise<string | undefined> {
   const link = await lstat(path).catch(() => undefined);
   return link && realpath(path).catch(() => path);
 }

@@ -2,7 +2,7 @@
 
 import { isRecord, type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
 import { HARD_LINKED, settingAt } from "sessarc/files";
-import { HUB_NAME, hubLinkOf, linkFor, relinkUrl } from "./link.ts";
+import { HUB_NAME, linkFor, relinkUrl, toHubLink } from "./link.ts";
 import type { ConfigFile } from "./places.ts";
 import type { FoundEntry, ManagedEntry } from "./scan.ts";
 import { type ConfigEdit, createTexts } from "./texts.ts";
@@ -42,13 +42,13 @@ export async function planFile(
     ...(asked.vacant.includes(source) ? [firstLink(kernel, source)] : []),
   ];
   const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
-  const placeOf = ({ path, key }: HubLink) => [...path, key];
+  const toPlace = ({ path, key }: HubLink) => [...path, key];
   // An edit that replaces an entry has removed it already.
-  const gone = own.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
+  const gone = own.filter(({ entry }) => !links.some((link) => same(toPlace(link), entry.path)));
   for (const link of links) {
-    const there = source.servers.find((one) => same(one.path, placeOf(link)));
-    const isFree = settingAt(config, placeOf(link)) === undefined || (there && hubLinkOf(there, kernel));
-    if (!isFree && !own.some(({ entry }) => same(entry.path, placeOf(link))))
+    const there = source.servers.find((one) => same(one.path, toPlace(link)));
+    const isFree = settingAt(config, toPlace(link)) === undefined || (there && toHubLink(there, kernel));
+    if (!isFree && !own.some(({ entry }) => same(entry.path, toPlace(link))))
       throw new SessarcError("MCP_ENTRY_REFUSED", {
         name: place.path,
         reason: `the file has a server called ${HUB_NAME} that does not lead here`,
@@ -56,7 +56,7 @@ export async function planFile(
       });
   }
   const old = asked.links.filter((one) => one.source === source && !one.current);
-  const stale = old.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
+  const stale = old.filter(({ entry }) => !links.some((link) => same(toPlace(link), entry.path)));
   const edits = [
     ...links,
     ...stale.flatMap((one) => relinked(kernel, config, one)),

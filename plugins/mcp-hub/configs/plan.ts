@@ -42,7 +42,7 @@ export async function planTakeover(
 ): Promise<TakeoverPlan> {
   const asked = new Map(request.entries.map(({ key, resolution }) => [key, resolution]));
   const chosen = scan.entries.filter(({ key }) => asked.has(key));
-  const connections = request.connect.flatMap((tool) => connectionOf(scan, tool));
+  const connections = request.connect.flatMap((tool) => toConnection(scan, tool));
   const added = connections.flatMap(({ beside }) => beside ?? []);
   const vacant = connections.flatMap(({ first }) => first ?? []);
   const links = scan.managed.filter((one) => asked.has(one.key) || added.includes(one));
@@ -74,7 +74,7 @@ interface Connection {
  * Where an assistant's entry for the hub is written: over an older one in the user's file, beside the first server there, or into a file
  * without servers. Nothing if the entry exists.
  */
-function connectionOf({ entries, managed, vacant }: ConfigScan, tool: string): Connection[] {
+function toConnection({ entries, managed, vacant }: ConfigScan, tool: string): Connection[] {
   if (managed.some(({ source, current }) => current && source.place.tools.includes(tool))) return [];
   const beside = [...managed, ...entries].find(({ source }) => isOwnFile(source.place, tool));
   if (beside) return [{ beside }];

@@ -1,11 +1,11 @@
 /** What the tools' files name, and what each entry is to the hub. Reads, and starts nothing. */
 
 import { isSessarcError, type JsonRecord, type Kernel } from "sessarc";
-import { digestOf, outsideText, readOutside } from "sessarc/files";
+import { outsideText, readOutside, toDigest } from "sessarc/files";
 import { type Scope, type ServiceEntry, toSlug } from "../entry.ts";
 import { classify, type SeenService, type Verdict } from "./classify.ts";
 import type { McpReader, McpServerEntry } from "./contract.ts";
-import { hubLinkOf } from "./link.ts";
+import { toHubLink } from "./link.ts";
 import { type Candidate, normalForm, toCandidate } from "./normal.ts";
 import { parts } from "./parts.ts";
 import type { ConfigParts } from "./places.ts";
@@ -48,7 +48,7 @@ export interface ConfigScan {
 }
 
 /** Key of an entry: the file itself and the way to it, as a JSON pointer. */
-const keyOf = (real: string, path: readonly string[]) =>
+const toKey = (real: string, path: readonly string[]) =>
   `${real}#${path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
 
 export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<ConfigScan> {
@@ -88,7 +88,7 @@ async function readConfig(place: ConfigPlace, texts: Texts): Promise<ConfigFile 
   // Whatever else is wrong with it is its tool's affair: no tool names servers without one of these words.
   if (!/mcp|servers/i.test(text)) return undefined;
   const config = await texts.parse(text, place.contract.syntax, place.path);
-  return { place, file, hash: digestOf(file.bytes), text, bom, config, servers: place.contract.servers(config, parts) };
+  return { place, file, hash: toDigest(file.bytes), text, bom, config, servers: place.contract.servers(config, parts) };
 }
 
 const UNSEEN: Verdict = { class: "New", conflict: null, service: null, duplicateOf: null, hubEdited: false };
@@ -130,8 +130,8 @@ interface Adding {
 async function addEntries({ scan, source, kernel, mcp, projects, unapproved }: Adding): Promise<void> {
   const { place, file } = source;
   for (const entry of source.servers) {
-    const key = keyOf(file.real, entry.path);
-    const link = hubLinkOf(entry, kernel);
+    const key = toKey(file.real, entry.path);
+    const link = toHubLink(entry, kernel);
     if (link) {
       scan.managed.push({ key, source, entry, current: link.current });
       continue;

@@ -1,7 +1,7 @@
 /** What of configurations may be shown: entries and differences without any of their secrets. */
 import * as jsonc from "jsonc-parser";
 import { type SettingsSyntax, tomlStrings, tomlText } from "sessarc/files";
-import { hideValues, maskArgs, maskOf, maskUrl, maskValues, secretsOf } from "../vault/mask.ts";
+import { hideValues, maskArgs, maskUrl, maskValues, toMask, toSecrets } from "../vault/mask.ts";
 import type { McpServerEntry } from "./contract.ts";
 
 /** What may be shown of the texts of a file: everything else in a difference is masked. */
@@ -17,7 +17,7 @@ export function createHider(servers: readonly McpServerEntry[], safe: readonly s
   const known = new Map<string, string>(safe.map((text) => [text, text]));
   const learn = (values: readonly string[], masked: readonly string[]) => {
     for (const [i, value] of values.entries())
-      if (known.get(value) === undefined || masked[i] !== value) known.set(value, masked[i] ?? maskOf(value));
+      if (known.get(value) === undefined || masked[i] !== value) known.set(value, masked[i] ?? toMask(value));
   };
   const secrets = new Set<string>();
   for (const { name, path, transport, command, cwd, url, args = [], env = {}, headers = {}, tools } of servers) {
@@ -34,12 +34,12 @@ export function createHider(servers: readonly McpServerEntry[], safe: readonly s
     learn(args, maskArgs(args));
     for (const values of [env, headers]) learn(Object.values(values), Object.values(maskValues(values)));
     if (url !== undefined) learn([url], [maskUrl(url)]);
-    for (const secret of secretsOf({ args, env, headers, url: url ?? null })) secrets.add(secret);
+    for (const secret of toSecrets({ args, env, headers, url: url ?? null })) secrets.add(secret);
   }
   const sorted = [...secrets].sort((a, b) => b.length - a.length);
   return {
-    literal: (value) => known.get(value) ?? maskOf(value),
-    loose: (text) => hideValues(text, sorted).replace(RANDOM, (word) => (/\d/.test(word) ? maskOf("") : word)),
+    literal: (value) => known.get(value) ?? toMask(value),
+    loose: (text) => hideValues(text, sorted).replace(RANDOM, (word) => (/\d/.test(word) ? toMask("") : word)),
   };
 }
 
@@ -101,7 +101,7 @@ function hideToml(text: string, { literal, loose }: Hider): string {
   let done = 0;
   for (const { start, end } of tomlStrings(text)) {
     const value = tomlText(text.slice(start, end));
-    shown += loose(text.slice(done, start)) + JSON.stringify(value === undefined ? maskOf("") : literal(value));
+    shown += loose(text.slice(done, start)) + JSON.stringify(value === undefined ? toMask("") : literal(value));
     done = end;
   }
   return shown + loose(text.slice(done));

@@ -1,7 +1,7 @@
 /** Where an assistant that has no server gets its first one: the user's file that it alone reads, whether the file exists or not. */
 import { dirname } from "node:path";
 import { isSessarcError, type Kernel } from "sessarc";
-import { digestOf, isReachable, outsideText, readOutside } from "sessarc/files";
+import { isReachable, outsideText, readOutside, toDigest } from "sessarc/files";
 import type { McpContract } from "./contract.ts";
 import { type ConfigFile, contracts, isOwnFile } from "./places.ts";
 import type { Texts } from "./texts.ts";
@@ -72,7 +72,7 @@ async function readFile(
     const { text, bom } = outsideText(file);
     const place: ConfigFile["place"] = { path, real: file.real, scope: "user", project: null, tools: [tool], contract };
     const config = text.trim() === "" ? {} : await texts.parse(text, contract.syntax, path);
-    return { place, file, hash: digestOf(file.bytes ?? Buffer.alloc(0)), text, bom, config, servers: [] };
+    return { place, file, hash: toDigest(file.bytes ?? Buffer.alloc(0)), text, bom, config, servers: [] };
   } catch (error) {
     if (!isSessarcError(error)) throw error;
     return undefined;

@@ -30,7 +30,7 @@ export const vscode: McpContract & { name: string; label: string } = {
 
 /** With the files of its profiles, which are folders that have to be looked for. */
 export async function withProfiles(env: AdapterEnv): Promise<McpContract> {
-  const { join } = pathsOf(env);
+  const { join } = toPaths(env);
   const found = await Promise.all(
     userFolders(env).map(async (user) => {
       const names = await readdir(join(user, "profiles")).catch(() => []);
@@ -41,14 +41,14 @@ export async function withProfiles(env: AdapterEnv): Promise<McpContract> {
   return { ...vscode, files: () => [...user, ...profiles] };
 }
 
-const pathsOf = ({ platform }: AdapterEnv) => (platform === "win32" ? win32 : posix);
+const toPaths = ({ platform }: AdapterEnv) => (platform === "win32" ? win32 : posix);
 
 const filesIn = (folder: string, env: AdapterEnv): McpFile[] =>
-  NAMES.map((name) => ({ path: pathsOf(env).join(folder, name), scope: "user" }));
+  NAMES.map((name) => ({ path: toPaths(env).join(folder, name), scope: "user" }));
 
 function userFolders(of: AdapterEnv): string[] {
   const { home, platform, env } = of;
-  const { join } = pathsOf(of);
+  const { join } = toPaths(of);
   const base =
     platform === "win32"
       ? env.APPDATA || join(home, "AppData", "Roaming")

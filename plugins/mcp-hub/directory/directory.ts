@@ -61,7 +61,7 @@ async function fromFile(path: string): Promise<ListedServer[]> {
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     throw new Error(`Cannot read ${path} (${cause.code})`, { cause });
   });
-  return latest(serversOf(text, path).servers);
+  return latest(toServers(text, path).servers);
 }
 
 async function fromAddress(address: string, words: readonly string[], signal: AbortSignal): Promise<ListedServer[]> {
@@ -81,7 +81,7 @@ async function fromAddress(address: string, words: readonly string[], signal: Ab
       signal: AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]),
     });
     if (!response.ok) throw new Error(`${url.origin} answers with status ${response.status}`);
-    const { servers, next } = serversOf(await response.text(), url.origin);
+    const { servers, next } = toServers(await response.text(), url.origin);
     found.push(...servers);
     cursor = next;
     if (!isRoute || cursor === undefined) break;
@@ -89,7 +89,7 @@ async function fromAddress(address: string, words: readonly string[], signal: Ab
   return latest(found);
 }
 
-function serversOf(text: string, where: string): { servers: ListedServer[]; next: string | undefined } {
+function toServers(text: string, where: string): { servers: ListedServer[]; next: string | undefined } {
   const list = parseRecord(text);
   if (!list || !Array.isArray(list.servers))
     throw new Error(`${where} is not a list of servers: { "servers": [{ "server": { … } }] } is expected`);

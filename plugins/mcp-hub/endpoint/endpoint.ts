@@ -1,7 +1,7 @@
 /** `/mcp`: every protocol version at one address. Nothing of the SDKs is loaded before the first request. */
 import { isRecord, type JsonRecord, type Kernel, toRecord } from "sessarc";
 import type { Hub } from "../hub/hub.ts";
-import { viewOf } from "../hub/view.ts";
+import { toView } from "../hub/view.ts";
 import type { Registry } from "../registry/registry.ts";
 import { createLegacyEndpoint } from "./legacy.ts";
 import { createModernEndpoint } from "./modern.ts";
@@ -32,7 +32,7 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
     async handle({ req: request, url }, body, service) {
       if (service !== null) await registry.get(service);
       // Asked each time: it may be switched while the service runs.
-      const view = viewOf(url, request.headers, service, kernel.config.mcp.toolSearch);
+      const view = toView(url, request.headers, service, kernel.config.mcp.toolSearch);
       return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
     },
     async close() {

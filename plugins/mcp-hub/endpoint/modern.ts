@@ -3,7 +3,7 @@ import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { isRecord, type JsonRecord, toList, toRecord, toText, VERSION } from "sessarc";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscribers.ts";
-import { keyOf, type View } from "../hub/view.ts";
+import { toKey, type View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./description.ts";
@@ -100,7 +100,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
   }
 
   function serve(view: View): Promise<Served> {
-    const key = keyOf(view);
+    const key = toKey(view);
     const known = served.get(key);
     if (known) return known;
     const opening = open(view);

@@ -4,9 +4,9 @@ import { type Kernel, SessarcError } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import { limitedFetch } from "../upstream/fetch.ts";
-import { messageOf } from "../upstream/rpc-error.ts";
-import { addressOf } from "../upstream/transport.ts";
-import { hideValues, secretsOf } from "../vault/mask.ts";
+import { toMessage } from "../upstream/rpc-error.ts";
+import { toAddress } from "../upstream/transport.ts";
+import { hideValues, toSecrets } from "../vault/mask.ts";
 import type { SignIn } from "./contract.ts";
 import type { Grants } from "./grants.ts";
 import { type Flow, toProvider } from "./provider.ts";
@@ -41,7 +41,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         throw unavailable("it has another credential; remove that first");
       if (!kernel.address) throw unavailable("the browser needs a running service to come back to: sessarc serve");
       forgetOld();
-      const address = addressOf(entry, kernel.env.env);
+      const address = toAddress(entry, kernel.env.env);
       if (address.username || address.password) throw unavailable("its address names a user");
       const serverUrl = address.href;
       const redirectUrl = new URL(CALLBACK, kernel.address.url).href;
@@ -58,13 +58,13 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         await grants.change(id, serverUrl, { discovery: undefined });
         const options = {
           serverUrl,
-          ...(await challengeOf(serverUrl)),
+          ...(await readChallenge(serverUrl)),
           fetchFn: limitedFetch,
           forceReauthorization: true,
         };
         await auth(toProvider(grants, entry, serverUrl, flow), options);
       } catch (error) {
-        throw new SessarcError("SIGN_IN_FAILED", { id, reason: reasonOf(entry, error) }, { cause: error });
+        throw new SessarcError("SIGN_IN_FAILED", { id, reason: toReason(entry, error) }, { cause: error });
       }
       if (!flow.address || !/^https?:$/.test(flow.address.protocol))
         throw new SessarcError("SIGN_IN_FAILED", { id, reason: "it names no page to sign in at" });
@@ -91,7 +91,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         };
         await grants.inOrder(entry.id, () => auth(toProvider(grants, entry, serverUrl, flow), options));
       } catch (cause) {
-        throw failed(reasonOf(entry, cause), cause);
+        throw failed(toReason(entry, cause), cause);
       }
       const credential = entry.credential ?? { kind: "oauth" as const, name: "", value: "" };
       // Its connections are reopened with the token.
@@ -100,10 +100,10 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
   };
 }
 
-const reasonOf = (entry: ServiceEntry, error: unknown) => hideValues(messageOf(error), secretsOf(entry));
+const toReason = (entry: ServiceEntry, error: unknown) => hideValues(toMessage(error), toSecrets(entry));
 
 /** What a service says of where to sign in when it is asked without a token. */
-async function challengeOf(serverUrl: string) {
+async function readChallenge(serverUrl: string) {
   const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
   const response = await limitedFetch(serverUrl, {
     method: "POST",

@@ -117,14 +117,14 @@ async function found(
   session: string,
   calls: readonly Row[],
 ): Promise<Statement[]> {
-  const callOf = createMatcher(calls);
+  const findCall = createMatcher(calls);
   const statements: Statement[] = [];
   let model: string | null = null;
   for await (const events of batches) {
     for (const event of events) {
       model = event.model ?? model;
       if (event.kind !== "tool_use") continue;
-      const call = callOf(event);
+      const call = findCall(event);
       if (!call) continue;
       const joined = [session, event.seq, model, call.id];
       statements.push(["update mcp_call set session_id = ?, seq = ?, model = ? where id = ?", joined]);

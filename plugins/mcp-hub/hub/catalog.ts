@@ -84,14 +84,14 @@ export function createCatalog(
     });
   }
 
-  const rowOf = (entry: ServiceEntry, caller: Caller): Row | undefined => {
+  const findRow = (entry: ServiceEntry, caller: Caller): Row | undefined => {
     const row = cached.get(entry.id)?.get(clientKind(caller));
     return row && (row.announces || performance.now() - row.at < FRESH_MS) ? row : undefined;
   };
 
   return {
     of(entry, caller) {
-      const cachedRow = rowOf(entry, caller);
+      const cachedRow = findRow(entry, caller);
       if (cachedRow) return cachedRow.listing;
       const service = cached.get(entry.id) ?? new Map<string, Row>();
       cached.set(entry.id, service);
@@ -108,10 +108,10 @@ export function createCatalog(
       );
       return row.listing;
     },
-    current: (entry, caller) => rowOf(entry, caller)?.settled,
+    current: (entry, caller) => findRow(entry, caller)?.settled,
     async last(entry, caller) {
       if (entry.id === BUILTIN_ID) return localListing(entry, local);
-      const current = rowOf(entry, caller)?.settled;
+      const current = findRow(entry, caller)?.settled;
       if (current) return current;
       const lists = await known.of(entry);
       const raw = lists.get(clientKind(caller)) ?? [...lists.values()].at(-1);

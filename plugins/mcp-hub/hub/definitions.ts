@@ -157,7 +157,7 @@ async function load(): Promise<Checks> {
   ]);
   const { specTypeSchemas: modern } = newer;
   const both = (first: Standard, second: Standard): Check => {
-    return (item) => [...issuesOf(first, item), ...issuesOf(second, item)];
+    return (item) => [...toIssues(first, item), ...toIssues(second, item)];
   };
   const known = new BoundedMap<string, string | undefined>(MOST_KNOWN);
   /** Why the clients' SDKs cannot compile a schema. They compile it when they list, and a failure costs them the list. */
@@ -190,7 +190,7 @@ interface Standard {
   "~standard": { validate(value: unknown): unknown };
 }
 
-function issuesOf(schema: Standard, item: JsonRecord): ReturnType<Check> {
+function toIssues(schema: Standard, item: JsonRecord): ReturnType<Check> {
   const result = schema["~standard"].validate(item);
   const issues = isRecord(result) && Array.isArray(result.issues) ? result.issues : [];
   return issues.map((issue: unknown) => {

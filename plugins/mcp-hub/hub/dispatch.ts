@@ -8,9 +8,9 @@ import type { Catalog, Listing } from "./catalog.ts";
 import type { Kind } from "./definitions.ts";
 import { CALL, FIND, FINDER_TOOLS, findTools } from "./finder.ts";
 import type { Listings } from "./listings.ts";
-import { hubName, serviceOf } from "./names.ts";
+import { findService, hubName } from "./names.ts";
 import type { HubRequest, ServiceProxy } from "./proxy.ts";
-import { ownerOf } from "./resources.ts";
+import { readOwner } from "./resources.ts";
 import { type View, withoutProfile } from "./view.ts";
 
 interface DispatchParts {
@@ -67,7 +67,7 @@ export function createDispatch({ registry, catalog, listings, proxy, middleware 
 
   /** The service a name belongs to, its item, and how the service itself calls it. Undefined where no service has it. */
   async function find(view: View, request: HubRequest, kind: "tools" | "prompts", name: string) {
-    const id = view.service ?? serviceOf(name);
+    const id = view.service ?? findService(name);
     const entry = (await registry.list()).find((one) => one.id === id);
     if (!entry || !decideService(entry, view.context).allowed) return { entry, item: undefined };
     const listing: Listing = await catalog.of(entry, request.caller);
@@ -114,7 +114,7 @@ export function createDispatch({ registry, catalog, listings, proxy, middleware 
   async function withResource(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
     const asked = toText(request.params.uri);
     if (asked === undefined) throw new RpcError(INVALID_PARAMS, "An address is missing");
-    const { entry, uri } = await ownerOf(listings, view, request.caller, asked);
+    const { entry, uri } = await readOwner(listings, view, request.caller, asked);
     handled.service = entry.id;
     handled.uri = uri;
     return proxy(entry, { ...request, params: { ...request.params, uri } });
@@ -128,7 +128,7 @@ export function createDispatch({ registry, catalog, listings, proxy, middleware 
       handled.service = entry.id;
       return proxy(entry, { ...request, params: { ...request.params, ref: { ...ref, name: item.name } } });
     }
-    const { entry, uri } = await ownerOf(listings, view, request.caller, toText(ref.uri) ?? "");
+    const { entry, uri } = await readOwner(listings, view, request.caller, toText(ref.uri) ?? "");
     handled.service = entry.id;
     return proxy(entry, { ...request, params: { ...request.params, ref: { ...ref, uri } } });
   }

@@ -38,7 +38,7 @@ export function findTools(tools: readonly JsonRecord[], args: JsonRecord): JsonR
   const limit = typeof args.limit === "number" ? Math.max(1, Math.min(50, Math.floor(args.limit))) : 8;
   if (words.length === 0) return answer({ names: tools.map(({ name }) => name) });
   const scored = tools
-    .map((tool) => ({ tool, score: scoreOf(tool, words) }))
+    .map((tool) => ({ tool, score: computeScore(tool, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
   const found = scored
@@ -48,7 +48,7 @@ export function findTools(tools: readonly JsonRecord[], args: JsonRecord): JsonR
 }
 
 /** A word in the name counts for more than one in the description, and both for more than one in the arguments. */
-function scoreOf(tool: JsonRecord, words: readonly string[]): number {
+function computeScore(tool: JsonRecord, words: readonly string[]): number {
   const name = String(tool.name).toLowerCase();
   const about = `${tool.title ?? ""} ${tool.description ?? ""}`.toLowerCase();
   const schema = JSON.stringify(tool.inputSchema ?? "").toLowerCase();
@@ -60,7 +60,7 @@ function scoreOf(tool: JsonRecord, words: readonly string[]): number {
 const answer = (value: JsonRecord): JsonRecord => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
 
 /** Tokens that a list of tools costs a client, and what the two above cost instead. */
-export const tokensOf = (tools: readonly JsonRecord[]) => ({
+export const toTokens = (tools: readonly JsonRecord[]) => ({
   all: estimateTokens(tools),
   search: estimateTokens(FINDER_TOOLS),
 });

@@ -1,6 +1,6 @@
 /** The hub: services on one side, clients on the other, and everything that has to be known between them. */
 
-import { type JsonRecord, type Kernel, messageOf, SessarcError, toRecord, toText } from "sessarc";
+import { type JsonRecord, type Kernel, SessarcError, toMessage, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";
@@ -131,7 +131,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
           tool,
           name,
           client: view.context.client,
-          toolUseId: toolUseIdOf(request),
+          toolUseId: findToolUseId(request),
           ms,
           ok,
           tokensIn: estimateTokens(call.arguments),
@@ -165,7 +165,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
         return result;
       } catch (error) {
         const status = error instanceof SessarcError && error.code === "TOOL_DENIED" ? "denied" : "error";
-        const message = messageOf(error);
+        const message = toMessage(error);
         log.add({ ...head, service: handled.service, ms: since(started), status, payload: { params, error: message } });
         throw error;
       }
@@ -213,7 +213,7 @@ export const MANAGER: Caller = { session: "api", protocol: "legacy", capabilitie
 const since = (started: number) => Math.round((performance.now() - started) * 1_000) / 1_000;
 
 /** Assistants say which of their calls this is; each has its own name for it. */
-function toolUseIdOf({ params }: HubRequest): string | null {
+function findToolUseId({ params }: HubRequest): string | null {
   const meta = toRecord(params._meta);
   for (const [key, value] of Object.entries(meta)) if (/tool_?(use|call)_?id$/i.test(key)) return toText(value) ?? null;
   return null;
@@ -229,5 +229,5 @@ export function toRpcError(error: unknown): RpcError {
     if (code === "SERVICE_NOT_FOUND") return new RpcError(METHOD_NOT_FOUND, message);
     return new RpcError(code === "INVALID_INPUT" ? INVALID_PARAMS : INTERNAL, message);
   }
-  return new RpcError(INTERNAL, messageOf(error));
+  return new RpcError(INTERNAL, toMessage(error));
 }

@@ -39,17 +39,17 @@ export function createKnownLists(
   /** Writes run sequentially, so that the last state is the one on disk. */
   const writing = createQueue();
 
-  const markOf = ({ transport, command, args, cwd, url }: ServiceEntry) =>
+  const readMark = ({ transport, command, args, cwd, url }: ServiceEntry) =>
     vault.fingerprint(JSON.stringify({ transport, command, args, cwd, url }));
 
   async function load(service: string, mark: string): Promise<Map<string, RawLists>> {
-    const stored = parseRecord((await derived.get(fileOf(service)))?.toString("utf8") ?? "");
+    const stored = parseRecord((await derived.get(toFile(service)))?.toString("utf8") ?? "");
     if (stored?.mark !== mark) return new Map();
     return new Map(Object.entries(toRecord(stored.lists)).map(([client, lists]) => [client, toLists(lists)]));
   }
 
   async function ofService(entry: ServiceEntry) {
-    const mark = await markOf(entry);
+    const mark = await readMark(entry);
     const known = memory.get(entry.id);
     if (known?.mark === mark) return known;
     const fresh = { mark, lists: load(entry.id, mark) };
@@ -66,7 +66,7 @@ export function createKnownLists(
     all.set(client, lists);
     for (const oldest of [...all.keys()].slice(0, -MOST_CLIENTS)) all.delete(oldest);
     if (same || storage.readOnly) return;
-    await derived.set(fileOf(entry.id), JSON.stringify({ mark, lists: Object.fromEntries(all) }));
+    await derived.set(toFile(entry.id), JSON.stringify({ mark, lists: Object.fromEntries(all) }));
   }
 
   const inOrder = (work: () => Promise<void>) => {
@@ -80,13 +80,13 @@ export function createKnownLists(
     set: (entry, client, lists) => inOrder(() => write(entry, client, lists)),
     remove(service) {
       memory.delete(service);
-      if (!storage.readOnly) inOrder(() => rm(join(derived.folder, fileOf(service)), { force: true }));
+      if (!storage.readOnly) inOrder(() => rm(join(derived.folder, toFile(service)), { force: true }));
     },
     close: () => writing.idle(),
   };
 }
 
-const fileOf = (service: string) => `lists-${service}.json`;
+const toFile = (service: string) => `lists-${service}.json`;
 
 function toLists(value: unknown): RawLists {
   const { items, capabilities, instructions } = toRecord(value);

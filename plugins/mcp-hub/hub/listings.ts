@@ -7,7 +7,7 @@ import type { ServiceEntry } from "../entry.ts";
 import { decideService, decideTool } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Caller } from "../upstream/pool.ts";
-import { messageOf } from "../upstream/rpc-error.ts";
+import { toMessage } from "../upstream/rpc-error.ts";
 import type { Catalog, Listing } from "./catalog.ts";
 import type { Kind } from "./definitions.ts";
 import { hubName } from "./names.ts";
@@ -112,7 +112,7 @@ export function createListings({ registry, catalog, isOpen, changed }: ListingsP
           listed.push({ entry, listing: await one(entry, caller, view.service !== null) });
         } catch (error) {
           if (view.service !== null) throw error;
-          failed[entry.id] = isSessarcError(error) ? error.message : messageOf(error);
+          failed[entry.id] = isSessarcError(error) ? error.message : toMessage(error);
         }
       }),
     );
@@ -124,7 +124,7 @@ export function createListings({ registry, catalog, isOpen, changed }: ListingsP
     async list(view, caller, kind) {
       const { listed } = await services(view, caller);
       const taken = new Set<string>();
-      return listed.flatMap((it) => itemsOf(it, view, kind, taken));
+      return listed.flatMap((it) => toItems(it, view, kind, taken));
     },
     forget(service) {
       clearTimeout(late.get(service)?.timer);
@@ -151,7 +151,7 @@ const sameItems = (one: Listing, other: Listing) => JSON.stringify(one.items) ==
 /** Reported by the list that waits for it, and by the state of the service. */
 const ignore = () => undefined;
 
-function itemsOf({ entry, listing }: ListedService, view: View, kind: Kind, taken: Set<string>): JsonRecord[] {
+function toItems({ entry, listing }: ListedService, view: View, kind: Kind, taken: Set<string>): JsonRecord[] {
   const items = listing.items[kind];
   if (kind === "tools") {
     const allowed = items.filter(

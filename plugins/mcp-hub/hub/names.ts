@@ -18,7 +18,7 @@ export function hubName(service: string, name: string): string {
 }
 
 /** The service a name belongs to: the part up to the first `__`, which no slug holds. */
-export function serviceOf(name: string): string | undefined {
+export function findService(name: string): string | undefined {
   const at = name.indexOf(SEPARATOR);
   return at > 0 ? name.slice(0, at) : undefined;
 }

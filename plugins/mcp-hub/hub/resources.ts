@@ -16,7 +16,7 @@ interface ResourceOwner {
 const NOT_FOUND = { legacy: -32002, modern: INVALID_PARAMS } as const;
 
 /** The service that lists the address, else one whose template fits it, else the only one that could have it. */
-export async function ownerOf(listings: Listings, view: View, caller: Caller, asked: string): Promise<ResourceOwner> {
+export async function readOwner(listings: Listings, view: View, caller: Caller, asked: string): Promise<ResourceOwner> {
   const { listed } = await listings.services(view, caller);
   const prefixed = /^mcp-([a-z0-9-]+):(.+)$/s.exec(asked);
   const named = prefixed && listed.find(({ entry }) => entry.id === prefixed[1]);

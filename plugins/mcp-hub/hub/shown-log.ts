@@ -1,7 +1,7 @@
 /** The log as it may be shown: no value of a service's secrets, and nothing the security rules take for one. */
 import { isRecord, type Kernel } from "sessarc";
 import type { Registry } from "../registry/registry.ts";
-import { hideValues, secretsOf } from "../vault/mask.ts";
+import { hideValues, toSecrets } from "../vault/mask.ts";
 import type { LogEntry } from "./log.ts";
 
 export async function shownEntries(
@@ -9,7 +9,7 @@ export async function shownEntries(
   registry: Registry,
   entries: readonly LogEntry[],
 ): Promise<LogEntry[]> {
-  const secrets = (await registry.list()).flatMap(secretsOf);
+  const secrets = (await registry.list()).flatMap(toSecrets);
   const rules = kernel.inject("rules");
   const clean = (text: string) => rules.hide(hideValues(text, secrets));
 

@@ -1,6 +1,6 @@
 /** Calls as they were: how many, how long, how large. The newest in memory for the figures, all of them in the catalogue. */
 import { isRecord, type Storage } from "sessarc";
-import { bytesOf } from "../large.ts";
+import { findBytes } from "../large.ts";
 
 interface CallRecord {
   /** ms since the epoch. */
@@ -99,7 +99,7 @@ function lengthOf(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + lengthOf(item) + 1, 2);
   if (!isRecord(value)) return String(value).length;
-  const bytes = bytesOf(value);
+  const bytes = findBytes(value);
   if (bytes) return bytes.length;
   let sum = 2;
   for (const key in value) sum += key.length + 4 + lengthOf(value[key]);

@@ -45,7 +45,7 @@ export const PROJECT_HEADER = "X-Sessarc-Project";
 const NAME = /^\P{C}{1,400}$/u;
 
 /** Reads `/mcp/<service>?client=<assistant>&project=<id>&tools=search&profile=<name>` and `X-Sessarc-Project`; ignores the rest of the address. */
-export function viewOf(url: URL, headers: Headers, service: string | null, searchByDefault: boolean): View {
+export function toView(url: URL, headers: Headers, service: string | null, searchByDefault: boolean): View {
   const valid = (value: string | null) => (value !== null && NAME.test(value) ? value : null);
   const read = (name: string) => valid(url.searchParams.get(name));
   const tools = url.searchParams.get("tools");
@@ -67,5 +67,5 @@ function decoded(value: string | null): string | null {
 }
 
 /** One string for equal views. */
-export const keyOf = ({ service, context, search, profile }: View): string =>
+export const toKey = ({ service, context, search, profile }: View): string =>
   JSON.stringify([service, context.client, context.project, search, profile]);

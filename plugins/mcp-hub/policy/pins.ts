@@ -24,7 +24,7 @@ const MOST_CHANGES = 20;
 const MOST_CHARS = 300;
 
 /** What differs between two definitions, down to the smallest parts. */
-export function changesOf({ before, after }: ToolChange): DefinitionChange[] {
+export function toChanges({ before, after }: ToolChange): DefinitionChange[] {
   const changes: DefinitionChange[] = [];
   compare(before, after, "", changes);
   return changes.slice(0, MOST_CHANGES);
@@ -44,14 +44,14 @@ function shortened(value: unknown): string | null {
 }
 
 /** What a model reads of a tool, in one order whatever the service's. */
-function definitionOf(tool: JsonRecord): JsonRecord {
+function toDefinition(tool: JsonRecord): JsonRecord {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   return { title, description, inputSchema, outputSchema, annotations };
 }
 
-const digestOf = (tool: JsonRecord): string =>
+const toDigest = (tool: JsonRecord): string =>
   createHash("sha256")
-    .update(canonicalJson(definitionOf(tool)))
+    .update(canonicalJson(toDefinition(tool)))
     .digest("hex")
     .slice(0, 16);
 
@@ -66,13 +66,13 @@ export async function checkDefinitions(
   const fresh: AcceptedTool[] = [];
   for (const tool of tools) {
     const name = String(tool.name);
-    const digest = digestOf(tool);
+    const digest = toDigest(tool);
     const known = accepted.get(name);
     if (known?.digest === digest) continue;
     const pin = Object.hasOwn(entry.policy.tools, name) ? entry.policy.tools[name]?.pin : undefined;
     if (known && pin !== digest)
-      changes.set(name, { digest, before: parseRecord(known.definition) ?? {}, after: definitionOf(tool) });
-    else fresh.push({ name, digest, definition: JSON.stringify(definitionOf(tool)) });
+      changes.set(name, { digest, before: parseRecord(known.definition) ?? {}, after: toDefinition(tool) });
+    else fresh.push({ name, digest, definition: JSON.stringify(toDefinition(tool)) });
   }
   if (fresh.length > 0) await store.accept(entry.id, fresh, new Date().toISOString());
   return changes;

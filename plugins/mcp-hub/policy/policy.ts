@@ -31,25 +31,25 @@ const isAt = (pair: ScopePair, client: string | null, project: string | null) =>
 
 /** The places of both, and no other combination of their clients and projects. */
 export function mergeScopes(one: Scope, other: Scope): Scope {
-  const all = [...pairsOf(one), ...pairsOf(other)];
+  const all = [...toPairs(one), ...toPairs(other)];
   const pairs = all.filter(
     (pair, i) => !all.some((wider, j) => covers(wider, pair) && (j < i || !covers(pair, wider))),
   );
-  const clients = namesOf(pairs.map(({ client }) => client));
-  const projects = namesOf(pairs.map(({ project }) => project));
-  const every = pairsOf({ clients, projects }).every((pair) => pairs.some((wider) => covers(wider, pair)));
+  const clients = toNames(pairs.map(({ client }) => client));
+  const projects = toNames(pairs.map(({ project }) => project));
+  const every = toPairs({ clients, projects }).every((pair) => pairs.some((wider) => covers(wider, pair)));
   return every ? { clients, projects } : { clients, projects, pairs };
 }
 
 const covers = (wider: ScopePair, pair: ScopePair) =>
   (wider.client === "*" || wider.client === pair.client) && (wider.project === "*" || wider.project === pair.project);
 
-function pairsOf({ clients, projects, pairs }: Scope): ScopePair[] {
+function toPairs({ clients, projects, pairs }: Scope): ScopePair[] {
   const list = (names: "*" | readonly string[]) => (names === "*" ? ["*"] : names);
   return pairs ?? list(clients).flatMap((client) => list(projects).map((project) => ({ client, project })));
 }
 
-const namesOf = (names: readonly string[]): "*" | string[] => (names.includes("*") ? "*" : [...new Set(names)]);
+const toNames = (names: readonly string[]): "*" | string[] => (names.includes("*") ? "*" : [...new Set(names)]);
 
 /** Whether a client may call a tool. `changed`: its definition is not the one that was accepted. Deny wins over everything. */
 export function decideTool(entry: ServiceEntry, context: ClientContext, tool: string, changed: boolean): Decision {

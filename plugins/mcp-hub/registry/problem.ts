@@ -4,7 +4,7 @@ import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import { holdsMask } from "../vault/mask.ts";
 
 /** Why this cannot be a service; undefined when it can. */
-export function problemOf(entry: ServiceEntry): string | undefined {
+export function findProblem(entry: ServiceEntry): string | undefined {
   if (entry.id === BUILTIN_ID) return undefined;
   if (holdsMask(entry)) return "a mask is in the place of a value; send the value itself, or leave the field out";
   const kind = entry.credential?.kind;

@@ -11,7 +11,7 @@ import {
 } from "../entry.ts";
 import { unmaskPatch } from "../vault/mask.ts";
 import type { Vault } from "../vault/seal.ts";
-import { problemOf } from "./problem.ts";
+import { findProblem } from "./problem.ts";
 import type { RegistryStore } from "./store.ts";
 
 export interface Registry {
@@ -91,7 +91,7 @@ export function createServices(
     if (before.id === BUILTIN_ID && Object.keys(patch).some((key) => !BUILTIN_FIELDS.some((field) => field === key)))
       throw new SessarcError("SERVICE_BUILT_IN", { id: before.id });
     const entry = { ...before, ...defined(unmaskPatch(before, patch)), updatedAt: new Date().toISOString() };
-    if (patch.transport === undefined) entry.transport = transportOf(before, patch);
+    if (patch.transport === undefined) entry.transport = toTransport(before, patch);
     check(entry, isHere);
     return write(entry);
   }
@@ -113,7 +113,7 @@ export function createServices(
         const fresh = emptyEntry(id ?? freeSlug(fields.name ?? "service", entries), new Date().toISOString());
         const own = defined(unmaskPatch(fresh, fields));
         const entry = { ...fresh, name: fields.name ?? fresh.id, ...own, sources: [...(sources ?? [])] };
-        if (fields.transport === undefined) entry.transport = transportOf(fresh, fields);
+        if (fields.transport === undefined) entry.transport = toTransport(fresh, fields);
         check(entry, isHere);
         return { entry: await write(entry), created: true };
       }),
@@ -136,7 +136,7 @@ export function createServices(
 }
 
 /** A new command or address says what kind of service it is, where nothing else does. */
-function transportOf(before: ServiceEntry, patch: ServicePatch): ServiceEntry["transport"] {
+function toTransport(before: ServiceEntry, patch: ServicePatch): ServiceEntry["transport"] {
   if (patch.command) return "stdio";
   if (patch.url && before.transport === "stdio") return "http";
   return before.transport;
@@ -144,7 +144,8 @@ function transportOf(before: ServiceEntry, patch: ServicePatch): ServiceEntry["t
 
 function check(entry: ServiceEntry, isHere: (url: string) => boolean): void {
   // It would ask itself what it offers, and wait for the answer.
-  const problem = problemOf(entry) ?? (isHere(entry.url ?? "") ? "its address is that of this hub itself" : undefined);
+  const problem =
+    findProblem(entry) ?? (isHere(entry.url ?? "") ? "its address is that of this hub itself" : undefined);
   if (problem) throw new SessarcError("SERVICE_INVALID", { id: entry.id, reason: problem });
 }
 

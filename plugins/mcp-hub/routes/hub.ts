@@ -4,21 +4,21 @@ import { serviceUrl } from "sessarc/serve";
 import * as v from "valibot";
 import { PROTOCOL_VERSIONS } from "../endpoint/endpoint.ts";
 import type { ServiceEntry } from "../entry.ts";
-import { tokensOf } from "../hub/finder.ts";
+import { toTokens } from "../hub/finder.ts";
 import { type Hub, MANAGER } from "../hub/hub.ts";
 import { shownTool } from "../hub/listings.ts";
 import { hubName } from "../hub/names.ts";
 import { shownEntries } from "../hub/shown-log.ts";
 import { type View, withProfile } from "../hub/view.ts";
-import { changesOf } from "../policy/pins.ts";
+import { toChanges } from "../policy/pins.ts";
 import { decideTool } from "../policy/policy.ts";
-import { messageOf, RpcError } from "../upstream/rpc-error.ts";
+import { RpcError, toMessage } from "../upstream/rpc-error.ts";
 
 const context = {
   client: v.optional(v.pipe(v.string(), v.maxLength(200))),
   project: v.optional(v.pipe(v.string(), v.maxLength(200))),
 };
-const viewOf = (query: { client?: string | undefined; project?: string | undefined }): View => ({
+const toView = (query: { client?: string | undefined; project?: string | undefined }): View => ({
   service: null,
   context: { client: query.client ?? null, project: query.project ?? null },
   search: false,
@@ -56,19 +56,19 @@ const tools = defineRoute({
   }),
   handler: async ({ kernel, query }) => {
     const { services, hub } = kernel.inject("mcp");
-    const { context: who } = withProfile(viewOf(query), kernel.config.mcp.profiles);
+    const { context: who } = withProfile(toView(query), kernel.config.mcp.profiles);
     const all = await services.list();
     if (query.service !== "*") await services.get(query.service);
     const asked = all.filter(({ id, enabled }) => enabled && (query.service === "*" || query.service === id));
     const errors: Record<string, string> = {};
     const lists = asked.map(async (entry) => {
-      const { listing, error } = await listingOf(hub, entry, query.timeoutMs ?? entry.timeoutMs);
+      const { listing, error } = await readListing(hub, entry, query.timeoutMs ?? entry.timeoutMs);
       if (error !== undefined) errors[entry.id] = error;
       const tools = (listing?.items.tools ?? []).map((tool) => {
         const name = String(tool.name);
         const change = listing?.changed.get(name) ?? null;
         const decision = decideTool(entry, who, name, change !== null);
-        const { description, inputSchema } = shownTool(entry, tool, viewOf(query));
+        const { description, inputSchema } = shownTool(entry, tool, toView(query));
         return {
           name: hubName(entry.id, name),
           service: entry.id,
@@ -81,7 +81,7 @@ const tools = defineRoute({
             digest: change.digest,
             before: plain(change.before),
             after: plain(change.after),
-            changes: changesOf(change),
+            changes: toChanges(change),
           },
         };
       });
@@ -94,13 +94,13 @@ const tools = defineRoute({
       tools: found.flatMap(({ tools }) => tools),
       errors,
       problems: found.flatMap(({ problems }) => problems),
-      tokens: tokensOf(shown.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
+      tokens: toTokens(shown.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
     };
   },
 });
 
 /** The lists of a service as they are now; the last known ones, and why, where it fails or takes longer. */
-async function listingOf(hub: Hub, entry: ServiceEntry, ms: number) {
+async function readListing(hub: Hub, entry: ServiceEntry, ms: number) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new SessarcError("UPSTREAM_TIMEOUT", { service: entry.id, ms })), ms);
@@ -108,7 +108,7 @@ async function listingOf(hub: Hub, entry: ServiceEntry, ms: number) {
   try {
     return { listing: await Promise.race([hub.catalog.of(entry, MANAGER), late]), error: undefined };
   } catch (error) {
-    return { listing: await hub.lists(entry), error: messageOf(error) };
+    return { listing: await hub.lists(entry), error: toMessage(error) };
   } finally {
     clearTimeout(timer);
   }
@@ -138,14 +138,14 @@ const call = defineRoute({
 
 async function callTool(
   kernel: Kernel,
-  { query, signal }: Pick<RouteContext<unknown, Parameters<typeof viewOf>[0]>, "query" | "signal">,
+  { query, signal }: Pick<RouteContext<unknown, Parameters<typeof toView>[0]>, "query" | "signal">,
   params: JsonRecord,
   timeoutMs: number | undefined,
 ): Promise<JsonRecord> {
   const { hub } = kernel.inject("mcp");
   const request = { caller: MANAGER, method: "tools/call", params, signal, timeoutMs };
   try {
-    return await hub.ask(viewOf(query), request, null);
+    return await hub.ask(toView(query), request, null);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const service = String(params.name).split("__")[0] ?? "";

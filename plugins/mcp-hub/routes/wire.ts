@@ -2,7 +2,7 @@
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth, type ServiceTransport } from "../entry.ts";
 import type { ItemProblem } from "../hub/definitions.ts";
 import type { Hub } from "../hub/hub.ts";
-import { changesOf, type DefinitionChange } from "../policy/pins.ts";
+import { type DefinitionChange, toChanges } from "../policy/pins.ts";
 import { exposedArgs, maskArgs, maskCredential, maskUrl, maskValues } from "../vault/mask.ts";
 
 /** A tool that is held: its definition is not the one that was accepted. */
@@ -65,9 +65,9 @@ export async function toWire(hub: Hub, entry: ServiceEntry): Promise<WireService
     held: [...(lists?.changed ?? [])].map(([tool, change]) => ({
       tool,
       digest: change.digest,
-      changes: changesOf(change),
+      changes: toChanges(change),
     })),
-    warnings: warningsOf(entry),
+    warnings: toWarnings(entry),
     sources: entry.sources.map(({ entryKey, file, tool, importedAt, takenOver = false }) => ({
       entryKey,
       file,
@@ -79,7 +79,7 @@ export async function toWire(hub: Hub, entry: ServiceEntry): Promise<WireService
   };
 }
 
-function warningsOf({ transport, args }: ServiceEntry): string[] {
+function toWarnings({ transport, args }: ServiceEntry): string[] {
   const exposed = transport === "stdio" ? exposedArgs(args) : [];
   return exposed.map(
     (at) =>

@@ -6,11 +6,11 @@
 import type { JsonRecord, Pool } from "sessarc";
 import type { AdapterEnv } from "sessarc/adapter";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
-import { hideValues, secretsOf } from "../vault/mask.ts";
+import { hideValues, toSecrets } from "../vault/mask.ts";
 import type { AuthFor } from "./auth.ts";
 import { type ConnectionEvents, connect, type Protocol } from "./connection.ts";
 import { createGate } from "./gate.ts";
-import { accessRefused, messageOf, toFailure } from "./rpc-error.ts";
+import { accessRefused, toFailure, toMessage } from "./rpc-error.ts";
 import {
   type Caller,
   emptyRecord,
@@ -73,7 +73,7 @@ export function createUpstreamPool(
   const gate = createGate();
   let sweep: NodeJS.Timeout | undefined;
 
-  const recordOf = (service: string): ServiceRecord => {
+  const toRecord = (service: string): ServiceRecord => {
     const known = records.get(service);
     if (known) return known;
     const fresh = emptyRecord();
@@ -82,7 +82,7 @@ export function createUpstreamPool(
   };
 
   function slotFor(entry: ServiceEntry, key: string, protocol: Protocol, capabilities: JsonRecord, owner?: string) {
-    const record = recordOf(entry.id);
+    const record = toRecord(entry.id);
     const known = record.slots.get(key);
     if (known) return known;
     const opening = open(entry, record, key, protocol, capabilities, owner);
@@ -172,7 +172,7 @@ export function createUpstreamPool(
   function fail(entry: ServiceEntry, record: ServiceRecord, error: unknown): void {
     record.failures++;
     record.retryAt = performance.now() + waitAfter(record.failures);
-    record.lastError = accessRefused(entry, error) ?? hideValues(messageOf(error), secretsOf(entry));
+    record.lastError = accessRefused(entry, error) ?? hideValues(toMessage(error), toSecrets(entry));
   }
 
   /** The next use opens another one. */
@@ -197,7 +197,7 @@ export function createUpstreamPool(
 
   /** Which connection fits. Its key says who may share it. */
   async function choose(entry: ServiceEntry, caller: Caller, interactive: boolean): Promise<OpenSlot> {
-    const record = recordOf(entry.id);
+    const record = toRecord(entry.id);
     const asked = Object.keys(caller.capabilities).length > 0;
     if (caller.protocol === "legacy") {
       if (record.legacy === false) return slotFor(entry, MODERN, "modern", {});
@@ -217,7 +217,7 @@ export function createUpstreamPool(
     const kind = JSON.stringify(caller.capabilities);
     for (;;) {
       // Read again each time: a change of the service replaces the record while this waits.
-      const record = recordOf(entry.id);
+      const record = toRecord(entry.id);
       const unused = [...record.open].filter(
         ({ key, leased, retired }) => key.startsWith(LEASE) && !leased && !retired,
       );
@@ -288,13 +288,13 @@ export function createUpstreamPool(
       slot.running++;
       try {
         const result = await work(slot);
-        recordOf(entry.id).failures = 0;
+        toRecord(entry.id).failures = 0;
         return result;
       } finally {
         slot.callers.delete(caller);
         slot.usedAt = performance.now();
         slot.leased = false;
-        recordOf(entry.id).waiting.shift()?.();
+        toRecord(entry.id).waiting.shift()?.();
         slot.running--;
         if (slot.retired && slot.running === 0) void drop(slot);
       }

@@ -1,7 +1,7 @@
 /** Errors as JSON-RPC has them: what goes back to a client with its code. */
 import { isRecord, SessarcError } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
-import { hideValues, secretsOf } from "../vault/mask.ts";
+import { hideValues, toSecrets } from "../vault/mask.ts";
 import "../errors.ts";
 
 export const INVALID_PARAMS = -32602;
@@ -26,10 +26,10 @@ export class RpcError extends Error {
  */
 export function toFailure(entry: ServiceEntry, error: unknown, timeoutMs = entry.timeoutMs): Error {
   if (error instanceof RpcError || error instanceof SessarcError) return error;
-  const secrets = secretsOf(entry);
+  const secrets = toSecrets(entry);
   const refused = accessRefused(entry, error);
   if (refused) return new SessarcError("UPSTREAM_FAILED", { service: entry.id, reason: refused });
-  const message = hideValues(messageOf(error), secrets);
+  const message = hideValues(toMessage(error), secrets);
   const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
   if (code === "REQUEST_TIMEOUT") return new SessarcError("UPSTREAM_TIMEOUT", { service: entry.id, ms: timeoutMs });
   if (typeof code === "number" && Number.isSafeInteger(code)) {
@@ -52,7 +52,7 @@ function hideIn(data: unknown, secrets: readonly string[]): unknown {
 }
 
 /** One line, and what lies behind a bare "fetch failed". */
-export function messageOf(error: unknown): string {
+export function toMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   const detail = error.message === "fetch failed" && cause instanceof Error ? `: ${cause.message}` : "";

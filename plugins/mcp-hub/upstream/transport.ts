@@ -19,7 +19,7 @@ export interface UpstreamTransport {
 }
 
 /** Where a service over HTTP is. Throws for an invalid address, and for a variable that is not set. */
-export function addressOf({ url: text }: ServiceEntry, env: AdapterEnv["env"]): URL {
+export function toAddress({ url: text }: ServiceEntry, env: AdapterEnv["env"]): URL {
   const url = new URL(resolveReferences(text ?? "", env));
   if (!/^https?:$/.test(url.protocol)) throw new Error("its url is not an http or https address");
   return url;
@@ -34,8 +34,8 @@ export async function openTransport(
 ): Promise<UpstreamTransport> {
   const fill = (text: string) => resolveReferences(text, env.env);
   if (entry.transport === "stdio") return stdioTransport(entry, env, watchdog, fill);
-  const url = addressOf(entry, env.env);
-  const requestInit = { headers: headersOf(entry, url, fill) };
+  const url = toAddress(entry, env.env);
+  const requestInit = { headers: toHeaders(entry, url, fill) };
   const { StreamableHTTPClientTransport, SSEClientTransport } = await import("@modelcontextprotocol/client");
   const authProvider = entry.credential?.kind === "oauth" ? authFor(entry, url.href) : undefined;
   const options = { requestInit, fetch: limitedFetch, ...(authProvider ? { authProvider } : {}) };
@@ -130,7 +130,7 @@ function inherited(env: AdapterEnv["env"]): Record<string, string> {
   return kept;
 }
 
-function headersOf(entry: ServiceEntry, url: URL, fill: (text: string) => string): Record<string, string> {
+function toHeaders(entry: ServiceEntry, url: URL, fill: (text: string) => string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(entry.headers)) headers[name.toLowerCase()] = fill(value);
   const { credential } = entry;

@@ -4,7 +4,7 @@ import type { Credential, ServiceEntry, ServicePatch } from "../entry.ts";
 const MASK = "••••••••";
 
 /** The mask of one value; its last four characters are shown when at least twelve others are not. */
-export function maskOf(value: string): string {
+export function toMask(value: string): string {
   return value.length >= 16 ? MASK + value.slice(-4) : MASK;
 }
 
@@ -22,20 +22,20 @@ const isPlain = (name: string, value: string) => PLAIN_NAMES.test(name) || PLAIN
 /** Environment and headers: everything is a secret that is not known to be none. */
 export function maskValues(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, isPlain(name, value) ? value : maskOf(value)]),
+    Object.entries(values).map(([name, value]) => [name, isPlain(name, value) ? value : toMask(value)]),
   );
 }
 
 /** Userinfo and the values of the query are masked, and parts of the path that look like a token. */
 export function maskUrl(url: string): string {
-  return mapUrl(url, (value) => maskOf(value));
+  return mapUrl(url, (value) => toMask(value));
 }
 
 /** Arguments: what follows an option or name of a secret, addresses as above, and what has the form of a token. */
 export function maskArgs(args: readonly string[]): string[] {
   return args.map((arg, i) => {
     const secret = secretOfArg(args, i);
-    return secret === undefined ? maskAddresses(arg) : arg.slice(0, arg.length - secret.length) + maskOf(secret);
+    return secret === undefined ? maskAddresses(arg) : arg.slice(0, arg.length - secret.length) + toMask(secret);
   });
 }
 
@@ -94,7 +94,7 @@ function mapUrl(text: string, mask: (value: string) => string): string {
 export function maskCredential(credential: Credential | null) {
   if (!credential) return null;
   const name = credential.kind === "bearer" ? null : credential.name;
-  return { kind: credential.kind, name, set: credential.value !== "", hint: maskOf(credential.value) };
+  return { kind: credential.kind, name, set: credential.value !== "", hint: toMask(credential.value) };
 }
 
 /** A change whose masks are values again. */
@@ -119,7 +119,7 @@ function unmaskCredential(
 ): Credential | null {
   if (after === null) return null;
   if (!("hint" in after))
-    return before && after.value === maskOf(before.value) ? { ...after, value: before.value } : after;
+    return before && after.value === toMask(before.value) ? { ...after, value: before.value } : after;
   const listed = maskCredential(before);
   const { kind, name, set, hint } = after;
   if (before && listed?.kind === kind && listed.name === name && listed.set === set && listed.hint === hint)
@@ -143,7 +143,7 @@ export function holdsSecret(url: string): boolean {
 function unmaskValues(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
   const kept = (name: string, value: string) => {
     const known = before[name];
-    return known !== undefined && value === maskOf(known) ? known : value;
+    return known !== undefined && value === toMask(known) ? known : value;
   };
   return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, kept(name, value)]));
 }
@@ -166,7 +166,7 @@ export function holdsMask(entry: ServiceEntry): boolean {
 type Secretive = Pick<ServiceEntry, "env" | "headers" | "args" | "url"> & Partial<Pick<ServiceEntry, "credential">>;
 
 /** Every secret of a service as it may turn up in a message: for hiding it there. Longest first; short ones are left out. */
-export function secretsOf(entry: Secretive): string[] {
+export function toSecrets(entry: Secretive): string[] {
   const found = new Set<string>();
   const add = (value: string) => {
     if (value.length < 6 || PLAIN_VALUES.test(value)) return;

@@ -30,7 +30,7 @@ export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault 
   let key: Promise<Buffer> | undefined;
 
   /** With `make`, a missing key file is made; a failure is tried again the next time. */
-  const keyOf = (make: boolean): Promise<Buffer> => {
+  const loadKey = (make: boolean): Promise<Buffer> => {
     key ??= (make ? readOrMakeKey(path, readOnly, draft) : readKey(path)).catch((error) => {
       key = undefined;
       throw error;
@@ -41,7 +41,7 @@ export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault 
   return {
     async seal(about, value) {
       const nonce = randomBytes(12);
-      const cipher = createCipheriv("aes-256-gcm", await keyOf(true), nonce).setAAD(Buffer.from(about));
+      const cipher = createCipheriv("aes-256-gcm", await loadKey(true), nonce).setAAD(Buffer.from(about));
       const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
       return [VERSION, ...[nonce, cipher.getAuthTag(), body].map((part) => part.toString("base64url"))].join(".");
     },
@@ -51,7 +51,7 @@ export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault 
       if (version !== VERSION || !nonce || !tag || !body)
         throw new SessarcError("VAULT_UNREADABLE", { reason: "a value has an unknown form" });
       try {
-        const decipher = createDecipheriv("aes-256-gcm", await keyOf(false), nonce).setAAD(Buffer.from(about));
+        const decipher = createDecipheriv("aes-256-gcm", await loadKey(false), nonce).setAAD(Buffer.from(about));
         const plain = Buffer.concat([decipher.setAuthTag(tag).update(body), decipher.final()]);
         return JSON.parse(plain.toString("utf8")) as unknown;
       } catch (cause) {
@@ -60,7 +60,7 @@ export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault 
       }
     },
     async fingerprint(text) {
-      return createHmac("sha256", key || existsSync(path) ? await keyOf(false) : draft)
+      return createHmac("sha256", key || existsSync(path) ? await loadKey(false) : draft)
         .update(text)
         .digest("hex")
         .slice(0, 16);

@@ -56,7 +56,7 @@ async function change(ctx: CommandContext, session: string, what: MarkChange): P
   const body = { ...what, seq: messageFlag(ctx) };
   const mark = await send<Mark | null>(ctx, "PATCH", `/sessions/${encodeURIComponent(id)}/notes`, body);
   if (ctx.json) ctx.answer(mark);
-  else ctx.out(printable(mark ? `${placeOf(mark)}: ${factsOf(mark)}` : `${id}: nothing is left`));
+  else ctx.out(printable(mark ? `${toPlace(mark)}: ${toFacts(mark)}` : `${id}: nothing is left`));
   return 0;
 }
 
@@ -78,7 +78,7 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
         align: "right",
         value: ({ of, seq }) => (of === "session" ? "" : seq === null ? "gone" : String(seq)),
       },
-      { title: "note", value: (mark) => shown(factsOf(mark)), shrink: true, least: 20 },
+      { title: "note", value: (mark) => shown(toFacts(mark)), shrink: true, least: 20 },
     ];
     ctx.out(formatTable(columns, marks, { head: createStyle(ctx.colour).dim, width: ctx.columns }));
   }
@@ -103,9 +103,9 @@ async function listTags(ctx: CommandContext): Promise<number> {
   return tags.length > 0 ? 0 : 3;
 }
 
-const placeOf = ({ session, of, seq }: Mark) => (of === "session" ? session : `${session}, message ${seq ?? "gone"}`);
+const toPlace = ({ session, of, seq }: Mark) => (of === "session" ? session : `${session}, message ${seq ?? "gone"}`);
 
-const factsOf = ({ bookmarked, tags, note }: Mark) =>
+const toFacts = ({ bookmarked, tags, note }: Mark) =>
   [bookmarked ? "★" : "", tags.map((tag) => `#${tag}`).join(" "), note].filter(Boolean).join(" ");
 
 const shown = (text: string) => oneLine(printable(text));

@@ -19,7 +19,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const { id } = (await ctx.get<{ session: { id: string } }>("/sessions/find", { name: wanted })).session;
   if (typeof ctx.flags.with === "string") return (await import("./with.ts")).runWith(ctx, id, ctx.flags.with);
   const planned = last === undefined && ctx.flags["all-edits"] !== true;
-  if (planned || ctx.flags.plan === true) return printPlan(ctx, await planOf(ctx, id));
+  if (planned || ctx.flags.plan === true) return printPlan(ctx, await readPlan(ctx, id));
   return go(ctx, id, last);
 }
 
@@ -29,7 +29,7 @@ function readNumber(value: unknown): number | undefined {
   return Number(value);
 }
 
-const planOf = (ctx: CommandContext, id: string) =>
+const readPlan = (ctx: CommandContext, id: string) =>
   ctx.get<PlanReport>(`/sessions/${encodeURIComponent(id)}/replay-plan`);
 
 function printPlan(ctx: CommandContext, plan: PlanReport): number {
@@ -43,13 +43,13 @@ function printPlan(ctx: CommandContext, plan: PlanReport): number {
   ctx.out(
     `Begins with ${base}; commands: ${plan.isolation.kind === "none" ? `not isolated, ${plan.isolation.reason}` : plan.isolation.kind}`,
   );
-  for (const step of plan.steps) ctx.out(lineOf(step, style));
+  for (const step of plan.steps) ctx.out(toLine(step, style));
   const off = plan.steps.filter((step) => !step.supported).length;
   ctx.out(style.dim(`${plan.steps.length} steps${off > 0 ? `, ${off} cannot be replayed` : ""}`));
   return 0;
 }
 
-function lineOf(step: StepView, style: Style): string {
+function toLine(step: StepView, style: Style): string {
   const place = `${step.source === null ? "" : "+"}#${step.seq}`.padStart(6);
   const note = step.supported
     ? step.recorded.failed
@@ -78,7 +78,7 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
     },
     ctx.signal,
   );
-  const { steps } = await planOf(ctx, id);
+  const { steps } = await readPlan(ctx, id);
   const done: Done = { steps: [], left: [] };
   const style = createStyle(ctx.colour);
   if (!ctx.json) for (const note of sandbox.notes) ctx.err(printable(note));
@@ -99,7 +99,7 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
     );
     if (why === undefined) done.steps.push(report);
     else done.left.push({ seq: step.seq, source: step.source, why });
-    if (!ctx.json) ctx.out(outcomeOf(step, report, why, style));
+    if (!ctx.json) ctx.out(toOutcome(step, report, why, style));
   }
   const end = await ctx.get<EndState>("/replay/result", { sessionId: id });
   if (ctx.json) ctx.answer({ sessionId: id, path: sandbox.path, notes: sandbox.notes, ...done, end });
@@ -132,7 +132,7 @@ async function refusal(ctx: CommandContext, sessionId: string, step: StepView): 
   return undefined;
 }
 
-function outcomeOf(step: StepView, report: StepReport, left: string | undefined, style: Style): string {
+function toOutcome(step: StepView, report: StepReport, left: string | undefined, style: Style): string {
   const place = `${step.source === null ? "" : "+"}#${step.seq}`.padStart(6);
   if (left !== undefined)
     return `${style.dim(place)} left    ${printable(step.summary)} ${style.dim(`(${printable(left)})`)}`;

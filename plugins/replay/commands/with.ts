@@ -85,7 +85,7 @@ function show(ctx: CommandContext, result: RerunResult): void {
   const rows = [
     { name: "Time", now: seconds(run.ms), was: seconds(recorded.ms) },
     { name: "Tokens", now: tokens(run.usage), was: tokens(recorded.usage) },
-    { name: "Cost", now: costOf(run), was: dollars(recorded.cost?.microdollars) },
+    { name: "Cost", now: computeCost(run), was: dollars(recorded.cost?.microdollars) },
   ];
   ctx.out(
     formatTable(
@@ -107,7 +107,7 @@ function show(ctx: CommandContext, result: RerunResult): void {
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
 const dollars = (micro: number | undefined) => (micro === undefined ? "unknown" : `$${(micro / 1e6).toFixed(4)}`);
-const costOf = ({ printedUsd, cost }: RerunResult["run"]) =>
+const computeCost = ({ printedUsd, cost }: RerunResult["run"]) =>
   printedUsd === null ? dollars(cost?.microdollars) : `$${printedUsd.toFixed(4)}`;
 
 function tokens(usage: RerunResult["run"]["usage"]): string {

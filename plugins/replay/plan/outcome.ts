@@ -30,7 +30,7 @@ const FORMS: readonly Form[] = [
 ];
 
 /** `failed` is what the log says of the call. A code that the log does not name is null, but 0 where the assistant marks every other as failed. */
-export function outcomeOf(text: string, failed: boolean): RecordedOutcome {
+export function toOutcome(text: string, failed: boolean): RecordedOutcome {
   for (const form of FORMS) {
     const place = form.output === before ? Math.max(0, text.length - MARGIN) : 0;
     const part = form.output === after ? text.slice(0, MARGIN) : text.slice(place);

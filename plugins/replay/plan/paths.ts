@@ -17,7 +17,7 @@ export function insideRoot(path: string, root: string | null, base: string | nul
 }
 
 /** The part of `cwd` that is the repository's folder, when `below` are the folders between the two. */
-export function rootOf(cwd: string, below: string): string {
+export function toRoot(cwd: string, below: string): string {
   const lib = isWindows(cwd) ? win32 : posix;
   const up = below
     .split(/[\\/]/)

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { SessionEvent } from "sessarc";
 import { type Adapter, type ToolAction, toolActions, wholeRead } from "sessarc/adapter";
 import { describe } from "./describe.ts";
-import { outcomeOf } from "./outcome.ts";
+import { toOutcome } from "./outcome.ts";
 import { insideRoot, refused } from "./paths.ts";
 import type { Plan, PlannedStep, Recorded, SeenFile } from "./types.ts";
 
@@ -171,7 +171,7 @@ function toRecorded(call: SessionEvent, result: SessionEvent, step: PlannedStep,
   if (step.kind !== "command") return { failed, exitCode: null, output: clip(result.text), cut: false };
   const known = source.adapter?.replay?.outcome;
   const asked = { name: call.tool_name ?? "", input: call.tool_input };
-  const { exitCode, output } = known?.(asked, { text: result.text, failed }) ?? outcomeOf(result.text, failed);
+  const { exitCode, output } = known?.(asked, { text: result.text, failed }) ?? toOutcome(result.text, failed);
   return { failed, exitCode, output, cut: result.truncated === true || CUT.test(result.text) };
 }
 

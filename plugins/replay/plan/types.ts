@@ -66,5 +66,5 @@ export interface Plan {
 }
 
 /** How a step is named in requests and rows: two sessions number their messages alike. */
-export const keyOf = (step: { seq: number; source: string | null }) =>
+export const toKey = (step: { seq: number; source: string | null }) =>
   step.source === null ? String(step.seq) : `${step.source}#${step.seq}`;

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { endProcess, startProcess } from "sessarc/files";
 import { createGroup, type Group, needsGroup } from "./group.ts";
 import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
-import { type Load, loadOf } from "./load.ts";
+import { type Load, readLoad } from "./load.ts";
 
 export interface Limits {
   /** ms. */
@@ -176,7 +176,7 @@ async function watch(
         ? "it wrote without end"
         : child.pid === undefined
           ? undefined
-          : over(await loadOf(child.pid, limits.processes));
+          : over(await readLoad(child.pid, limits.processes));
     if (why !== undefined) return end(why);
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 /** How commands are kept away from everything but the sandbox: found out once, by trying. */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { messageOf } from "sessarc";
+import { toMessage } from "sessarc";
 import { exec } from "sessarc/files";
 import { createGroup, needsGroup } from "./group.ts";
 
@@ -68,7 +68,7 @@ export async function findIsolation(options: IsolationOptions): Promise<Isolatio
   const failure = await exec(program, args, { env: {}, timeoutMs: TRY_MS }).then(({ code, stderr, timedOut }) => {
     if (code === 0) return undefined;
     return stderr.toString().trim().split("\n", 1)[0] || (timedOut ? "it does not end" : `exit code ${code}`);
-  }, messageOf);
+  }, toMessage);
   if (failure !== undefined) return { kind: "none", reason: `${name} does not work here: ${failure}` };
   if (needsGroup()) {
     const group = await createGroup({ processes: 1, memoryBytes: 2 ** 24 });
@@ -170,7 +170,7 @@ function toolChains(readable: readonly string[]): string[] {
 }
 
 /** The session's own folder, unless the command's system lies there. */
-export function mountOf(root: string | null): string {
+export function toMount(root: string | null): string {
   // A detour (`/x/../usr/bin`) would put the files over the system's own programs.
   if (root === null || !/^\/[^/]+\/./.test(root) || root.includes("\0") || normalize(root) !== root)
     return "/workspace";

@@ -10,7 +10,7 @@ export interface Load {
 const PAGE = 4096;
 
 /** Stops counting past `most`: what bombs is not followed to its end. Zero where the system has no /proc. */
-export async function loadOf(pid: number, most: number): Promise<Load> {
+export async function readLoad(pid: number, most: number): Promise<Load> {
   const load: Load = { processes: 0, bytes: 0 };
   const waiting = [pid];
   for (let next = waiting.pop(); next !== undefined && load.processes <= most; next = waiting.pop()) {

@@ -34,7 +34,7 @@ const PROGRAM = /^\/(?:usr\/(?:local\/)?)?s?bin\/[\w.+-]+$/;
 const FIRST = /(?:^|[;&|(`{\n]|#!)\s*$/;
 
 /** The command with the project's path replaced by the sandbox's, or why it is refused. */
-export function reachOf(command: string | readonly string[], place: Place): Reach {
+export function toReach(command: string | readonly string[], place: Place): Reach {
   const runs = typeof command === "string" ? moved(command, place) : command.map((word) => moved(word, place));
   // A shell would read a blank in the sandbox's path as the end of a word.
   if (!PLAIN.test(place.tree) && JSON.stringify(runs) !== JSON.stringify(command))

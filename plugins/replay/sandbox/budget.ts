@@ -1,6 +1,6 @@
 /** Bytes that one sandbox may hold: its files, what was replaced in them, its home. */
 import { SessarcError } from "sessarc";
-import { sizeOf } from "./sandbox.ts";
+import { readSize } from "./sandbox.ts";
 
 export interface Budget {
   bytes: number;
@@ -17,7 +17,7 @@ export function createBudgets(bytes: number): (place: string) => Budget {
   const known = new Map<string, number>();
   return (place) => {
     const used = async () => {
-      const size = await sizeOf(place);
+      const size = await readSize(place);
       known.set(place, size);
       return size;
     };

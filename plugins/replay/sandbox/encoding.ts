@@ -30,7 +30,7 @@ const UTF16_SWAPPED: Coding = {
   of: (text) => text,
 };
 
-export function codingOf(data: Buffer): Coding {
+export function toCoding(data: Buffer): Coding {
   if (data.length % 2 === 0 && data[0] === 0xff && data[1] === 0xfe) return UTF16;
   if (data.length % 2 === 0 && data[0] === 0xfe && data[1] === 0xff) return UTF16_SWAPPED;
   return BYTES;

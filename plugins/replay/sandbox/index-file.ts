@@ -49,14 +49,14 @@ async function look(tree: string): Promise<{ found: Map<string, string>; complet
           const info = await lstat(join(tree, path), { bigint: true }).catch((error: unknown) => {
             if (!isGone(error)) complete = false;
           });
-          if (info) found.set(path, signOf(info));
+          if (info) found.set(path, toSign(info));
         }),
       );
   }
   return { found, complete };
 }
 
-const signOf = (info: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint; mode: bigint }) =>
+const toSign = (info: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint; mode: bigint }) =>
   `${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}:${info.mode}`;
 
 /** Compares all files with `index`, stores the contents of those that changed in `blobs`, and returns the changes. */

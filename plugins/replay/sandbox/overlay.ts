@@ -1,7 +1,7 @@
 /** Work that was not committed when the session began, as far as the log shows it: whole files that were read before their first change. */
 import { SessarcError } from "sessarc";
 import type { SeenFile } from "../plan/types.ts";
-import { codingOf } from "./encoding.ts";
+import { toCoding } from "./encoding.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export async function layOver(
@@ -40,7 +40,7 @@ async function differing(
     throw error;
   }
   if (before === null) return { before, after: Buffer.from(withEnd(file.text)) };
-  const coding = codingOf(before);
+  const coding = toCoding(before);
   const text = coding.decode(before);
   const bom = /^(?:\u00ef\u00bb\u00bf|\ufeff)/.exec(text)?.[0] ?? "";
   const [was, shown] = [plain(text.slice(bom.length)), plain(coding.of(file.text))];

@@ -151,7 +151,7 @@ export async function pointAt({ whole }: Pick<Sandbox, "whole">, objects: string
 const ALTERNATES = ".git/objects/info/alternates";
 
 /** Undefined where the sandbox is no repository, or has no commit. Runs nothing that the repository names. */
-export async function headOf(path: string): Promise<Head | undefined> {
+export async function findHead(path: string): Promise<Head | undefined> {
   if (!(await exists(join(path, ".git")))) return undefined;
   const [named, branch] = await Promise.all([
     run(path, ["rev-parse", "--quiet", "HEAD^{commit}", "HEAD^{tree}"]),
@@ -163,7 +163,7 @@ export async function headOf(path: string): Promise<Head | undefined> {
 }
 
 /** Hash of the tree of a commit that the sandbox's repository can read. */
-export async function treeOf(path: string, commit: string): Promise<string | undefined> {
+export async function findTree(path: string, commit: string): Promise<string | undefined> {
   const done = await run(path, ["rev-parse", "--verify", "--quiet", `${commit}^{tree}`]);
   return done.code === 0 ? done.stdout.toString().trim() : undefined;
 }

@@ -16,7 +16,7 @@ export async function restore(
   const contents = new Map<string, Buffer>();
   for (const { path, before } of changes) {
     if (!before || "link" in before) continue;
-    const data = await contentOf(before, blobs, readObject);
+    const data = await findContent(before, blobs, readObject);
     if (!data) throw new SessarcError("REPLAY_CONTENT_LOST", { path });
     contents.set(path, data);
   }
@@ -34,7 +34,7 @@ export async function restore(
 }
 
 /** Undefined for a link, and for what is neither in the sandbox nor in the repository any more. */
-export function contentOf(
+export function findContent(
   source: Source,
   blobs: Blobs,
   readObject: ReadObject,

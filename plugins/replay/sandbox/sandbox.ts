@@ -26,7 +26,7 @@ export interface Sandbox {
 }
 
 /** Folder of a session's sandbox: nothing of it comes from a request or a log but through a hash. */
-export const folderOf = (sessionId: string) => createHash("sha256").update(sessionId).digest("hex").slice(0, 24);
+export const toFolder = (sessionId: string) => createHash("sha256").update(sessionId).digest("hex").slice(0, 24);
 
 export function openSandbox(place: string): Sandbox {
   const path = join(place, "files");
@@ -169,11 +169,11 @@ async function openFolders(folder: string): Promise<void> {
 }
 
 /** Bytes on disk. */
-export async function sizeOf(folder: string): Promise<number> {
+export async function readSize(folder: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) bytes += await sizeOf(path);
+    if (entry.isDirectory()) bytes += await readSize(path);
     else if (entry.isFile()) bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
   }
   return bytes;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createQueue } from "sessarc";
 import type { ReplayOptions } from "../options.ts";
 import type { ReplayStore } from "../store.ts";
-import { ASIDE, removeAll, STAGE, sizeOf } from "./sandbox.ts";
+import { ASIDE, readSize, removeAll, STAGE } from "./sandbox.ts";
 
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_SANDBOXES = 20;
@@ -36,7 +36,7 @@ async function sweep(
   let bytes = 0;
   let count = 0;
   for (const row of rows) {
-    bytes += await sizeOf(join(home, row.folder));
+    bytes += await readSize(join(home, row.folder));
     count++;
     const over = bytes > (options.maxBytes ?? MAX_BYTES) || count > (options.maxSandboxes ?? MAX_SANDBOXES);
     if (!over || row.session_id === keep) continue;

@@ -9,7 +9,7 @@ import { applyUnified, type FileChange } from "./unified.ts";
 type Effect = { applies: true; changes: FileChange[] } | { applies: false; reason: string; impossible?: SessarcError };
 
 /** Reads the files that the actions name, writes nothing. All of a step applies, or none of it. */
-export async function effectOf(actions: readonly ToolAction[], tree: Pick<Tree, "read">): Promise<Effect> {
+export async function readEffect(actions: readonly ToolAction[], tree: Pick<Tree, "read">): Promise<Effect> {
   const draft = createDraft(tree);
   let impossible: SessarcError | undefined;
   for (const action of actions) {

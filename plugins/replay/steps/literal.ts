@@ -1,13 +1,13 @@
 /** Replacements of literal text, as the assistants' edit tools make them. */
 import type { TextEdit } from "sessarc/adapter";
-import { type Coding, codingOf } from "../sandbox/encoding.ts";
+import { type Coding, toCoding } from "../sandbox/encoding.ts";
 import { nearestTo } from "./nearest.ts";
 
 type Outcome = { ok: true; data: Buffer } | { ok: false; reason: string };
 
 /** All edits or none. `before` is null for a file that is not there. Linear in the file for each edit. */
 export function applyEdits(before: Buffer | null, edits: readonly TextEdit[]): Outcome {
-  const coding = codingOf(before ?? Buffer.alloc(0));
+  const coding = toCoding(before ?? Buffer.alloc(0));
   let text = before === null ? null : coding.decode(before);
   for (const [index, edit] of edits.entries()) {
     const result = applyEdit(text, edit, coding);
@@ -49,7 +49,7 @@ const isWindows = (text: string) => text.includes("\r\n") && !/(?<!\r)\n/.test(t
 /** Text after line `line` (0: before the first), with the file's own line ends. */
 export function insertAfter(before: Buffer | null, line: number, inserted: string): Outcome {
   if (before === null) return { ok: false, reason: "the file is not there" };
-  const coding = codingOf(before);
+  const coding = toCoding(before);
   const text = coding.decode(before);
   const lines = text.split("\n");
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;

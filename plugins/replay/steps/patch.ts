@@ -1,5 +1,5 @@
 /** Patches in the `*** Begin Patch` form: read into changes of files, and applied as Codex applies them. */
-import { codingOf } from "../sandbox/encoding.ts";
+import { toCoding } from "../sandbox/encoding.ts";
 import { nearestTo } from "./nearest.ts";
 
 type PatchedFile =
@@ -81,7 +81,7 @@ export function applyHunks(
   before: Buffer,
   hunks: readonly Hunk[],
 ): { ok: true; data: Buffer } | { ok: false; reason: string } {
-  const coding = codingOf(before);
+  const coding = toCoding(before);
   const text = coding.decode(before);
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();

@@ -1,11 +1,11 @@
 /** What the next step would do, without doing it. */
 import { failedThen } from "../plan/failed.ts";
 import type { PlannedStep } from "../plan/types.ts";
-import { type Isolation, mountOf } from "../run/isolation.ts";
+import { type Isolation, toMount } from "../run/isolation.ts";
 import type { Reach } from "../run/reach.ts";
 import type { Tree } from "../sandbox/tree.ts";
-import { effectOf } from "./effect.ts";
-import { textOf, toUnified } from "./unified.ts";
+import { readEffect } from "./effect.ts";
+import { findText, toUnified } from "./unified.ts";
 
 export interface Preview {
   step: { seq: number; source: string | null; summary: string; kind: PlannedStep["kind"] };
@@ -37,19 +37,19 @@ interface PreviewContext {
   reach(step: PlannedStep): Reach;
 }
 
-export async function previewOf(step: PlannedStep, context: PreviewContext): Promise<Preview> {
+export async function readPreview(step: PlannedStep, context: PreviewContext): Promise<Preview> {
   const { tree, root } = context;
   const { seq, source, summary, kind } = step;
   const head = { step: { seq, source, summary, kind } };
   const empty = { diff: null, current: null, next: null, command: null, cwd: null, runs: null, warning: null };
   if (!step.supported) return { ...head, ...empty, applies: false, reason: step.reason };
   if (kind === "command") {
-    const cwd = [mountOf(root), step.cwd].filter((part) => part !== "").join("/");
+    const cwd = [toMount(root), step.cwd].filter((part) => part !== "").join("/");
     return { ...head, ...empty, applies: true, reason: null, command: step.command, cwd, ...alone(step, context) };
   }
   const failed = failedThen(step);
   if (failed !== undefined) return { ...head, ...empty, applies: false, reason: failed };
-  const effect = await effectOf(step.actions, tree);
+  const effect = await readEffect(step.actions, tree);
   if (!effect.applies) return { ...head, ...empty, applies: false, reason: effect.reason };
   const first = effect.changes[0];
   return {
@@ -58,8 +58,8 @@ export async function previewOf(step: PlannedStep, context: PreviewContext): Pro
     applies: true,
     reason: null,
     diff: await toUnified(effect.changes),
-    current: first?.before ? (textOf(first.before) ?? null) : null,
-    next: first?.after ? (textOf(first.after) ?? null) : null,
+    current: first?.before ? (findText(first.before) ?? null) : null,
+    next: first?.after ? (findText(first.after) ?? null) : null,
   };
 }
 

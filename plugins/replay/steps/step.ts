@@ -2,19 +2,19 @@
 import { type Kernel, SessarcError } from "sessarc";
 import { isolationOptions, type ReplayOptions } from "../options.ts";
 import { failedThen, isDue } from "../plan/failed.ts";
-import { keyOf, type Plan, type PlannedStep } from "../plan/types.ts";
+import { type Plan, type PlannedStep, toKey } from "../plan/types.ts";
 import { type StepReport, stepResult } from "../report.ts";
 import { type CommandResult, DEFAULT_LIMITS, runCommand } from "../run/command.ts";
 import { type Comparison, compare } from "../run/compare.ts";
-import { type Isolation, mountOf, OBJECTS } from "../run/isolation.ts";
-import { type Reach, reachOf } from "../run/reach.ts";
+import { type Isolation, OBJECTS, toMount } from "../run/isolation.ts";
+import { type Reach, toReach } from "../run/reach.ts";
 import type { Budget } from "../sandbox/budget.ts";
 import type { Delta } from "../sandbox/index-file.ts";
 import { asRepository, pointAt } from "../sandbox/repository.ts";
 import { isProjectFile, type Sandbox } from "../sandbox/sandbox.ts";
 import type { ReplayStore, SandboxRow, StepRow } from "../store.ts";
 import { COMMAND_RUNS } from "./back.ts";
-import { effectOf } from "./effect.ts";
+import { readEffect } from "./effect.ts";
 import type { FileChange } from "./unified.ts";
 
 export interface StepRequest {
@@ -51,7 +51,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
   async function edit(step: PlannedStep, row: StepRow, { sandbox, quota }: SandboxState): Promise<StepRow> {
     const failed = failedThen(step);
     if (failed !== undefined) return settle({ ...row, state: "skipped", reason: failed }, true);
-    const effect = await effectOf(step.actions, sandbox.tree);
+    const effect = await readEffect(step.actions, sandbox.tree);
     if (!effect.applies) {
       if (effect.impossible) throw effect.impossible;
       const matches = step.recorded.failed === null ? null : step.recorded.failed;
@@ -85,7 +85,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
     await sandbox.save((await sandbox.refresh()).index);
     await store.putStep({ ...row, changed: COMMAND_RUNS });
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const mount = mountOf(state.row.root);
+    const mount = toMount(state.row.root);
     const cwd = step.cwd === "" ? mount : `${mount}/${step.cwd}`;
     if (objects !== null) await pointAt(sandbox, found.kind === "bubblewrap" ? OBJECTS : objects);
     const result = await runCommand({
@@ -108,7 +108,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
       reason: result.ended,
       delta: JSON.stringify(changes),
       changed: JSON.stringify(changes.map(({ path }) => path).filter(isProjectFile)),
-      unchecked: uncheckedOf(isolated, complete),
+      unchecked: findUnchecked(isolated, complete),
       comparison: JSON.stringify(comparison),
     };
   }
@@ -118,7 +118,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
       check(step, request, state);
       const row: StepRow = {
         session_id: id,
-        step: keyOf(step),
+        step: toKey(step),
         position: (state.done.at(-1)?.position ?? 0) + 1,
         fingerprint: step.fingerprint,
         state: "running",
@@ -147,7 +147,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
 function check(step: PlannedStep, request: StepRequest, { plan, done }: SandboxState): void {
   const { seq } = step;
   const known = new Set(done.map((row) => row.step));
-  if (known.has(keyOf(step))) throw new SessarcError("REPLAY_STEP_DONE", { seq });
+  if (known.has(toKey(step))) throw new SessarcError("REPLAY_STEP_DONE", { seq });
   if (!request.skip && !step.supported)
     throw new SessarcError("REPLAY_STEP_UNSUPPORTED", { seq, reason: step.reason ?? "" });
   if (!request.skip && step.kind === "command" && request.confirmCommand !== step.command)
@@ -156,7 +156,7 @@ function check(step: PlannedStep, request: StepRequest, { plan, done }: SandboxS
       command: step.command ?? "",
       given: request.confirmCommand !== undefined,
     });
-  const next = plan.steps.find((one) => isDue(one) && !known.has(keyOf(one)));
+  const next = plan.steps.find((one) => isDue(one) && !known.has(toKey(one)));
   if (!request.outOfOrder && !request.skip && next && next !== step && isDue(step))
     throw new SessarcError("REPLAY_OUT_OF_ORDER", { seq, next: next.seq });
 }
@@ -165,9 +165,9 @@ const wordsOf = (step: PlannedStep) => step.words ?? step.command ?? "";
 
 /** What the command would run without isolation, or why it is refused. */
 export const unisolatedReach = (step: PlannedStep, row: SandboxRow, sandbox: Pick<Sandbox, "path">): Reach =>
-  reachOf(wordsOf(step), { root: row.root, tree: sandbox.path, cwd: step.cwd });
+  toReach(wordsOf(step), { root: row.root, tree: sandbox.path, cwd: step.cwd });
 
-function uncheckedOf(isolated: boolean, complete: boolean): string | null {
+function findUnchecked(isolated: boolean, complete: boolean): string | null {
   const parts = [
     ...(isolated ? [] : ["It ran without isolation: files outside the sandbox were not compared."]),
     ...(complete ? [] : ["The sandbox holds more files than are compared, or files that cannot be read."]),

@@ -1,6 +1,6 @@
 /** Unified diffs, in and out. */
 
-import { codingOf } from "../sandbox/encoding.ts";
+import { toCoding } from "../sandbox/encoding.ts";
 
 export interface FileChange {
   path: string;
@@ -17,7 +17,7 @@ export async function applyUnified(
   read: (path: string) => Promise<Buffer | null>,
 ): Promise<{ path: string; data: Buffer | null }[] | string> {
   const { applyPatch, parsePatch } = await import("diff");
-  const nameOf = (name: string | undefined) => name?.replace(/^[ab]\//, "").trim();
+  const findName = (name: string | undefined) => name?.replace(/^[ab]\//, "").trim();
   const done: { path: string; data: Buffer | null }[] = [];
   let files: ReturnType<typeof parsePatch>;
   try {
@@ -26,8 +26,8 @@ export async function applyUnified(
     return "the patch cannot be read";
   }
   for (const file of files) {
-    const from = file.oldFileName === "/dev/null" ? undefined : nameOf(file.oldFileName);
-    const to = file.newFileName === "/dev/null" ? undefined : nameOf(file.newFileName);
+    const from = file.oldFileName === "/dev/null" ? undefined : findName(file.oldFileName);
+    const to = file.newFileName === "/dev/null" ? undefined : findName(file.newFileName);
     const path = from ?? to;
     if (path === undefined) return "the patch names no file";
     const before = await read(utf8(path));
@@ -36,7 +36,7 @@ export async function applyUnified(
       done.push({ path: utf8(path), data: null });
       continue;
     }
-    const coding = codingOf(before ?? Buffer.alloc(0));
+    const coding = toCoding(before ?? Buffer.alloc(0));
     const result = applyPatch(before === null ? "" : coding.decode(before), file, { autoConvertLineEndings: true });
     if (result === false) return `${utf8(path)}: the patch does not fit the file`;
     if (to !== path) {
@@ -61,7 +61,7 @@ export async function toUnified(changes: readonly FileChange[]): Promise<string>
   const parts: string[] = [];
   for (const { path, before, after } of changes) {
     const [from, to] = [before === null ? "/dev/null" : `a/${path}`, after === null ? "/dev/null" : `b/${path}`];
-    const [old, next] = [textOf(before), textOf(after)];
+    const [old, next] = [findText(before), findText(after)];
     if (old === undefined || next === undefined) {
       parts.push(`Binary files ${from} and ${to} differ\n`);
       continue;
@@ -74,10 +74,10 @@ export async function toUnified(changes: readonly FileChange[]): Promise<string>
 }
 
 /** Undefined for binary and very large contents. */
-export function textOf(data: Buffer | null): string | undefined {
+export function findText(data: Buffer | null): string | undefined {
   if (data === null) return "";
   if (data.length > TEXT_LIMIT) return undefined;
-  const coding = codingOf(data);
+  const coding = toCoding(data);
   const text = coding.decode(data);
   // Two chars a byte mark: UTF-16 is text as it is, bytes are when they hold no NUL.
   if (coding.of("é") === "é") return text.slice(1);

@@ -9,11 +9,11 @@ import { isGone, writeFileAtomic } from "sessarc/files";
 import { compareTrees, type EndState } from "../end-state.ts";
 import { isolationOptions, type ReplayOptions } from "../options.ts";
 import { DEFAULT_LIMITS, runCommand } from "../run/command.ts";
-import { type Isolation, mountOf, OBJECTS } from "../run/isolation.ts";
+import { type Isolation, OBJECTS, toMount } from "../run/isolation.ts";
 import { moved } from "../run/reach.ts";
 import type { Budget } from "../sandbox/budget.ts";
 import { asRepository, pointAt } from "../sandbox/repository.ts";
-import { contentOf, type ReadObject } from "../sandbox/restore.ts";
+import { findContent, type ReadObject } from "../sandbox/restore.ts";
 import { isProjectFile, type Sandbox } from "../sandbox/sandbox.ts";
 import type { Base } from "../session.ts";
 import { type FileChange, toUnified } from "../steps/unified.ts";
@@ -122,7 +122,7 @@ const NAME = /^[A-Za-z_]\w{0,99}$/;
 const resultFile = (place: string) => join(place, "result.json");
 
 /** The prompts of a session in order: what was typed, not what tools and clients put in. */
-export async function promptsOf(kernel: Kernel, id: string): Promise<Prompt[]> {
+export async function readPrompts(kernel: Kernel, id: string): Promise<Prompt[]> {
   const archive = kernel.inject("archive");
   const prompts: Prompt[] = [];
   for await (const events of archive.events(await archive.get(id)))
@@ -190,7 +190,7 @@ export async function rerun(
   const { kernel, options } = context;
   const { row, sandbox, budget, base } = ground;
   const objects = await asRepository(row, sandbox, kernel.find("git"));
-  const mount = mountOf(row.root);
+  const mount = toMount(row.root);
   const tree = found.kind === "bubblewrap" ? mount : sandbox.path;
   const start = await sandbox.refresh();
   await sandbox.save(start.index);
@@ -235,7 +235,7 @@ export async function rerun(
         ? null
         : "link" in source
           ? Buffer.from(source.link)
-          : ((await contentOf(source, sandbox.blobs, ground.readObject)) ?? null);
+          : ((await findContent(source, sandbox.blobs, ground.readObject)) ?? null);
     files.push({ path, before: await read(before), after: await read(after) });
   }
   const diff = await toUnified(files);

@@ -1,5 +1,5 @@
 /** Runs under way: one for a session. A run may take an hour, so no request waits for its end. */
-import { type Kernel, messageOf, SessarcError } from "sessarc";
+import { type Kernel, SessarcError, toMessage } from "sessarc";
 
 export interface Progress {
   signal: AbortSignal;
@@ -36,7 +36,7 @@ export function createRuns(kernel: Kernel) {
       };
       run.done = task(progress)
         .catch(async (error: unknown) => {
-          failures.set(id, messageOf(error));
+          failures.set(id, toMessage(error));
           // A SessarcError is for the user alone; anything else is a bug in sessarc.
           if (!(error instanceof SessarcError)) await kernel.notify("listener:failed", error, { hook: "replay" });
         })

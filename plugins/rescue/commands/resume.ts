@@ -16,12 +16,12 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (name === undefined || more.length > 0) throw new UsageError("Name one session: `sessarc resume <session|last>`");
   const folder = typeof ctx.flags.in === "string" ? resolve(ctx.cwd, ctx.flags.in) : undefined;
   const { session } = await ctx.get<Found>("/sessions/find", { name }, ctx.signal);
-  let found = await detailOf(ctx, session.id);
+  let found = await readDetail(ctx, session.id);
   if (found.session.parentId !== null) return refuse(ctx, "A sub-agent is resumed with the session that started it.");
   if (folder !== undefined || found.session.source.missing) {
     const id = await putBack(ctx, session.id, folder);
     if (id === undefined) return 1;
-    found = await detailOf(ctx, id);
+    found = await readDetail(ctx, id);
   }
   const { resume } = found;
   if (!resume) return refuse(ctx, `${found.session.tool} has no command that resumes this session.`);
@@ -70,7 +70,7 @@ async function isWanted(ctx: CommandContext): Promise<boolean> {
   }
 }
 
-const detailOf = (ctx: CommandContext, id: string) =>
+const readDetail = (ctx: CommandContext, id: string) =>
   ctx.get<Found>(`/sessions/${encodeURIComponent(id)}`, {}, ctx.signal);
 
 async function isFolder(path: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** A brief of a session for another assistant. Made of what the session says: no model is asked, so the same session gives the same text. */
 import { isRecord, type Kernel, type SessionEvent, toList, toText } from "sessarc";
-import { commandOf } from "sessarc/adapter";
+import { toCommand } from "sessarc/adapter";
 import { createCollector, DECISION } from "./collect.ts";
 import { stateOfFiles } from "./files.ts";
 import { clipTokens, fitSections, type Section, tokensIn } from "./fit.ts";
@@ -21,7 +21,7 @@ export const DEFAULT_TOKENS = 4_000;
 const LONGEST = 60_000;
 
 /** `to`: the adapter of the assistant it is for. Throws SESSION_NOT_FOUND. */
-export async function briefOf(kernel: Kernel, id: string, budget: number, to: string | undefined): Promise<Brief> {
+export async function readBrief(kernel: Kernel, id: string, budget: number, to: string | undefined): Promise<Brief> {
   const archive = kernel.inject("archive");
   const redactor = kernel.inject("redactor");
   const row = await archive.get(id);
@@ -41,7 +41,7 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
   const goal = await clean(found.first);
   const latest = found.last && found.last.seq !== found.first?.seq ? await clean(found.last) : "";
   const words = wordsFor(`${goal}\n${latest}`);
-  const { files: touched } = await archiveOf(kernel).facts(row.id);
+  const { files: touched } = await toArchive(kernel).facts(row.id);
   const edits = new Map(
     Object.entries(touched).flatMap(([path, [, edited]]) => (edited > 0 ? [[path, edited] as const] : [])),
   );
@@ -58,14 +58,14 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
   const files: string[] = [];
   for (const one of state.files) files.push(await hide(`${shown(one.path)} (${words.states[one.state]})`));
   const reads: string[] = [];
-  for (const [path, causes] of await readsOf(kernel, row)) {
+  for (const [path, causes] of await readReads(kernel, row)) {
     if (reads.length < MOST_READS) reads.push(await hide(`${shown(path)} ← ${causes.map(shown).join(", ")}`));
   }
   const todos: string[] = [];
   for (const todo of found.todos) todos.push(await hide(todo));
 
   const failing = found.failed
-    ? `\`\`\`\n$ ${await hide(commandOf(found.failed.command.tool_input))}\n${clipTokens(await clean(found.failed.result), budget >> 3)}\n\`\`\``
+    ? `\`\`\`\n$ ${await hide(toCommand(found.failed.command.tool_input))}\n${clipTokens(await clean(found.failed.result), budget >> 3)}\n\`\`\``
     : "";
   const sections: Section[] = [
     { title: words.goal, content: goal, share: 0.18 },
@@ -89,11 +89,11 @@ export async function briefOf(kernel: Kernel, id: string, budget: number, to: st
 const MOST_READS = 12;
 const MOST_CAUSES = 3;
 
-type Row = Awaited<ReturnType<ReturnType<typeof archiveOf>["get"]>>;
-const archiveOf = (kernel: Kernel) => kernel.inject("archive");
+type Row = Awaited<ReturnType<ReturnType<typeof toArchive>["get"]>>;
+const toArchive = (kernel: Kernel) => kernel.inject("archive");
 
 /** Files that were read before a change of another, by the changed file. */
-async function readsOf(kernel: Kernel, row: Row): Promise<Map<string, string[]>> {
+async function readReads(kernel: Kernel, row: Row): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   const bytes = await kernel.find("causality")?.get(row);
   const answer: unknown = bytes ? JSON.parse(Buffer.from(bytes).toString("utf8")) : {};

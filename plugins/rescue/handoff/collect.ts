@@ -1,6 +1,6 @@
 /** What a brief needs of a session, from one pass over its messages. */
 import { isRecord, type SessionEvent, toList, toText } from "sessarc";
-import { commandOf, type ToolRole } from "sessarc/adapter";
+import { type ToolRole, toCommand } from "sessarc/adapter";
 
 interface Collected {
   first: SessionEvent | undefined;
@@ -44,7 +44,7 @@ export function createCollector(tools: Readonly<Record<string, ToolRole>>) {
     if (!call) return;
     running.delete(event.tool_use_id ?? "");
     if (event.is_error) found.failed = { command: call, result: event };
-    else if (found.failed && commandOf(found.failed.command.tool_input) === commandOf(call.tool_input))
+    else if (found.failed && toCommand(found.failed.command.tool_input) === toCommand(call.tool_input))
       found.failed = undefined;
   }
 

@@ -33,7 +33,7 @@ export async function stateOfFiles(
   const place = isThere ? await git?.identity(cwd) : undefined;
   const root = place?.kind === "repository" ? place.root : undefined;
   const head = status && "head" in status ? status.head : null;
-  const stateOf = async (path: string): Promise<FileState> => {
+  const readState = async (path: string): Promise<FileState> => {
     const file = isAbsolute(path) ? path : join(cwd ?? "", path);
     const info = await stat(file).catch(() => undefined);
     if (!info?.isFile()) return "gone";
@@ -46,7 +46,7 @@ export async function stateOfFiles(
   };
   const files: ChangedFile[] = [];
   const sorted = [...changed].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, MOST);
-  for (const [path, edits] of sorted) files.push({ path, edits, state: await stateOf(path) });
+  for (const [path, edits] of sorted) files.push({ path, edits, state: await readState(path) });
   return { branch: status && "branch" in status ? status.branch : null, files };
 }
 

@@ -1,6 +1,6 @@
 /** How much room stored logs may take. */
 import type { Kernel } from "sessarc";
-import { spaceOf } from "sessarc/files";
+import { readSpace } from "sessarc/files";
 
 export interface Budget {
   /** Stored bytes of all logs at most. Infinity where nothing is known of the disk. */
@@ -14,9 +14,9 @@ const MOST = 20 * GB;
 const SHARE = 10;
 
 /** `stored`: bytes of stored logs. In either case the disk keeps its reserve. One system call. */
-export async function budgetOf({ config, storage }: Kernel, stored: number): Promise<Budget> {
+export async function readBudget({ config, storage }: Kernel, stored: number): Promise<Budget> {
   const { logs } = config.rescue;
-  const { free, reserve } = await spaceOf(storage.dataDir);
+  const { free, reserve } = await readSpace(storage.dataDir);
   const room = free + stored;
   const most = Math.max(0, room - reserve);
   if (typeof logs === "number") return { bytes: Math.min(Math.round(logs * GB), most), from: "setting" };

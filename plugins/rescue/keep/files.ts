@@ -51,7 +51,7 @@ export class LogFolder {
   async put(session: string, from: number, bytes: Uint8Array): Promise<KeptPart> {
     const { codec, bytes: packed, sum } = await pack(bytes);
     // The sum makes the name unique: a part is never replaced while a row may name it.
-    const name = `${ownerOf(session)}-${sum.slice(0, 12)}`;
+    const name = `${toOwner(session)}-${sum.slice(0, 12)}`;
     const path = this.pathOf(name);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // No row names it yet, and its name comes from its content: one that a kill cut off is written again.
@@ -83,7 +83,7 @@ export class LogFolder {
 }
 
 /** What the name of each of a session's parts begins with. */
-export const ownerOf = (session: string) => createHash("sha256").update(session).digest("hex").slice(0, 24);
+export const toOwner = (session: string) => createHash("sha256").update(session).digest("hex").slice(0, 24);
 
 /**
  * The files of a session, as they are now. `known`: what is stored already; of a log that only grew, the new bytes alone are compressed.
@@ -138,7 +138,7 @@ async function keepFile(
       }
       return bytes.subarray(0, at);
     };
-    const tailAt = async (end: number) => hashOf(await read(Math.max(0, end - TAIL), end));
+    const tailAt = async (end: number) => toHash(await read(Math.max(0, end - TAIL), end));
     const grew = grows && known && known.size > 0 && known.size <= size && (await tailAt(known.size)) === known.tail;
     const parts = grew ? unfolded(known.parts, size - known.size) : [];
     for (let from = parts.at(-1)?.to ?? 0; from < size; ) {
@@ -182,7 +182,7 @@ async function filesBelow(places: readonly string[]): Promise<string[]> {
   return found;
 }
 
-const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+const toHash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
 
 /** For `.catch`: it was removed, or may not be read. */
 function gone(error: unknown): undefined {

@@ -1,6 +1,6 @@
 /** The part of storing logs that runs in the pool. */
 
-import { messageOf, type SessionRef } from "sessarc";
+import { type SessionRef, toMessage } from "sessarc";
 import { type Adapter, type AdapterEnv, type AdapterFolders, loadAdapter, withFolders } from "sessarc/adapter";
 import type { Hidden, RescueDatabase } from "../contract.ts";
 import { type KeptFile, keepFiles, keepRows, LogFolder } from "./files.ts";
@@ -57,7 +57,7 @@ export async function runKeep(job: KeepJob, adapter: Adapter): Promise<KeepResul
           id: session.id,
           hidden: null,
           files: null,
-          error: messageOf(error),
+          error: toMessage(error),
         })),
       );
     }

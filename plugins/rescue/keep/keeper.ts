@@ -2,9 +2,9 @@
 import { createQueue, eachInLanes, type Kernel, type PoolTask, pages, type SessionRef } from "sessarc";
 import type { LogsSetting } from "../config.ts";
 import type { States } from "../state/states.ts";
-import { budgetOf } from "./budget.ts";
+import { readBudget } from "./budget.ts";
 import type { KeptFile } from "./files.ts";
-import { LogFolder, ownerOf } from "./files.ts";
+import { LogFolder, toOwner } from "./files.ts";
 import { type KeepJob, type KeepResult, type KeepSession, keepLogs, runKeep } from "./job.ts";
 import { type BehindRow, createLogStore, type LogShares } from "./store.ts";
 
@@ -74,7 +74,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     const behind = ids ? await store.behindOf(mode(), room, ids) : await store.behind(mode(), room, await dying());
     for (const some of pages(behind, PAGE)) {
       if (kernel.closing.aborted) return;
-      const jobs = jobsOf(await store.rowsOf(some));
+      const jobs = toJobs(await store.rowsOf(some));
       // A service works beside its requests; a command has nothing else to do.
       const width = kernel.address ? 1 : kernel.pool.size;
       await eachInLanes(jobs, width, async (rows) => {
@@ -87,20 +87,20 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
   /** With a tenth of the budget free, logs that had no room are tried again: with less, each run would store and remove some of them. */
   async function hasMuchRoom(): Promise<boolean> {
     const { stored } = await store.totals();
-    const { bytes } = await budgetOf(kernel, stored);
+    const { bytes } = await readBudget(kernel, stored);
     return bytes - stored > bytes / 10;
   }
 
   /** Bytes left of the budget; less than 0 where more is stored. */
-  async function roomOf(): Promise<number> {
+  async function readRoom(): Promise<number> {
     const { stored } = await store.totals();
-    return (await budgetOf(kernel, stored)).bytes - stored;
+    return (await readBudget(kernel, stored)).bytes - stored;
   }
 
   /** Removes the oldest logs that their assistants still have, until the budget is met or none is left. */
   async function shrink(): Promise<void> {
     while (mode() === "keep" && !kernel.closing.aborted) {
-      let over = -(await roomOf());
+      let over = -(await readRoom());
       if (over <= 0) return;
       const chosen: { id: string; files: string }[] = [];
       for (const row of await store.removable(await dying(), PAGE)) {
@@ -111,25 +111,25 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       if (chosen.length === 0) return;
       await storage.db.batch([store.giveUp(chosen.map(({ id }) => id))]);
       revision++;
-      for (const { files } of chosen) await folder.remove(namesOf(JSON.parse(files) as KeptFile[]));
+      for (const { files } of chosen) await folder.remove(toNames(JSON.parse(files) as KeptFile[]));
     }
   }
 
   /** Which of these logs there is room for: all, while the budget has some; else those that are newer than one that may be removed. */
   async function fitting(rows: readonly BehindRow[]): Promise<ReadonlySet<string>> {
     if (mode() === "none") return new Set();
-    if ((await roomOf()) > 0) return new Set(rows.map(({ id }) => id));
+    if ((await readRoom()) > 0) return new Set(rows.map(({ id }) => id));
     const [oldest] = await store.removable(await dying(), 1);
     const isNewer = (row: BehindRow) => oldest !== undefined && oldest.id !== row.id && oldest.mtime < row.source_mtime;
     const fit = new Set(rows.filter(isNewer).map(({ id }) => id));
     if (oldest === undefined || fit.size === rows.length) return fit;
     // A log that is deleted soon is worth more than one that stays.
-    const states = await dyingOf(rows.map(({ id }) => id));
+    const states = await findDying(rows.map(({ id }) => id));
     for (const id of states) fit.add(id);
     return fit;
   }
 
-  async function dyingOf(ids: readonly string[]): Promise<string[]> {
+  async function findDying(ids: readonly string[]): Promise<string[]> {
     const { sql, params } = await dying();
     const rows = await storage.db.all<{ id: string }>(
       `select id from session where id in (select value from json_each(?)) and ${sql}`,
@@ -147,7 +147,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     const sessions: KeepSession[] = [];
     for (const row of rows) {
       const except = row.companions === null ? [] : await store.pathsBelow(row.id);
-      sessions.push({ id: row.id, ref: refOf(row), known: knownOf(row), except, keep: fit.has(row.id) });
+      sessions.push({ id: row.id, ref: toRef(row), known: toKnown(row), except, keep: fit.has(row.id) });
     }
     const job: KeepJob = {
       adapter: source ? { ...source, folders: kernel.registry.folders.get(tool) } : null,
@@ -163,11 +163,11 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     const write = results.flatMap((result) => {
       const row = byId.get(result.id);
       if (!row) return [];
-      const known = knownOf(row);
+      const known = toKnown(row);
       // What is stored stays when nothing new is to be stored, and when the log cannot be read any more.
       const files = result.files ?? (known.length > 0 ? known : null);
-      const named = namesOf(files ?? []);
-      for (const name of namesOf(known)) if (!named.has(name)) stale.push(name);
+      const named = toNames(files ?? []);
+      for (const name of toNames(known)) if (!named.has(name)) stale.push(name);
       return [store.write(now === "keep" && !fit.has(row.id) ? "full" : now, row, { ...result, files })];
     });
     await storage.db.batch(write);
@@ -208,7 +208,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     async room() {
       const [totals, shares] = [await store.totals(), await store.shares(await dying())];
       const setting = kernel.config.rescue.logs;
-      const budget = setting === "none" ? null : (await budgetOf(kernel, totals.stored)).bytes;
+      const budget = setting === "none" ? null : (await readBudget(kernel, totals.stored)).bytes;
       const isOver = budget !== null && totals.stored > budget && shares.removable === 0;
       return {
         setting,
@@ -219,7 +219,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       };
     },
     async remove(id) {
-      const owner = ownerOf(id);
+      const owner = toOwner(id);
       for await (const name of folder.names()) if (name.startsWith(owner)) await folder.remove([name]);
     },
     async sweep(all) {
@@ -230,7 +230,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
         const named = new Set<string>();
         for (let after = ""; ; ) {
           const rows = await store.page(after, PAGE);
-          for (const { files } of rows) for (const name of namesOf(JSON.parse(files))) named.add(name);
+          for (const { files } of rows) for (const name of toNames(JSON.parse(files))) named.add(name);
           const last = rows.at(-1);
           if (!last) break;
           after = last.session;
@@ -248,7 +248,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
 }
 
 /** Rows of one assistant together, as many as a job takes. */
-function jobsOf(rows: readonly BehindRow[]): BehindRow[][] {
+function toJobs(rows: readonly BehindRow[]): BehindRow[][] {
   const jobs: BehindRow[][] = [];
   let bytes = 0;
   for (const row of [...rows].sort((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0))) {
@@ -263,11 +263,11 @@ function jobsOf(rows: readonly BehindRow[]): BehindRow[][] {
   return jobs;
 }
 
-function refOf(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive" | "companions">): SessionRef {
+function toRef(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive" | "companions">): SessionRef {
   const ref: SessionRef = { tool: row.tool, key: row.key, path: row.source_path, exclusive: row.exclusive === 1 };
   if (row.companions !== null) ref.companions = JSON.parse(row.companions) as string[];
   return ref;
 }
 
-const knownOf = ({ files }: BehindRow): KeptFile[] => (files === null ? [] : (JSON.parse(files) as KeptFile[]));
-const namesOf = (files: readonly KeptFile[]) => new Set(files.flatMap(({ parts }) => parts.map(({ name }) => name)));
+const toKnown = ({ files }: BehindRow): KeptFile[] => (files === null ? [] : (JSON.parse(files) as KeptFile[]));
+const toNames = (files: readonly KeptFile[]) => new Set(files.flatMap(({ parts }) => parts.map(({ name }) => name)));

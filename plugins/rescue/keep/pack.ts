@@ -34,13 +34,13 @@ const brotli = promisify(zlib.brotliCompress);
 const unbrotli = promisify(zlib.brotliDecompress);
 
 export async function pack(bytes: Uint8Array): Promise<Packed> {
-  const packed = zstdCompress ? await zstd(zstdCompress, bytes) : await brotliOf(bytes);
-  return { codec: zstdCompress ? "z" : "b", bytes: packed, sum: sumOf(packed) };
+  const packed = zstdCompress ? await zstd(zstdCompress, bytes) : await compress(bytes);
+  return { codec: zstdCompress ? "z" : "b", bytes: packed, sum: addUp(packed) };
 }
 
 /** Undefined for damaged bytes. */
 export async function unpack({ codec, bytes, sum }: Packed): Promise<Buffer | undefined> {
-  if (sumOf(bytes) !== sum) return undefined;
+  if (addUp(bytes) !== sum) return undefined;
   if (codec === "b") return unbrotli(bytes);
   if (zstdDecompress) return promisify(zstdDecompress)(bytes);
   // An archive of a newer Node.
@@ -52,22 +52,22 @@ async function unzstdSlowly(bytes: Uint8Array): Promise<Buffer> {
   return Buffer.from(decompress(bytes));
 }
 
-const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+const addUp = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
 
 const zstd = (call: ZstdCall, bytes: Uint8Array) =>
   new Promise<Buffer>((resolve, reject) => {
     const level = "ZSTD_c_compressionLevel" in constants ? Number(constants.ZSTD_c_compressionLevel) : 100;
-    call(bytes, { chunkSize: chunkOf(bytes), params: { [level]: ZSTD_LEVEL } }, (error, result) =>
+    call(bytes, { chunkSize: toChunk(bytes), params: { [level]: ZSTD_LEVEL } }, (error, result) =>
       error ? reject(error) : resolve(result),
     );
   });
 
 /** All of the result at once: each further piece is a round between two threads. */
-const chunkOf = (bytes: Uint8Array) => Math.max(16_384, bytes.length >> 1);
+const toChunk = (bytes: Uint8Array) => Math.max(16_384, bytes.length >> 1);
 
-const brotliOf = (bytes: Uint8Array) =>
+const compress = (bytes: Uint8Array) =>
   brotli(bytes, {
-    chunkSize: chunkOf(bytes),
+    chunkSize: toChunk(bytes),
     params: {
       [constants.BROTLI_PARAM_QUALITY]: QUALITY,
       [constants.BROTLI_PARAM_LGWIN]: Math.min(

@@ -136,7 +136,7 @@ export function createLogStore(db: Database) {
         hidden,
         files && JSON.stringify(files),
         (files ?? []).reduce((sum, file) => sum + file.size, 0),
-        (files ?? []).reduce((sum, file) => sum + storedOf(file), 0),
+        (files ?? []).reduce((sum, file) => sum + toStored(file), 0),
       ],
     ],
     erase: (ids: readonly string[]): Statement[] => [
@@ -157,4 +157,4 @@ export function createLogStore(db: Database) {
   };
 }
 
-const storedOf = (file: KeptFile) => file.parts.reduce((sum, part) => sum + part.stored, 0);
+const toStored = (file: KeptFile) => file.parts.reduce((sum, part) => sum + part.stored, 0);

@@ -1,7 +1,7 @@
 /** What has to be written so that an assistant has a session again. Nothing is written here. */
 import { createHash } from "node:crypto";
 import { basename, dirname, extname, join } from "node:path";
-import { isRecord, type Kernel, messageOf, SessarcError } from "sessarc";
+import { isRecord, type Kernel, SessarcError, toMessage } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import { exists } from "sessarc/files";
 import type { IndexEntry, RescueContract, RescuedSession, SessionCopy } from "../contract.ts";
@@ -124,12 +124,12 @@ async function planOne(
   for (const file of files) {
     await checkPlace(file.path, plan.folders);
     const there = await exists(file.path);
-    addFile(plan, file.path, there ? Buffer.alloc(0) : await bytesOf(keeper, file), file.mode, there, file.size);
+    addFile(plan, file.path, there ? Buffer.alloc(0) : await readBytes(keeper, file), file.mode, there, file.size);
   }
   plan.logs.push(row.source_path);
   for (const path of (await contract.inTheWay?.(session, kernel.env)) ?? []) {
     await checkPlace(path, plan.folders);
-    const to = asideOf(path);
+    const to = toAside(path);
     plan.moves.push({ path, to });
     plan.steps.unshift({ kind: "move", path, to });
   }
@@ -148,7 +148,7 @@ async function planRows(
   // A key becomes an argument of the assistant's command.
   if (!/^\w[\w.-]{0,199}$/.test(row.key)) throw new Impossible("its id is no plain word");
   const there = row.missing === 0;
-  plan.load = there ? undefined : { tool: row.tool, key: row.key, cwd: row.cwd, bytes: await bytesOf(keeper, file) };
+  plan.load = there ? undefined : { tool: row.tool, key: row.key, cwd: row.cwd, bytes: await readBytes(keeper, file) };
   plan.logs.push(row.source_path);
   plan.steps.push({ kind: "run", command: contract.commands.load(`${row.key}.json`).join(" "), there });
 }
@@ -175,10 +175,10 @@ async function planCopy(
     await checkPlace(path, plan.folders);
     addFile(plan, path, bytes, log.mode, await exists(path), bytes.length);
   };
-  await add(copy.path, rewrite(await bytesOf(keeper, log), copy));
+  await add(copy.path, rewrite(await readBytes(keeper, log), copy));
   for (const file of others) {
     const made =
-      copy.file && file.size < SMALL ? copy.file(file.path, (await bytesOf(keeper, file)).toString()) : undefined;
+      copy.file && file.size < SMALL ? copy.file(file.path, (await readBytes(keeper, file)).toString()) : undefined;
     if (made) await add(made.path, Buffer.from(made.text));
   }
   plan.logs.push(copy.path);
@@ -220,7 +220,7 @@ async function stored(keeper: Keeper, row: Row): Promise<KeptFile[]> {
   return files;
 }
 
-async function bytesOf(keeper: Keeper, file: KeptFile): Promise<Buffer> {
+async function readBytes(keeper: Keeper, file: KeptFile): Promise<Buffer> {
   const bytes = await keeper.read(file);
   if (!bytes) throw new Impossible("its stored log is damaged");
   return bytes;
@@ -241,7 +241,7 @@ async function addIndex(plan: OpenPlan, entries: readonly IndexEntry[]): Promise
     }
     const { path, keys, key, value } = entry;
     const there = await hasValue(entry).catch((error: unknown) => {
-      throw new Impossible(messageOf(error));
+      throw new Impossible(toMessage(error));
     });
     plan.values.push({ path, keys, key, value, there });
     plan.steps.push({ kind: "value", path, name: [...keys, key].join(" › "), value, there });
@@ -249,4 +249,4 @@ async function addIndex(plan: OpenPlan, entries: readonly IndexEntry[]): Promise
 }
 
 /** A name that no assistant takes for a log. */
-const asideOf = (path: string) => join(dirname(path), `.${basename(path, extname(path))}.aside`);
+const toAside = (path: string) => join(dirname(path), `.${basename(path, extname(path))}.aside`);

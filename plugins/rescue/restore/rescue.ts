@@ -7,13 +7,13 @@ import type { Keeper } from "../keep/keeper.ts";
 import { checkPlace } from "./place.ts";
 import { type OpenPlan, planRescue, type RescuePlan } from "./plan.ts";
 import {
+  addUp,
   moveTo,
   nothingWritten,
   removeFolders,
   removeValue,
   removeWritten,
   setValue,
-  sumOf,
   type Written,
   writeNew,
 } from "./write.ts";
@@ -79,7 +79,7 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
     const files = plan.files.filter(({ there }) => !there);
     const intended: Written = {
       ...nothingWritten(),
-      files: files.map(({ path, bytes }) => ({ path, sum: sumOf(bytes) })),
+      files: files.map(({ path, bytes }) => ({ path, sum: addUp(bytes) })),
       moved: plan.moves,
       values: plan.values.filter(({ there }) => !there).map(({ there: _, ...value }) => value),
       imported: plan.load ? [{ tool: plan.load.tool, key: plan.load.key }] : [],
@@ -95,7 +95,7 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
         await checkPlace(path, plan.folders);
         const { written, first } = await writeNew(path, bytes, mode);
         if (first) done.folders.push({ path, first });
-        if (written) done.files.push({ path, sum: sumOf(bytes) });
+        if (written) done.files.push({ path, sum: addUp(bytes) });
       }
       for (const value of intended.values) if (await setValue(value)) done.values.push(value);
       if (plan.load) done.imported.push(await load(kernel, plan.load));
@@ -182,8 +182,8 @@ async function load(kernel: Kernel, { tool, key, cwd, bytes }: NonNullable<OpenP
 const unload = (kernel: Kernel, tool: string, key: string) =>
   run(kernel, tool, null, (commands) => commands.remove(key));
 
-type Commands = NonNullable<NonNullable<ReturnType<typeof contractOf>>["commands"]>;
-const contractOf = (kernel: Kernel, tool: string) => kernel.registry.adapters.get(tool)?.rescue;
+type Commands = NonNullable<NonNullable<ReturnType<typeof findContract>>["commands"]>;
+const findContract = (kernel: Kernel, tool: string) => kernel.registry.adapters.get(tool)?.rescue;
 
 async function run(
   kernel: Kernel,
@@ -191,7 +191,7 @@ async function run(
   cwd: string | null,
   words: (commands: Commands) => readonly string[],
 ): Promise<void> {
-  const commands = contractOf(kernel, tool)?.commands;
+  const commands = findContract(kernel, tool)?.commands;
   const [file, ...args] = commands ? words(commands) : [];
   if (file === undefined)
     throw new SessarcError("RESCUE_IMPOSSIBLE", { id: tool, reason: "its assistant has no command for it" });

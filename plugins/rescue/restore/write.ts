@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf, SessarcError } from "sessarc";
+import { SessarcError, toMessage } from "sessarc";
 import {
   codeOf,
   editSettings,
   exists,
-  makeFolderOf,
+  makeFolderFor,
   outsideText,
   parseSettings,
   readOutside,
@@ -41,7 +41,7 @@ export interface Written {
 
 export const nothingWritten = (): Written => ({ files: [], folders: [], moved: [], values: [], imported: [] });
 
-export const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+export const addUp = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /**
  * Writes a file that must not exist yet: false when it does. The file appears whole, with now as its time. Answers the
@@ -52,7 +52,7 @@ export async function writeNew(
   bytes: Uint8Array,
   mode: number,
 ): Promise<{ written: boolean; first: string | undefined }> {
-  const first = await makeFolderOf(path);
+  const first = await makeFolderFor(path);
   const temp = join(dirname(path), tempName());
   const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
@@ -96,7 +96,7 @@ export async function removeWritten({ path, sum }: Written["files"][number]): Pr
     throw error;
   });
   if (!bytes) return "gone";
-  if (sumOf(bytes) !== sum) return "changed";
+  if (addUp(bytes) !== sum) return "changed";
   await rm(path);
   return "removed";
 }
@@ -119,7 +119,7 @@ export async function hasValue({ path, keys, key }: Value): Promise<boolean> {
 
 /** Sets a value that is not there; false when it is. */
 export async function setValue({ path, keys, key, value }: Value): Promise<boolean> {
-  await makeFolderOf(path);
+  await makeFolderFor(path);
   const { file, text, settings } = await readJson(path);
   if (settingAt(settings, [...keys, key]) !== undefined) return false;
   const edits: SettingsEdit[] = [];
@@ -151,7 +151,7 @@ async function readJson(path: string) {
   try {
     return { file, text, settings: await parseSettings(text, "json") };
   } catch (cause) {
-    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: messageOf(cause) }, { cause });
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: toMessage(cause) }, { cause });
   }
 }
 
@@ -159,7 +159,7 @@ async function editJson(path: string, text: string, edits: readonly SettingsEdit
   try {
     return await editSettings(text, "json", edits);
   } catch (cause) {
-    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: messageOf(cause) }, { cause });
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: toMessage(cause) }, { cause });
   }
 }
 

@@ -1,10 +1,10 @@
 /** Changes how long an assistant retains its logs: a backup of its settings file, the smallest edit, nothing else. */
 
-import { type Kernel, messageOf, SessarcError } from "sessarc";
+import { type Kernel, SessarcError, toMessage } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import {
   editSettings,
-  makeFolderOf,
+  makeFolderFor,
   outsideText,
   parseSettings,
   readOutside,
@@ -50,7 +50,7 @@ export async function changeRetention(
     const at = new Date().toISOString().replaceAll(/[:.]/g, "-");
     await kernel.storage.files.setItemRaw(`rescue:settings:${tool}-${at}.json`, file.bytes);
   }
-  await makeFolderOf(path);
+  await makeFolderFor(path);
   await replaceOutside(file, Buffer.from(edited.text));
   return change;
 }
@@ -67,6 +67,6 @@ async function edit(path: string, text: string, keys: readonly string[], key: st
     edits.push({ kind: "set", path: keys, key, value });
     return { before, text: await editSettings(text.trim() === "" ? "{}\n" : text, "json", edits) };
   } catch (cause) {
-    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: messageOf(cause) }, { cause });
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: toMessage(cause) }, { cause });
   }
 }

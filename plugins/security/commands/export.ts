@@ -95,7 +95,7 @@ async function plain(ctx: CommandContext, id: string, format: Format): Promise<s
   }));
   const job = {
     source: { events },
-    head: headOf(answer.session, answer.project, await notesOf(ctx, id)),
+    head: headOf(answer.session, answer.project, await readNotes(ctx, id)),
     rules: null,
     formats: [format],
     madeAt: new Date().toISOString(),
@@ -105,7 +105,7 @@ async function plain(ctx: CommandContext, id: string, format: Format): Promise<s
 }
 
 /** Bookmarks, tags and notes; none without the plugin that has them. */
-async function notesOf(ctx: CommandContext, id: string): Promise<string[]> {
+async function readNotes(ctx: CommandContext, id: string): Promise<string[]> {
   const path = `/sessions/${encodeURIComponent(id)}/notes`;
   return ctx.get<string[]>(path).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === "ROUTE_NOT_FOUND") return [];

@@ -12,11 +12,11 @@ export interface ChangedFile {
 const AROUND = 3;
 
 /** Undefined for a call that says no change in these words. */
-export function changesOf(input: Json | undefined): ChangedFile[] | undefined {
+export function findChanges(input: Json | undefined): ChangedFile[] | undefined {
   const { path = "", edits, content, patch } = toolCall(input);
   const lines = edits.flatMap(({ before, after }) => between(split(before), split(after)));
   if (lines.length > 0) return [{ path, lines }];
-  if (patch !== undefined) return patchOf(patch);
+  if (patch !== undefined) return findPatch(patch);
   if (content === undefined || path === "") return undefined;
   return [{ path, lines: split(content).map((text) => ({ sign: "+", text })) }];
 }
@@ -37,7 +37,7 @@ function between(old: readonly string[], now: readonly string[]): ChangedFile["l
 }
 
 /** `*** Begin Patch` and unified diffs: their lines carry their signs. */
-function patchOf(patch: string): ChangedFile[] | undefined {
+function findPatch(patch: string): ChangedFile[] | undefined {
   if (!/^(?:\*\*\* (?:Begin Patch|(?:Add|Update|Delete) File: )|--- |diff --git |@@ )/m.test(patch.slice(0, 4_000)))
     return undefined;
   const files: ChangedFile[] = [];

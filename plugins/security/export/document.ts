@@ -132,7 +132,7 @@ export function uncheckedNote(redactions: Record<string, number> | null): string
   return `${count} ${count === 1 ? "text" : "texts"} could not be checked in time and ${count === 1 ? "was" : "were"} left out`;
 }
 
-export const countOf = (redactions: Record<string, number> | null): number =>
+export const countAll = (redactions: Record<string, number> | null): number =>
   Object.values(redactions ?? {}).reduce((sum, n) => sum + n, 0);
 
 export const LABELS: Record<string, string> = {

@@ -10,7 +10,7 @@ interface Homes {
 
 /** `home` becomes `~`, in every spelling of it: with slashes, backslashes, and those escaped in JSON once or twice. */
 export function createHomes(home: string): Homes {
-  const pattern = patternOf(home.replace(/[\\/]+$/, ""));
+  const pattern = findPattern(home.replace(/[\\/]+$/, ""));
   const text = (value: string) => (pattern ? value.replace(pattern, "~") : value);
   const tree = (value: Json): Json => {
     if (typeof value === "string") return text(value);
@@ -30,7 +30,7 @@ export function createHomes(home: string): Homes {
 }
 
 /** Undefined for a home that is the root or relative. */
-function patternOf(home: string): RegExp | undefined {
+function findPattern(home: string): RegExp | undefined {
   const parts = home.split(/[\\/]/);
   if (parts.length < 2 || parts.at(-1) === "") return undefined;
   const spelled = parts.map((part) => part.replace(/[^\w\s]/g, "\\$&")).join("(?:/|\\\\{1,4})");

@@ -26,7 +26,7 @@ rules.link_open = (tokens, index) => {
   return url ? `<a href="${escapeHtml(url.href)}" rel="noopener noreferrer nofollow">` : "";
 };
 rules.link_close = (tokens, index) => {
-  const from = openingOf(tokens, index);
+  const from = toOpening(tokens, index);
   const url = webAddress(tokens[from]);
   if (!url) return "";
   // Where a link leads is said beside it when its words do not.
@@ -53,7 +53,7 @@ function toTask(item: Token, inline: Token | undefined): void {
   item.attrJoin("class", "task");
 }
 
-function openingOf(tokens: readonly Token[], close: number): number {
+function toOpening(tokens: readonly Token[], close: number): number {
   for (let i = close; i >= 0; i--) if (tokens[i]?.type === "link_open") return i;
   return close;
 }

@@ -66,7 +66,7 @@ export async function checkSession(job: CheckJob): Promise<CheckResult> {
     result.partial = true;
     if (result.unchecked.length < MAX_UNCHECKED) result.unchecked.push(seq);
   };
-  for await (const batch of eventsOf(source)) {
+  for await (const batch of readEvents(source)) {
     for (const event of batch) {
       if (kinds && !kinds.includes(event.kind)) continue;
       tell(watch);
@@ -130,7 +130,7 @@ const PLACEHOLDER = /\[REDACTED:[a-z0-9-]+(?:#[0-9a-f]{4})?\]/y;
 /** Cleans, redacts, renders, and checks each finished document again. */
 export async function renderSession(job: RenderJob): Promise<RenderResult> {
   const events: SessionEvent[] = [];
-  for await (const batch of eventsOf(job.source)) for (const event of batch) events.push(cleanEvent(event));
+  for await (const batch of readEvents(job.source)) for (const event of batch) events.push(cleanEvent(event));
   const given = cleanTree(job.head as unknown as Json) as unknown as DocumentHead;
   const redactor =
     job.rules &&
@@ -186,10 +186,10 @@ function inPlaceholder(text: string, offset: number): boolean {
 
 /** A session for another machine, in files. */
 export async function writeSessionPieces(job: PiecesJob<EventSource>): Promise<PiecesResult> {
-  return writePieces(job, (rules) => scannerFor(rules, ["secret", "personal"]), eventsOf);
+  return writePieces(job, (rules) => scannerFor(rules, ["secret", "personal"]), readEvents);
 }
 
-async function* eventsOf(source: EventSource): AsyncGenerator<SessionEvent[]> {
+async function* readEvents(source: EventSource): AsyncGenerator<SessionEvent[]> {
   if ("events" in source) yield source.events;
   else yield* createTranscripts({ dir: source.dir }).events(source.id, source.parts);
 }

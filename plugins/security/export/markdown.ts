@@ -3,7 +3,7 @@ import { mainArgument } from "sessarc/adapter";
 import { showBidi } from "./clean.ts";
 import {
   argumentText,
-  countOf,
+  countAll,
   DocumentWriter,
   type Entry,
   LABELS,
@@ -39,7 +39,7 @@ export function toMarkdown(document: SessionDocument): DocumentWriter {
         .text(inline(oneLine(value, 300)))
         .raw("\n");
   if (redactions) {
-    const count = countOf(redactions);
+    const count = countAll(redactions);
     out.raw(`- **Redacted:** ${count} ${count === 1 ? "place" : "places"}`);
     const rules = Object.entries(redactions).sort((a, b) => b[1] - a[1]);
     if (rules.length > 0) out.raw(` (${rules.map(([rule, n]) => `${n} ${rule}`).join(", ")})`);

@@ -1,10 +1,10 @@
 /** A session as one static HTML page: no script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
 import { mainArgument } from "sessarc/adapter";
 import { showBidi } from "./clean.ts";
-import { type ChangedFile, changesOf } from "./diff.ts";
+import { type ChangedFile, findChanges } from "./diff.ts";
 import {
   argumentText,
-  countOf,
+  countAll,
   DocumentWriter,
   type Entry,
   LABELS,
@@ -52,12 +52,12 @@ export function toPage(document: SessionDocument): DocumentWriter {
         .raw("</dd></div>\n");
   if (head.startedAt)
     out.raw(
-      `<div><dt>Time</dt><dd>${timeOf(head.startedAt)}${head.endedAt ? ` – ${timeOf(head.endedAt)}` : ""}</dd></div>\n`,
+      `<div><dt>Time</dt><dd>${toTime(head.startedAt)}${head.endedAt ? ` – ${toTime(head.endedAt)}` : ""}</dd></div>\n`,
     );
-  if (document.expiresAt) out.raw(`<div><dt>Link expires</dt><dd>${timeOf(document.expiresAt)}</dd></div>\n`);
+  if (document.expiresAt) out.raw(`<div><dt>Link expires</dt><dd>${toTime(document.expiresAt)}</dd></div>\n`);
   out.raw("</dl>\n");
   if (redactions) {
-    const count = countOf(redactions);
+    const count = countAll(redactions);
     out.raw(
       `<p class="redacted">${count === 0 ? "Nothing had to be" : `${count} ${count === 1 ? "place was" : "places were"}`} redacted.</p>\n`,
     );
@@ -67,12 +67,12 @@ export function toPage(document: SessionDocument): DocumentWriter {
   out.raw("</header>\n<main>\n");
   for (const entry of toEntries(document.events)) writeEntry(out, entry, head.path);
   return out.raw(
-    `</main>\n<footer><p>A ${redactions ? "redacted " : ""}copy, made ${timeOf(madeAt)} with sessarc.</p></footer>\n</body>\n</html>\n`,
+    `</main>\n<footer><p>A ${redactions ? "redacted " : ""}copy, made ${toTime(madeAt)} with sessarc.</p></footer>\n</body>\n</html>\n`,
   );
 }
 
 /** In UTC, since nothing on the page knows the reader's zone; times are ours and hold nothing of a session. */
-const timeOf = (iso: string) => `<time datetime="${escapeHtml(iso)}">${escapeHtml(shortTime(iso))} UTC</time>`;
+const toTime = (iso: string) => `<time datetime="${escapeHtml(iso)}">${escapeHtml(shortTime(iso))} UTC</time>`;
 
 function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string | null): void {
   const { kind } = event;
@@ -94,7 +94,7 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string 
       .text(toHtml(showBidi(event.text)))
       .raw("</details>\n");
   } else if (kind === "tool_use") {
-    const changes = changesOf(event.tool_input);
+    const changes = findChanges(event.tool_input);
     out
       .raw(`<details${changes && !result?.is_error ? " open" : ""}><summary><b>`)
       .text(show(oneLine(event.tool_name ?? "Tool", 80)))

@@ -10,12 +10,12 @@ interface FindingsPage {
 }
 
 /** At most `limit` findings behind `cursor`, by message and place in it. Throws INVALID_INPUT for an invalid cursor. */
-export function pageOf(findings: readonly CheckFinding[], limit: number, cursor: string | undefined): FindingsPage {
+export function toPage(findings: readonly CheckFinding[], limit: number, cursor: string | undefined): FindingsPage {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const rest = findings.filter((one) => !after || compare(one, after) > 0).sort(compare);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  return { findings: page, nextCursor: last && rest.length > limit ? cursorOf(last) : null };
+  return { findings: page, nextCursor: last && rest.length > limit ? toCursor(last) : null };
 }
 
 const compare = (a: Place, b: Place) =>
@@ -24,7 +24,7 @@ const compare = (a: Place, b: Place) =>
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** `<seq>:<start>:<end>:<rule>:<field>`; a field may hold any characters. */
-const cursorOf = ({ seq, start, end, ruleId, field }: Place) => `${seq}:${start}:${end}:${ruleId}:${field}`;
+const toCursor = ({ seq, start, end, ruleId, field }: Place) => `${seq}:${start}:${end}:${ruleId}:${field}`;
 
 function readCursor(cursor: string): Place {
   const [, seq, start, end, ruleId, field] = /^(\d{1,15}):(\d{1,15}):(\d{1,15}):([^:]+):(.+)$/s.exec(cursor) ?? [];

@@ -12,7 +12,7 @@ import { scanLines } from "sessarc/adapter";
 import { createPieces, type Piece } from "sessarc/files";
 import { createRedactor, type Redactor, type Rule, type Scanner } from "../secrets/engine.ts";
 import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
-import { leavesOf, stringsOf } from "../secrets/scan/event.ts";
+import { listLeaves, listStrings } from "../secrets/scan/event.ts";
 import { cleanEvent, cleanTree } from "./clean.ts";
 import { createHomes } from "./homes.ts";
 import { tell, type Watch } from "./watch.ts";
@@ -96,12 +96,12 @@ export async function writePieces<Source>(
     },
     ...(job.budgetMs === undefined ? {} : { budgetMs: job.budgetMs }),
   });
-  const eventsOf = async function* (source: Source): AsyncGenerator<SessionEvent[]> {
+  const readEvents = async function* (source: Source): AsyncGenerator<SessionEvent[]> {
     for await (const batch of read(source)) yield batch.map((event) => homes.event(cleanEvent(event)));
   };
   const head = homes.tree(cleanTree(job.head));
   redactor.learn(head);
-  for (const text of job.texts) for await (const window of windows(eventsOf(text))) redactor.learnEvents(window);
+  for (const text of job.texts) for await (const window of windows(readEvents(text))) redactor.learnEvents(window);
   await eachRow(job.raw, (row) => redactor.learn(homes.tree(cleanTree(row))));
   const leaks = new Set<string>();
   const check = (values: string) => {
@@ -111,9 +111,9 @@ export async function writePieces<Source>(
   const texts: WrittenPiece[][] = [];
   for (const text of job.texts) {
     const out = writer(job.folder);
-    for await (const events of redacted(redactor, eventsOf(text))) {
+    for await (const events of redacted(redactor, readEvents(text))) {
       for (const event of events) {
-        check(textOf(leavesOf(event)));
+        check(toText(listLeaves(event)));
         out.add(JSON.stringify(event));
       }
       messages += events.length;
@@ -126,7 +126,7 @@ export async function writePieces<Source>(
   await eachRow(job.raw, (row, offset) => {
     tell(job.watch);
     const safe = redactor.redactLearnedValue(homes.tree(cleanTree(row)));
-    check(textOf(stringsOf(safe)));
+    check(toText(listStrings(safe)));
     raw.add(JSON.stringify([offset, safe]));
   });
   if (leaks.size > 0) return { ok: false, leaks: [...leaks] };
@@ -177,7 +177,7 @@ async function* redacted(redactor: Redactor, batches: AsyncIterable<SessionEvent
   yield redactor.redactLearned([...before, ...waiting]).slice(before.length);
 }
 
-const textOf = (leaves: Iterable<{ text: string }>) => Array.from(leaves, (leaf) => leaf.text).join("\n");
+const toText = (leaves: Iterable<{ text: string }>) => Array.from(leaves, (leaf) => leaf.text).join("\n");
 
 const PLACEHOLDER = /\[REDACTED:[a-z0-9-]+\]/y;
 

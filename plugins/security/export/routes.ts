@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
 import { ruleInput } from "../secrets/rule-set.ts";
 import { countDryRun } from "./dry-run.ts";
-import { pageOf } from "./pages.ts";
+import { toPage } from "./pages.ts";
 import type { Follow } from "./sessions.ts";
 import { inPieces } from "./turns.ts";
 
@@ -40,7 +40,7 @@ const check = defineRoute({
         messages: _,
         ...rest
       } = await kernel.inject("redactor").check(params.id, query.personal === "1", follow);
-      return { ...rest, ...pageOf(findings, query.limit ?? 1000, query.cursor) };
+      return { ...rest, ...toPage(findings, query.limit ?? 1000, query.cursor) };
     };
     return wantsEvents(event.req) ? told(run) : run({ signal });
   },

@@ -19,7 +19,7 @@ export function toSafeMarkdown(text: string): string {
     if (close >= 0) {
       flush();
       out.push(...lines.slice(i, close + 1));
-      if (close >= lines.length) out.push(fenceOf(line));
+      if (close >= lines.length) out.push(toFence(line));
       i = close;
     } else if (line.trim() === "") {
       flush();
@@ -34,11 +34,11 @@ export function toSafeMarkdown(text: string): string {
 
 /** A fence at the very left: that one ends every list and quote before it, so its state is beyond doubt. */
 const isFence = (line: string) => /^(?:`{3,}[^`]*|~{3,}.*)$/.test(line);
-const fenceOf = (line: string) => (/^(`+|~+)/.exec(line) as RegExpExecArray)[1] as string;
+const toFence = (line: string) => (/^(`+|~+)/.exec(line) as RegExpExecArray)[1] as string;
 
 /** Index of the closing line; `lines.length` when it stays open. */
 function endOfFence(lines: readonly string[], start: number): number {
-  const mark = fenceOf(lines[start] as string);
+  const mark = toFence(lines[start] as string);
   const closing = new RegExp(`^ {0,3}${mark[0] === "`" ? "`" : "~"}{${mark.length},}[ \\t]*$`);
   for (let i = start + 1; i < lines.length; i++) if (closing.test(lines[i] as string)) return i;
   return lines.length;

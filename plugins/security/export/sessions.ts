@@ -113,7 +113,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
   const { db } = kernel.storage;
   const archive = () => kernel.inject("archive");
 
-  const sourceOf = (row: Pick<Row, "id" | "parts">) => toSource(kernel, row);
+  const readSource = (row: Pick<Row, "id" | "parts">) => toSource(kernel, row);
 
   /** Runs a job that can be watched and stopped. */
   async function watched<R>(
@@ -146,7 +146,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     const [row, session] = await Promise.all([archive().get(id), archive().session(id)]);
     const project = await archive().project(session.projectId);
     const job: RenderJob = {
-      source: await sourceOf(row),
+      source: await readSource(row),
       // A link is for others: it holds the session alone.
       head: headOf(session, project, expiresAt === undefined ? await kernel.find("notes")?.lines(id) : []),
       toolName: archive().adapter(session.tool)?.label ?? session.tool,
@@ -217,7 +217,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       const { rulesVersion } = await import("../secrets/rules/rules.ts");
       const { rules: all, home, names } = await machine();
       const replaced = all.map((rule) => rule.replacement ?? "");
-      return digestOf([PIECES_FORMAT, rulesVersion(all), replaced, home, names]);
+      return toDigest([PIECES_FORMAT, rulesVersion(all), replaced, home, names]);
     },
     async check(id, personal, follow) {
       const row = await archive().get(id);
@@ -234,7 +234,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       }
       const categories: CheckJob["categories"] = personal ? ["secret", "personal"] : ["secret"];
       const job: CheckJob = {
-        source: await sourceOf(row),
+        source: await readSource(row),
         rules: personal ? await rules.exportRules() : all,
         categories,
         budgetMs,
@@ -299,4 +299,4 @@ export async function toSource(kernel: Kernel, row: Pick<Row, "id" | "parts">): 
 const partsSource = (kernel: Kernel, { id }: Pick<Row, "id">, parts: TranscriptPart[]) =>
   toSource(kernel, { id, parts });
 
-const digestOf = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+const toDigest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);

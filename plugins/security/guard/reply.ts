@@ -5,7 +5,7 @@ import type { ToolDecision } from "./guard.ts";
 import { ANSWER_TYPE } from "./install/hook-script.ts";
 
 /** The assistant's fields for a decision; undefined where the call runs, or the assistant is not known. */
-export function fieldsOf(
+export function findFields(
   contract: GuardContract | undefined,
   { decision, reason, ask }: ToolDecision,
 ): JsonRecord | undefined {
@@ -33,7 +33,7 @@ export function answerHook(
   decision: ToolDecision,
   prove?: (text: string) => string | undefined,
 ): Response {
-  const fields = fieldsOf(contract, decision);
+  const fields = findFields(contract, decision);
   const blocked = { decision: "block", reason: decision.reason ?? DEFAULT_REASON };
   const said = fields ?? (decision.decision === "block" ? blocked : contract?.format === "file" ? {} : undefined);
   // A command prints nothing to let a call run: an assistant may take an object without its fields for an error.

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
-import { HELLO, hookKey, placesOf, proofOf } from "./install/hook-script.ts";
-import { answerHook, fieldsOf } from "./reply.ts";
+import { HELLO, hookKey, toPlaces, toProof } from "./install/hook-script.ts";
+import { answerHook, findFields } from "./reply.ts";
 import { warmGuard } from "./warm.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is not the name of an assistant"));
@@ -20,23 +20,23 @@ const pretooluse = defineRoute({
     const { decision } = await kernel.inject("guard").check(body as Record<string, Json>, query.client, query.hook);
     if (query.hook !== undefined && query.client !== undefined) {
       const nonce = event.req.headers.get("sessarc-nonce");
-      const prove = nonce === null ? undefined : await proverOf(kernel, nonce);
-      return answerHook(contractOf(kernel, query.client), decision, prove);
+      const prove = nonce === null ? undefined : await readProver(kernel, nonce);
+      return answerHook(findContract(kernel, query.client), decision, prove);
     }
-    return { ...fieldsOf(contractOf(kernel, query.client), decision), ...decision };
+    return { ...findFields(findContract(kernel, query.client), decision), ...decision };
   },
 });
 
-const contractOf = ({ registry }: Kernel, client: string | undefined) =>
+const findContract = ({ registry }: Kernel, client: string | undefined) =>
   client === undefined ? undefined : registry.adapters.get(client)?.guard;
 
 const NONCE = /^[0-9a-f]{16,64}$/;
 
 /** Returns a function that signs texts for the service's port; undefined if no hook was ever installed or no service runs. */
-async function proverOf(kernel: Kernel, nonce: string): Promise<((text: string) => string) | undefined> {
+async function readProver(kernel: Kernel, nonce: string): Promise<((text: string) => string) | undefined> {
   const port = kernel.address?.port;
-  const key = NONCE.test(nonce) && (await readFile(hookKey(placesOf(kernel.storage).folder), "utf8").catch(() => ""));
-  return key && port !== undefined ? (text) => proofOf(key, nonce, port, text) : undefined;
+  const key = NONCE.test(nonce) && (await readFile(hookKey(toPlaces(kernel.storage).folder), "utf8").catch(() => ""));
+  return key && port !== undefined ? (text) => toProof(key, nonce, port, text) : undefined;
 }
 
 const proof = defineRoute({
@@ -45,7 +45,7 @@ const proof = defineRoute({
   summary: "Proves to an installed hook that this service installed it, before the hook sends a call",
   query: v.object({ nonce: v.pipe(v.string(), v.regex(NONCE, "must be 16 to 64 hexadecimal digits")) }),
   handler: async ({ kernel, query }): Promise<Response> => {
-    const prove = await proverOf(kernel, query.nonce);
+    const prove = await readProver(kernel, query.nonce);
     return new Response(prove?.(HELLO) ?? "", { headers: { "content-type": "text/plain" } });
   },
 });

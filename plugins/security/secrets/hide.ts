@@ -14,7 +14,7 @@ export function hideIn(scanner: Scanner, text: string, options?: { budgetMs?: nu
  * The characters in [start, end) of a text, masked by a scan of the whole text: a secret that crosses an edge is masked, and so is one whose name
  * precedes the excerpt. Cutting first and masking afterwards would show half of a secret.
  */
-export function excerptOf(scanner: Scanner, text: string, start: number, end: number): string {
+export function toExcerpt(scanner: Scanner, text: string, start: number, end: number): string {
   const from = Math.max(0, start - REACH);
   const around = text.slice(from, Math.min(text.length, end + REACH));
   return masked(scanner, around, start - from, Math.min(end, text.length) - from);

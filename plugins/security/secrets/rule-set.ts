@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { createQueue, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Rule, Scanner } from "./engine.ts";
-import { excerptOf, hideIn } from "./hide.ts";
+import { hideIn, toExcerpt } from "./hide.ts";
 
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 const fields = {
@@ -179,7 +179,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       }
     },
     hide: async (text) => hideIn(await currentScanner(), text),
-    excerpt: async (text, start, end) => excerptOf(await currentScanner(), text, start, end),
+    excerpt: async (text, start, end) => toExcerpt(await currentScanner(), text, start, end),
   };
 }
 

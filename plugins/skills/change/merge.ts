@@ -1,6 +1,6 @@
 /** Three versions of a skill side by side, file by file. */
 import { byPath, type TreeEntry } from "../content/tree.ts";
-import { markOf } from "../link/copies.ts";
+import { findMark } from "../link/copies.ts";
 
 interface ThreeWay {
   path: string;
@@ -23,11 +23,11 @@ export function compareThree(
   const paths = [...new Set([...b.keys(), ...m.keys(), ...u.keys()])].sort();
   return paths.map((path) => {
     const marks = { base: mark(b.get(path)), mine: mark(m.get(path)), upstream: mark(u.get(path)) };
-    return { path, ...marks, state: stateOf(marks) };
+    return { path, ...marks, state: toState(marks) };
   });
 }
 
-function stateOf({ base, mine, upstream }: Pick<ThreeWay, "base" | "mine" | "upstream">): ThreeWay["state"] {
+function toState({ base, mine, upstream }: Pick<ThreeWay, "base" | "mine" | "upstream">): ThreeWay["state"] {
   if (mine === base && upstream === base) return "same";
   if (mine === upstream) return "both-alike";
   if (upstream === base) return "mine";
@@ -74,4 +74,4 @@ const isEmpty = (folder: string, entries: readonly TreeEntry[]) =>
 const byName = (entries: readonly TreeEntry[]) =>
   new Map(entries.filter((entry) => entry.kind !== "folder").map((entry) => [entry.path, entry]));
 
-const mark = (entry: TreeEntry | undefined): string | null => (entry && markOf(entry)) ?? null;
+const mark = (entry: TreeEntry | undefined): string | null => (entry && findMark(entry)) ?? null;

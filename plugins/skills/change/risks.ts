@@ -22,10 +22,10 @@ const ADDRESS = /\b(?:https?|wss?|ftp|ssh|git):\/\/([a-z0-9.-]+(?::\d+)?)|\b(\d{
 /** Characters that a person does not see: zero width, direction, tags. */
 const HIDDEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u{e0001}-\u{e007f}]/u;
 
-export function risksOf(before: Side, after: Side): Risk[] {
+export function toRisks(before: Side, after: Side): Risk[] {
   const risks: Risk[] = [];
   const old = new Map(before.entries.map((entry) => [entry.path, entry]));
-  const known = addressesOf(before);
+  const known = toAddresses(before);
   for (const entry of after.entries) {
     if (entry.kind !== "file") continue;
     const { path } = entry;
@@ -62,7 +62,7 @@ function isScript(entry: TreeEntry, text: string | undefined): boolean {
   return (entry.mode & 0o111) !== 0 || SCRIPT.test(entry.path) || /^#!/.test(text ?? "");
 }
 
-function addressesOf(side: Side): Set<string> {
+function toAddresses(side: Side): Set<string> {
   return new Set(side.entries.flatMap((entry) => [...addressesIn(side.text(entry.path) ?? "")]));
 }
 

@@ -3,8 +3,8 @@
 import type { Blobs } from "sessarc";
 import { type Frontmatter, loadFrontmatter } from "../content/frontmatter.ts";
 import type { TreeEntry } from "../content/tree.ts";
-import { changesOf, type FileChange } from "../link/copies.ts";
-import { type Risk, risksOf, type Side } from "./risks.ts";
+import { type FileChange, toChanges } from "../link/copies.ts";
+import { type Risk, type Side, toRisks } from "./risks.ts";
 
 export interface FileDiff extends FileChange {
   /** Unified; null for anything but text, too long, or too different to be shown. */
@@ -28,8 +28,8 @@ export async function describeChange(
   after: readonly TreeEntry[],
   objects: Blobs,
 ): Promise<Change> {
-  const changes = changesOf(before, after);
-  const [old, now] = await Promise.all([sideOf(before, objects), sideOf(after, objects)]);
+  const changes = toChanges(before, after);
+  const [old, now] = await Promise.all([readSide(before, objects), readSide(after, objects)]);
   const { createTwoFilesPatch } = await import("diff");
   const files: FileDiff[] = [];
   for (const [i, change] of changes.entries()) {
@@ -44,12 +44,12 @@ export async function describeChange(
     files.push({ ...change, diff: diff === undefined ? null : diff.split("\n").slice(1).join("\n") });
     if (shown) await new Promise(setImmediate);
   }
-  return { files, risks: risksOf(old, now) };
+  return { files, risks: toRisks(old, now) };
 }
 
 const textIn = (side: Side, path: string, absent: boolean) => (absent ? "" : side.text(path));
 
-async function sideOf(entries: readonly TreeEntry[], objects: Blobs): Promise<Side> {
+async function readSide(entries: readonly TreeEntry[], objects: Blobs): Promise<Side> {
   const texts = new Map<string, string>();
   for (const entry of entries) {
     if (entry.kind === "link") texts.set(entry.path, `→ ${entry.target}\n`);

@@ -25,19 +25,19 @@ const lockSchema = v.strictObject({ version: v.literal(1), skills: v.record(v.st
 type Entry = v.InferOutput<typeof entrySchema>;
 type Lock = v.InferOutput<typeof lockSchema>;
 
-const fileOf = (ctx: CommandContext) =>
+const toFile = (ctx: CommandContext) =>
   resolve(ctx.cwd, typeof ctx.flags.lock === "string" ? ctx.flags.lock : "skills.lock");
 
 /** Writes the lock: all skills of the store, or the ones named, which are added to those that it lists already. */
 export async function lock(ctx: CommandContext, ids: readonly string[]): Promise<number> {
-  const file = fileOf(ctx);
+  const file = toFile(ctx);
   const { skills } = await ctx.get<{ skills: Skill[] }>("/skills");
   const missing = ids.find((id) => !skills.some((skill) => skill.id === id));
   if (missing !== undefined) throw new UsageError(`No skill ${missing} is stored`);
   const chosen = ids.length === 0 ? skills : skills.filter((skill) => ids.includes(skill.id));
   const written: Lock = ids.length === 0 ? { version: 1, skills: {} } : await readLock(file, true);
   for (const skill of chosen) {
-    const entry = await entryOf(ctx, skill, file);
+    const entry = await readEntry(ctx, skill, file);
     if (entry) written.skills[skill.id] = entry;
     else ctx.err(`${printable(skill.id)} comes with sessarc and is not locked.`);
   }
@@ -52,7 +52,7 @@ export async function lock(ctx: CommandContext, ids: readonly string[]): Promise
  * name the revision and content of each.
  */
 export async function install(ctx: CommandContext): Promise<number> {
-  const file = fileOf(ctx);
+  const file = toFile(ctx);
   const frozen = ctx.flags.frozen === true;
   const wanted = await readLock(file, false);
   const { skills } = await ctx.get<{ skills: Skill[] }>("/skills");
@@ -78,7 +78,7 @@ export async function install(ctx: CommandContext): Promise<number> {
     const now = isWhole
       ? undefined
       : (await ctx.get<{ skills: Skill[] }>("/skills")).skills.find((one) => one.id === id);
-    const whole = now && (await entryOf(ctx, now, file));
+    const whole = now && (await readEntry(ctx, now, file));
     if (frozen || !whole) continue;
     wanted.skills[id] = whole;
     completed = true;
@@ -111,7 +111,7 @@ async function importEntry(ctx: CommandContext, entry: Entry, file: string): Pro
 }
 
 /** Undefined for the skill that comes with sessarc. Of an edited skill the version that it was imported as. */
-async function entryOf(ctx: CommandContext, skill: Skill, file: string): Promise<Entry | undefined> {
+async function readEntry(ctx: CommandContext, skill: Skill, file: string): Promise<Entry | undefined> {
   const { origin } = skill;
   if (!origin || skill.id === "sessarc") return undefined;
   const isEdited = skill.drift === "local" || skill.drift === "both";
@@ -121,7 +121,7 @@ async function entryOf(ctx: CommandContext, skill: Skill, file: string): Promise
     : skill.contentHash;
   const content = contentHash === null ? {} : { contentHash };
   if (origin.kind !== "git" || origin.url === null)
-    return { source: folderOf(origin.path ?? "", dirname(file)), ...content };
+    return { source: toFolder(origin.path ?? "", dirname(file)), ...content };
   return {
     source: origin.url,
     ...(origin.path === null || origin.path === "" ? {} : { path: origin.path }),
@@ -132,7 +132,7 @@ async function entryOf(ctx: CommandContext, skill: Skill, file: string): Promise
 }
 
 /** Relative where the folder lies beside or below the lock: both are in one repository then. */
-const folderOf = (path: string, base: string) =>
+const toFolder = (path: string, base: string) =>
   isInside(base, path) ? `./${relative(base, path).replaceAll("\\", "/")}` : path;
 
 const isFolder = (source: string) => source.startsWith("./") || source.startsWith("../") || isAbsolute(source);

@@ -75,7 +75,7 @@ async function show(ctx: CommandContext, [id = ""]: readonly string[]): Promise<
 
 async function link(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
   const { copy, again } = ctx.flags;
-  const target = await targetOf(ctx);
+  const target = await readTarget(ctx);
   const mode = copy ? "copy" : "symlink";
   return answerLinks(
     ctx,
@@ -85,7 +85,7 @@ async function link(ctx: CommandContext, [id = ""]: readonly string[]): Promise<
 }
 
 async function unlink(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
-  const target = await targetOf(ctx);
+  const target = await readTarget(ctx);
   return answerLinks(ctx, await post<Skill>(ctx, id, "unlink", target), target);
 }
 
@@ -97,7 +97,7 @@ function answerLinks(ctx: CommandContext, skill: Skill, { tool }: { tool: string
   return 0;
 }
 
-async function targetOf(ctx: CommandContext) {
+async function readTarget(ctx: CommandContext) {
   const { tool, project } = ctx.flags;
   if (typeof tool !== "string") throw new UsageError("Say which assistant: `--tool claude-code`");
   if (typeof project !== "string") return { tool };

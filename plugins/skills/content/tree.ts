@@ -88,11 +88,11 @@ export function* readTree(root: string, keep?: Map<string, Buffer>, stamp = newS
     yield;
   }
   entries.sort(byPath);
-  return { entries, hash: hashOf(entries), size, skipped: skipped.sort() };
+  return { entries, hash: toHash(entries), size, skipped: skipped.sort() };
 }
 
 /** The content hash of sorted entries. */
-export function hashOf(entries: readonly TreeEntry[]): string {
+export function toHash(entries: readonly TreeEntry[]): string {
   const hash = createHash("sha256");
   for (const entry of entries) {
     if (entry.kind === "file") hash.update(`${entry.path}\0${entry.mode & 0o111 ? "x" : "-"}\0${entry.hash}\n`);
@@ -103,7 +103,7 @@ export function hashOf(entries: readonly TreeEntry[]): string {
 
 export const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 
-export const digestOf = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
+export const toDigest = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
 /** What the system says of every entry: equal stamps mean equal trees, unless something changed in the moment of looking. */
 export interface Stamp {

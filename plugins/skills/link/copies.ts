@@ -24,7 +24,7 @@ export async function compareCopy(path: string, entries: readonly TreeEntry[]): 
     const stamp = newStamp();
     const tree = await inSlices(readTree(path, undefined, stamp));
     const files = [
-      ...changesOf(entries, tree.entries),
+      ...toChanges(entries, tree.entries),
       ...tree.skipped.map((name): FileChange => ({ path: name, status: "added" })),
     ];
     return { same: files.length === 0, files, entries, stamp: stamp.hash.digest("hex") };
@@ -36,9 +36,9 @@ export async function compareCopy(path: string, entries: readonly TreeEntry[]): 
 }
 
 /** Files and links that differ, by path; of modes the executable bit counts. */
-export function changesOf(before: readonly TreeEntry[], after: readonly TreeEntry[]): FileChange[] {
-  const old = marksOf(before);
-  const now = marksOf(after);
+export function toChanges(before: readonly TreeEntry[], after: readonly TreeEntry[]): FileChange[] {
+  const old = toMarks(before);
+  const now = toMarks(after);
   const changes: FileChange[] = [];
   for (const [path, mark] of now) {
     const known = old.get(path);
@@ -49,17 +49,17 @@ export function changesOf(before: readonly TreeEntry[], after: readonly TreeEntr
 }
 
 /** What an entry is, in one word; folders are nothing of their own. */
-export const markOf = (entry: TreeEntry): string | undefined =>
+export const findMark = (entry: TreeEntry): string | undefined =>
   entry.kind === "file"
     ? `${entry.mode & 0o111 ? "x" : "-"}${entry.hash}`
     : entry.kind === "link"
       ? `l${entry.target}`
       : undefined;
 
-export const marksOf = (entries: readonly TreeEntry[]): Map<string, string> =>
+export const toMarks = (entries: readonly TreeEntry[]): Map<string, string> =>
   new Map(
     entries.flatMap((entry) => {
-      const mark = markOf(entry);
+      const mark = findMark(entry);
       return mark === undefined ? [] : [[entry.path, mark] as const];
     }),
   );
@@ -90,10 +90,10 @@ export function removeCopy(path: string, state: CopyState): boolean {
 
 /** It was not changed since it was compared. In one event-loop turn. */
 export const isAsCompared = (path: string, { stamp }: CopyState): boolean =>
-  stamp === undefined || stamp === stampOf(path);
+  stamp === undefined || stamp === findStamp(path);
 
 /** In one turn: one stat a file. */
-function stampOf(path: string): string | undefined {
+function findStamp(path: string): string | undefined {
   try {
     const work = stampTree(path);
     for (let step = work.next(); ; step = work.next()) if (step.done) return step.value.hash.digest("hex");

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Blobs, SessarcError } from "sessarc";
-import { codeOf, missingFolderOf } from "sessarc/files";
-import { type Catalog, entriesOf, type LinkRow, type MadeFolder, type SnapshotRow } from "../store/catalog.ts";
+import { codeOf, findMissingFolder } from "sessarc/files";
+import { type Catalog, type LinkRow, type MadeFolder, type SnapshotRow, toEntries } from "../store/catalog.ts";
 import { materialise, removeOwn } from "../store/materialise.ts";
 import type { Scope } from "../types.ts";
 import { type CopyState, compareCopy, isAsCompared, removeCopy } from "./copies.ts";
@@ -38,7 +38,7 @@ export interface Links {
 
 export function createLinks(catalog: Catalog, objects: Blobs): Links {
   /** `stood`: sessarc's copy that it replaces. */
-  const rowOf = (
+  const toRow = (
     place: LinkPlace,
     kind: LinkRow["kind"],
     target: string,
@@ -54,7 +54,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
     target,
     stage,
     identity: null,
-    before: JSON.stringify({ stood: stood ?? "nothing", folder: missingFolderOf(dirname(place.path)) ?? null }),
+    before: JSON.stringify({ stood: stood ?? "nothing", folder: findMissingFolder(dirname(place.path)) ?? null }),
     made: stood?.made ?? "[]",
     state: "making",
     created_at: Date.now(),
@@ -82,7 +82,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
 
   async function copyState(row: LinkRow, path = row.path): Promise<CopyState> {
     const snapshot = await catalog.snapshot(row.skill_id, row.target);
-    return compareCopy(path, snapshot ? entriesOf(snapshot) : []);
+    return compareCopy(path, snapshot ? toEntries(snapshot) : []);
   }
 
   /** Removes sessarc's copy; files the user wrote into it are retained. */
@@ -98,11 +98,11 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
   /** Moves the old copy aside and the new one in its place, in one event-loop turn. */
   function swap(row: LinkRow, stage: string, old: LinkRow): void {
     if (standingAt(row.path, old).is !== "ours") throw inTheWay(row.path);
-    renameSync(row.path, asideOf(stage));
+    renameSync(row.path, toAside(stage));
     try {
       renameSync(stage, row.path);
     } catch (error) {
-      renameSync(asideOf(stage), row.path);
+      renameSync(toAside(stage), row.path);
       throw error;
     }
   }
@@ -113,7 +113,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
       const found = standingAt(place.path, known);
       if (found.is === "ours" && known?.kind === "symlink" && known.target === target) return false;
       if (found.is !== "nothing") throw inTheWay(place.path);
-      const row = rowOf(place, "symlink", target, null);
+      const row = toRow(place, "symlink", target, null);
       await catalog.putLink(row);
       try {
         makeParents(row);
@@ -141,11 +141,11 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
       } else if (found.is !== "nothing") throw inTheWay(place.path);
       // Beside its place, so that one rename puts it there whole.
       const stage = join(dirname(place.path), `.sessarc-${randomBytes(8).toString("hex")}`);
-      const row = rowOf(place, "copy", snapshot.id, stage, old?.row);
+      const row = toRow(place, "copy", snapshot.id, stage, old?.row);
       await catalog.putLink(row);
       try {
         if (!old) makeParents(row);
-        await materialise(stage, entriesOf(snapshot), objects, snapshot.id);
+        await materialise(stage, toEntries(snapshot), objects, snapshot.id);
         row.identity = identityAt(stage) ?? null;
         await catalog.putLink(row);
         // In one turn: what comes in between would be an empty folder at most, which a rename replaces.
@@ -164,7 +164,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
         else await takeBack(row);
         throw toDenied(row.path, error);
       }
-      if (old) await clear(old.row, asideOf(stage));
+      if (old) await clear(old.row, toAside(stage));
       await catalog.putLink({ ...row, before: old?.row.before ?? row.before, stage: null, state: "made" });
       return true;
     },
@@ -177,7 +177,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
       if (!isCopy && !(found.is === "other" && found.kind === "folder")) throw inTheWay(path);
       // From here on the folder counts as a copy of `present`, so that it is replaced only while it is one.
       const row: LinkRow = {
-        ...rowOf(place, "copy", present.id, null),
+        ...toRow(place, "copy", present.id, null),
         identity: identityAt(path) ?? null,
         state: "made",
       };
@@ -236,7 +236,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
   async function settle(row: LinkRow): Promise<void> {
     if (row.stage !== null) await removeOwn(row.stage);
     const old = replacedBy(row);
-    const aside = row.stage === null ? undefined : asideOf(row.stage);
+    const aside = row.stage === null ? undefined : toAside(row.stage);
     if (old && aside && identityAt(aside) === old.identity) {
       if (identityAt(row.path) === undefined) renameSync(aside, row.path);
       else await clear(old, aside);
@@ -262,7 +262,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
 }
 
 /** Where the old copy waits until the new one is in its place. */
-const asideOf = (stage: string) => `${stage}.old`;
+const toAside = (stage: string) => `${stage}.old`;
 
 /** The row of the copy that a new one was to replace. */
 function replacedBy(row: LinkRow): LinkRow | undefined {

@@ -7,18 +7,18 @@ import type { LinkRow } from "../store/catalog.ts";
 type Standing = { is: "nothing" } | { is: "ours" } | { is: "other"; what: string; kind: "link" | "folder" | "file" };
 
 /** Device, inode and birth: a file made later does not have the three, even where inodes are used again. */
-const identityOf = (stat: BigIntStats) => `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
+const toIdentity = (stat: BigIntStats) => `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
 
 export const identityAt = (path: string): string | undefined => {
   const stat = statAt(path);
-  return stat && identityOf(stat);
+  return stat && toIdentity(stat);
 };
 
 /** What is at `path`; `row` is what the ledger says sessarc made there. */
 export function standingAt(path: string, row: LinkRow | undefined): Standing {
   const stat = statAt(path);
   if (!stat) return { is: "nothing" };
-  const mine = row !== undefined && row.state !== "making" && row.identity === identityOf(stat);
+  const mine = row !== undefined && row.state !== "making" && row.identity === toIdentity(stat);
   if (stat.isSymbolicLink()) {
     const target = readlinkSync(path);
     if (mine && row.kind === "symlink" && sameTarget(target, row.target)) return { is: "ours" };

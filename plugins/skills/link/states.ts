@@ -42,7 +42,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
     const path = join(root, skill);
     const row = rows.find((one) => one.path === path);
     if (row?.kind === "copy" && standingAt(path, row).is === "ours") return true;
-    return realOf(path) === real;
+    return resolveLinks(path) === real;
   };
   return {
     linksOf(skill, real, rows, edited) {
@@ -59,7 +59,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
             project: null,
             path,
             ...(there ? stateAt(path, row, edited) : { state: "none", mode: null }),
-            visibleThrough: [...new Set(through.flatMap((root) => ownersOf(root, name, tools)))],
+            visibleThrough: [...new Set(through.flatMap((root) => toOwners(root, name, tools)))],
           },
         ];
       });
@@ -81,7 +81,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
 }
 
 /** Tools whose links go to this folder; without one, the other tools that read it. */
-function ownersOf(root: string, asking: string, tools: readonly Tool[]): string[] {
+function toOwners(root: string, asking: string, tools: readonly Tool[]): string[] {
   const owners = tools.filter((tool) => tool.own === root && tool.name !== asking);
   const readers = tools.filter((tool) => tool.roots.includes(root) && tool.name !== asking);
   const names = (owners.length > 0 ? owners : readers).map((tool) => tool.name);
@@ -98,14 +98,14 @@ function stateAt(
   if (found.is === "ours") {
     const mode = row?.kind ?? null;
     if (mode === "copy") return { state: edited.has(path) ? "edited" : "linked", mode };
-    return { state: realOf(path) === undefined ? "broken" : "linked", mode };
+    return { state: resolveLinks(path) === undefined ? "broken" : "linked", mode };
   }
   if (found.kind === "folder") return { state: "directory", mode: null };
-  const dangling = found.kind === "link" && realOf(path) === undefined;
+  const dangling = found.kind === "link" && resolveLinks(path) === undefined;
   return { state: dangling ? "broken" : "foreign", mode: null };
 }
 
-function realOf(path: string): string | undefined {
+function resolveLinks(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
   } catch {

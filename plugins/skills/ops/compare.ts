@@ -2,7 +2,7 @@
 import { SessarcError, type Statement } from "sessarc";
 import { describeChange, type FileDiff } from "../change/sides.ts";
 import type { Tree } from "../content/tree.ts";
-import { originOf, putSnapshot, type SnapshotRow, snapshotOf } from "../store/catalog.ts";
+import { findOrigin, putSnapshot, type SnapshotRow, toSnapshot } from "../store/catalog.ts";
 import { knownSnapshot } from "../store/place.ts";
 import type { ScanEntry, Skill } from "../types.ts";
 import { entryAt, readFolder, realFolder } from "./folder.ts";
@@ -30,7 +30,7 @@ export interface SkillComparison {
 /** Each side is the id of a stored skill, or a path of the scan. Throws SKILL_NOT_SCANNED, SKILL_UNREADABLE, SKILL_NOT_IMPORTABLE. */
 export async function compareSkills(shelf: Shelf, from: string, to: string): Promise<SkillComparison> {
   const entries = await entriesOfScan(shelf);
-  const [before, after] = [await sideOf(shelf, entries, from), await sideOf(shelf, entries, to)];
+  const [before, after] = [await readSide(shelf, entries, from), await readSide(shelf, entries, to)];
   const { files } = await describeChange(before.tree.entries, after.tree.entries, shelf.places.objects);
   return { from: before.side, to: after.side, files };
 }
@@ -51,10 +51,10 @@ export async function takeFolder(shelf: Shelf, id: string, shown: Shown): Promis
   if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path: shown.path });
   if (entry.duplicateOf !== id && entry.skill !== id)
     throw new SessarcError("SKILL_NOT_IMPORTABLE", { path: shown.path, reason: `it is not a version of ${id}` });
-  const tree = await treeOf(shelf, shown.path);
+  const tree = await readTree(shelf, shown.path);
   refuseOther(shown, tree);
   const { snapshot, statements } = await snapshotFor(shelf, id, tree);
-  await shelf.places.set(id, tree.entries, { keep: { reason: "edit", origin: originOf(row) }, statements });
+  await shelf.places.set(id, tree.entries, { keep: { reason: "edit", origin: findOrigin(row) }, statements });
   const link = await shelf.catalog.link(shown.path);
   if (link?.kind === "copy" && link.target !== snapshot.id) await shelf.catalog.dropLink(shown.path);
   await shelf.tell({ id, what: "edited" });
@@ -63,7 +63,7 @@ export async function takeFolder(shelf: Shelf, id: string, shown: Shown): Promis
 
 /** The folder at a place as a snapshot of the skill, so that something else can be put there. */
 export async function keepFolder(shelf: Shelf, id: string, shown: Shown): Promise<Omit<SnapshotRow, "seq">> {
-  const tree = await treeOf(shelf, shown.path);
+  const tree = await readTree(shelf, shown.path);
   refuseOther(shown, tree);
   if (tree.skipped.length > 0)
     throw new SessarcError("SKILL_NOT_IMPORTABLE", {
@@ -77,7 +77,7 @@ export async function keepFolder(shelf: Shelf, id: string, shown: Shown): Promis
 
 async function snapshotFor(shelf: Shelf, id: string, tree: Tree) {
   const known = await knownSnapshot(shelf.catalog, id, tree);
-  const snapshot = known ?? snapshotOf(id, tree, "edit", null);
+  const snapshot = known ?? toSnapshot(id, tree, "edit", null);
   const statements: Statement[] = known ? [] : [putSnapshot(snapshot)];
   return { snapshot, statements };
 }
@@ -88,7 +88,7 @@ function refuseOther({ path, contentHash }: Shown, { hash }: Tree): void {
 
 const entriesOfScan = async (shelf: Shelf) => (await scanAll(shelf)).entries;
 
-async function sideOf(shelf: Shelf, entries: readonly ScanEntry[], name: string) {
+async function readSide(shelf: Shelf, entries: readonly ScanEntry[], name: string) {
   const row = await shelf.catalog.skill(name);
   if (row && row.deleted_at === null) {
     const { tree } = await shelf.present(row);
@@ -96,7 +96,7 @@ async function sideOf(shelf: Shelf, entries: readonly ScanEntry[], name: string)
   }
   const entry = entryAt(entries, name);
   if (!entry) throw new SessarcError("SKILL_NOT_SCANNED", { path: name });
-  const tree = await treeOf(shelf, name);
+  const tree = await readTree(shelf, name);
   return { tree, side: toSide(tree, { skill: null, path: name, tools: entry.tools }) };
 }
 
@@ -106,5 +106,5 @@ const toSide = ({ hash, skipped }: Tree, of: Pick<ComparedSide, "skill" | "path"
   skipped,
 });
 
-const treeOf = async (shelf: Shelf, path: string): Promise<Tree> =>
+const readTree = async (shelf: Shelf, path: string): Promise<Tree> =>
   (await readFolder(shelf, path, await realFolder(shelf, path))).tree;

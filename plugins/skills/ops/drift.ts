@@ -1,9 +1,9 @@
 /** One skill in all its places: the store, the tools' folders, and upstream, with the files that differ. */
 import { compareThree } from "../change/merge.ts";
 import type { TreeEntry } from "../content/tree.ts";
-import { hashOf } from "../content/tree.ts";
-import { marksOf } from "../link/copies.ts";
-import { entriesOf, originOf } from "../store/catalog.ts";
+import { toHash } from "../content/tree.ts";
+import { toMarks } from "../link/copies.ts";
+import { findOrigin, toEntries } from "../store/catalog.ts";
 import type { Scope, SkillLink } from "../types.ts";
 import { oneSkill } from "./list.ts";
 import { readLook } from "./look.ts";
@@ -45,16 +45,16 @@ export interface Drift {
 }
 
 /** Without asking the network: upstream is what the last check found. */
-export async function driftOf(shelf: Shelf, id: string): Promise<Drift> {
+export async function readDrift(shelf: Shelf, id: string): Promise<Drift> {
   const row = await shelf.row(id);
   const { tree } = await shelf.present(row);
   const snapshot = await shelf.catalog.snapshot(id, row.base);
-  const base = snapshot ? entriesOf(snapshot) : [];
+  const base = snapshot ? toEntries(snapshot) : [];
   const look = readLook(row);
-  const unchanged = look !== undefined && !look.skillChanged && originOf(row) !== null;
+  const unchanged = look !== undefined && !look.skillChanged && findOrigin(row) !== null;
   const theirs = look?.manifest ? await readManifest(shelf, id, look.manifest) : unchanged ? base : undefined;
-  const found = await placesOf(shelf, (await oneSkill(shelf, id)).links);
-  const marks = found.map(({ place, entries }) => ({ path: place.path, marks: marksOf(entries) }));
+  const found = await readPlaces(shelf, (await oneSkill(shelf, id)).links);
+  const marks = found.map(({ place, entries }) => ({ path: place.path, marks: toMarks(entries) }));
   const three = new Map(compareThree(base, tree.entries, theirs ?? base).map((file) => [file.path, file]));
   const paths = new Set([...three.keys(), ...marks.flatMap((one) => [...one.marks.keys()])]);
   const files = [...paths].sort().map((path): DriftFile => {
@@ -72,7 +72,7 @@ export async function driftOf(shelf: Shelf, id: string): Promise<Drift> {
       ? {
           commit: look.commit,
           checkedAt: new Date(look.at).toISOString(),
-          contentHash: theirs ? hashOf(theirs) : null,
+          contentHash: theirs ? toHash(theirs) : null,
           problem: look.problem,
         }
       : null,
@@ -84,7 +84,7 @@ export async function driftOf(shelf: Shelf, id: string): Promise<Drift> {
 }
 
 /** sessarc's copies, and folders of the same name in the place of a link. */
-async function placesOf(shelf: Shelf, links: readonly SkillLink[]) {
+async function readPlaces(shelf: Shelf, links: readonly SkillLink[]) {
   const inspector = await shelf.inspector();
   const places: { place: DriftPlace; entries: readonly TreeEntry[] }[] = [];
   for (const { tool, scope, path, state, mode } of links) {

@@ -1,13 +1,13 @@
 /** Snapshots of a skill: earlier versions, edits made outside sessarc, and restoring them. */
 import { SessarcError } from "sessarc";
 import { loadFrontmatter } from "../content/frontmatter.ts";
-import { entriesOf, originOf, putSkill, putSnapshot, type SkillRow, type SnapshotRow } from "../store/catalog.ts";
+import { findOrigin, putSkill, putSnapshot, type SkillRow, type SnapshotRow, toEntries } from "../store/catalog.ts";
 import type { Skill, Snapshot } from "../types.ts";
 import { oneSkill } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
 /** Newest first; of a deleted skill as well. */
-export async function snapshotsOf(shelf: Shelf, id: string): Promise<Snapshot[]> {
+export async function readSnapshots(shelf: Shelf, id: string): Promise<Snapshot[]> {
   await shelf.anyRow(id);
   const [rows, tree] = await Promise.all([shelf.catalog.snapshots(id), shelf.places.capture(shelf.places.pathOf(id))]);
   const manifest = tree && JSON.stringify(tree.entries);
@@ -18,8 +18,8 @@ export async function snapshotsOf(shelf: Shelf, id: string): Promise<Snapshot[]>
     reason: row.reason,
     contentHash: row.content_hash,
     size: row.size,
-    files: entriesOf(row).filter((entry) => entry.kind === "file").length,
-    commit: originOf(row)?.commit ?? null,
+    files: toEntries(row).filter((entry) => entry.kind === "file").length,
+    commit: findOrigin(row)?.commit ?? null,
     current: row.id === current,
   }));
 }
@@ -29,8 +29,8 @@ export async function restoreSnapshot(shelf: Shelf, id: string, snapshot: string
   const row = await shelf.anyRow(id);
   const chosen = await shelf.catalog.snapshot(id, snapshot);
   if (!chosen) throw new SessarcError("SKILL_SNAPSHOT_NOT_FOUND", { id, snapshot });
-  await shelf.places.set(id, entriesOf(chosen), {
-    keep: { reason: "restore", origin: originOf(row) },
+  await shelf.places.set(id, toEntries(chosen), {
+    keep: { reason: "restore", origin: findOrigin(row) },
     statements: [putSkill(await rowFrom(shelf, row, chosen))],
   });
   await shelf.tell({ id, what: "restored" });
@@ -38,7 +38,7 @@ export async function restoreSnapshot(shelf: Shelf, id: string, snapshot: string
 }
 
 async function rowFrom(shelf: Shelf, row: SkillRow, chosen: SnapshotRow): Promise<SkillRow> {
-  const file = entriesOf(chosen).find((entry) => entry.path === "SKILL.md");
+  const file = toEntries(chosen).find((entry) => entry.path === "SKILL.md");
   const bytes = file?.kind === "file" ? await shelf.places.objects.get(file.hash) : undefined;
   const front = bytes && (await loadFrontmatter())(bytes.toString("utf8"));
   const named = front && !("fault" in front) ? { description: front.description.slice(0, 4_000) } : {};

@@ -9,7 +9,7 @@ import { isNamedAs, normalName, toId } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { readSkillFile } from "../scan/inspect.ts";
-import { putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
+import { putSkill, putSnapshot, type SkillRow, toSnapshot } from "../store/catalog.ts";
 import type { Origin, ScanEntry, Skill } from "../types.ts";
 import { type AddressRules, checkUpstream } from "../upstream/address.ts";
 import { withGit } from "../upstream/git.ts";
@@ -201,7 +201,7 @@ export async function importSelf(shelf: Shelf): Promise<Skill> {
   if (hash === tree.hash) return oneSkill(shelf, id);
   const base = await shelf.catalog.snapshot(id, row.base);
   if (base?.content_hash !== hash) throw new SessarcError("SKILL_EXISTS", { id });
-  const snapshot = snapshotOf(id, tree, "update", origin);
+  const snapshot = toSnapshot(id, tree, "update", origin);
   const next = { ...row, description, base: snapshot.id, origin: JSON.stringify(origin) };
   await shelf.places.set(id, tree.entries, {
     keep: { reason: "edit", origin },
@@ -224,7 +224,7 @@ async function put(
 ): Promise<Skill> {
   const { name, description, folder } = content;
   const { id, past } = await idFor(shelf, name, folder);
-  const snapshot = snapshotOf(id, content, "import", origin);
+  const snapshot = toSnapshot(id, content, "import", origin);
   const row = {
     id,
     name: name.slice(0, 500),

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { isSessarcError, SessarcError, type Statement } from "sessarc";
 import { isInside } from "sessarc/files";
 import { linkRoot } from "../scan/roots.ts";
-import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
+import { findOrigin, type LinkRow, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
 import type { Scope, Skill } from "../types.ts";
 import { keepFolder } from "./compare.ts";
 import { oneSkill } from "./list.ts";
@@ -33,7 +33,7 @@ export interface UnlinkRequest extends LinkTarget {
 /** Links that exist already are fine. Throws what links.ts throws, and SKILL_ALREADY_VISIBLE. */
 export async function linkSkill(shelf: Shelf, id: string, request: LinkRequest): Promise<Skill> {
   const row = await shelf.row(id);
-  const { scope, path, project } = await placeOf(shelf, id, request);
+  const { scope, path, project } = await readPlace(shelf, id, request);
   const looked = await shelf.look(id);
   if ("fault" in looked) throw new SessarcError("SKILL_UNREADABLE", { id, reason: looked.fault.message });
   if (scope === "user" && !request.again) await refuseSecond(shelf, id, request.tool);
@@ -99,7 +99,7 @@ export async function deleteSkill(shelf: Shelf, id: string, removeFiles: boolean
   }
   const gone = putSkill({ ...row, deleted_at: Date.now() });
   const snapshot = removeFiles
-    ? await shelf.places.set(id, null, { keep: { reason: "delete", origin: originOf(row) }, statements: [gone] })
+    ? await shelf.places.set(id, null, { keep: { reason: "delete", origin: findOrigin(row) }, statements: [gone] })
     : await keepPresent(shelf, row, gone);
   await shelf.tell({ id, what: "deleted" });
   const newest = snapshot ?? (await shelf.catalog.snapshots(id))[0]?.id;
@@ -116,20 +116,20 @@ async function keepPresent(shelf: Shelf, row: SkillRow, statement: Statement): P
 /** An edited copy, or a folder of another program: the ledger no longer lists it. */
 const forget = ({ catalog }: Shelf, { path }: LinkRow) => catalog.dropLink(path);
 
-async function placeOf(shelf: Shelf, id: string, { tool, scope = "user", project }: LinkTarget) {
+async function readPlace(shelf: Shelf, id: string, { tool, scope = "user", project }: LinkTarget) {
   const adapters = shelf.adapters();
   const adapter = adapters.find((one) => one.name === tool);
   if (!adapter) throw new SessarcError("SKILL_TOOL_UNKNOWN", { tool, known: adapters.map((one) => one.name) });
   if (scope === "project" && project === undefined)
     throw new SessarcError("INVALID_INPUT", { reason: "A link of scope project needs `project`, the id of one" });
-  const folder = scope === "project" ? await projectOf(shelf, project ?? "") : undefined;
+  const folder = scope === "project" ? await readProject(shelf, project ?? "") : undefined;
   const root = linkRoot(adapter, shelf.kernel.env, scope, folder);
   if (root === undefined) throw new SessarcError("SKILL_SCOPE_MISSING", { tool, scope });
   if (folder) stayInside(root, folder.path);
   return { scope, path: join(root, id), project: folder?.id ?? null };
 }
 
-async function projectOf({ kernel }: Shelf, id: string) {
+async function readProject({ kernel }: Shelf, id: string) {
   const { path } = await kernel.inject("archive").project(id);
   if (path === null)
     throw new SessarcError("SKILL_SCOPE_MISSING", { tool: "A project without a folder", scope: "project" });

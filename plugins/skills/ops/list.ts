@@ -8,7 +8,7 @@ import { readTools, type Tools } from "../link/states.ts";
 import type { Inspected } from "../scan/inspect.ts";
 import { linkRoot, skillRoots } from "../scan/roots.ts";
 import { type Stored, scanSkills } from "../scan/scan.ts";
-import { type LinkRow, originOf, type SkillRow } from "../store/catalog.ts";
+import { findOrigin, type LinkRow, type SkillRow } from "../store/catalog.ts";
 import type { Origin, Scan, Skill, SkillDetail, SkillUse } from "../types.ts";
 import { byPlainName, type UsedName } from "../usage/use.ts";
 import { readLook } from "./look.ts";
@@ -24,7 +24,7 @@ export async function oneSkill(shelf: Shelf, id: string): Promise<Skill> {
   return skill as Skill;
 }
 
-export async function detailOf(shelf: Shelf, id: string): Promise<SkillDetail> {
+export async function readDetail(shelf: Shelf, id: string): Promise<SkillDetail> {
   const skill = await oneSkill(shelf, id);
   const looked = await shelf.look(id);
   const valid = "fault" in looked ? undefined : looked;
@@ -37,12 +37,12 @@ export async function detailOf(shelf: Shelf, id: string): Promise<SkillDetail> {
     ),
     frontmatter: JSON.parse(JSON.stringify(valid?.front.fields ?? {})) as Record<string, unknown>,
     warnings: valid?.front.warnings ?? [],
-    use: await useOf(shelf, id),
+    use: await readUse(shelf, id),
   };
 }
 
 /** How sessions used a skill, by its id and its name. */
-export async function useOf(shelf: Shelf, id: string): Promise<SkillUse> {
+export async function readUse(shelf: Shelf, id: string): Promise<SkillUse> {
   return shelf.use.of(ownNames(await shelf.row(id), await shelf.catalog.skills()));
 }
 
@@ -54,7 +54,7 @@ async function readText(shelf: Shelf, id: string): Promise<string | null> {
 
 export async function scanAll(shelf: Shelf): Promise<Scan> {
   const roots = skillRoots(shelf.adapters(), shelf.kernel.env, await shelf.projects());
-  return scanSkills(roots, await storedOf(shelf), await shelf.inspector());
+  return scanSkills(roots, await readStored(shelf), await shelf.inspector());
 }
 
 export async function toolsHere(shelf: Shelf): Promise<string[]> {
@@ -69,7 +69,7 @@ export async function toolsHere(shelf: Shelf): Promise<string[]> {
   return here.flat();
 }
 
-async function storedOf({ catalog, realOf, look }: Shelf): Promise<Stored> {
+async function readStored({ catalog, realOf, look }: Shelf): Promise<Stored> {
   const [rows, links] = await Promise.all([catalog.skills(), catalog.links()]);
   const bases = new Map((await catalog.bases()).map((row) => [row.id, row.content_hash]));
   const skills = new Map<string, { name: string; contentHash: string }>();
@@ -136,11 +136,11 @@ function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, around: Around)
     description: valid?.front.description ?? row.description,
     tags: JSON.parse(row.tags) as string[],
     rating: row.rating,
-    origin: originOf(row),
+    origin: findOrigin(row),
     contentHash,
-    drift: driftOf(valid === undefined || contentHash !== base, row, originOf(row)),
+    drift: toDrift(valid === undefined || contentHash !== base, row, findOrigin(row)),
     links: tools.linksOf(row.id, shelf.realOf(row.id), own, edited),
-    usage: sumOf(names.flatMap((name) => used.get(name) ?? [])),
+    usage: addUp(names.flatMap((name) => used.get(name) ?? [])),
     importedAt: new Date(row.imported_at).toISOString(),
     problem: "fault" in looked ? looked.fault.message : null,
   };
@@ -166,13 +166,13 @@ function ownNames(row: SkillRow, all: readonly SkillRow[]): string[] {
   return [...new Set([normalName(row.id), ...(taken ? [] : [name])])];
 }
 
-function driftOf(local: boolean, row: SkillRow, origin: Origin | null): Skill["drift"] {
+function toDrift(local: boolean, row: SkillRow, origin: Origin | null): Skill["drift"] {
   const look = readLook(row);
   const upstream = look?.skillChanged === true && look.tree !== origin?.tree;
   return local ? (upstream ? "both" : "local") : upstream ? "upstream" : "none";
 }
 
-function sumOf(used: readonly UsedName[]): Skill["usage"] {
+function addUp(used: readonly UsedName[]): Skill["usage"] {
   let last: string | null = null;
   for (const { lastUsedAt } of used) if (lastUsedAt !== null && (last === null || lastUsedAt > last)) last = lastUsedAt;
   return {

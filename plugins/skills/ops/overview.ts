@@ -31,7 +31,7 @@ export interface SkillsOverview {
 }
 
 /** `since`: ms; uses before do not count. */
-export async function overviewOf(shelf: Shelf, since: number | undefined): Promise<SkillsOverview> {
+export async function readOverview(shelf: Shelf, since: number | undefined): Promise<SkillsOverview> {
   const [names, skills, { entries }] = [await shelf.use.names(since), await listSkills(shelf), await scanAll(shelf)];
   const installed = new Map<string, IdleSkill>();
   const stored = new Map(skills.map((skill) => [normalName(skill.name), skill]));

@@ -11,10 +11,10 @@ import type { ProjectFolder } from "../scan/roots.ts";
 import {
   type Catalog,
   createCatalog,
-  originOf,
+  findOrigin,
   type SkillRow,
   type SnapshotRow,
-  snapshotOf,
+  toSnapshot,
 } from "../store/catalog.ts";
 import { createPlaces, knownSnapshot, type Places } from "../store/place.ts";
 import type { Snapshot } from "../types.ts";
@@ -135,7 +135,7 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
     },
     async present(row, reason = "edit") {
       const present = await shelf.presentIfAny(row, reason);
-      if (!present) throw new SessarcError("SKILL_UNREADABLE", { id: row.id, reason: await faultOf(shelf, row.id) });
+      if (!present) throw new SessarcError("SKILL_UNREADABLE", { id: row.id, reason: await readFault(shelf, row.id) });
       return present;
     },
     async presentIfAny(row, reason) {
@@ -144,7 +144,7 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
       const known = await knownSnapshot(catalog, row.id, tree);
       return known
         ? { tree, snapshot: known, isNew: false }
-        : { tree, snapshot: snapshotOf(row.id, tree, reason, originOf(row)), isNew: true };
+        : { tree, snapshot: toSnapshot(row.id, tree, reason, findOrigin(row)), isNew: true };
     },
     adapters: () => [...kernel.registry.adapters.values()].filter((adapter) => adapter.skills),
     async projects() {
@@ -156,7 +156,7 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
   return shelf;
 }
 
-async function faultOf(shelf: Shelf, id: string): Promise<string> {
+async function readFault(shelf: Shelf, id: string): Promise<string> {
   const looked = await shelf.look(id);
   return "fault" in looked ? looked.fault.message : "it changed while it was read";
 }

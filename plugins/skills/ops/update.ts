@@ -3,8 +3,8 @@ import { eachInLanes, SessarcError } from "sessarc";
 import { compareThree, merge, type Preference } from "../change/merge.ts";
 import type { Risk } from "../change/risks.ts";
 import { describeChange, type FileDiff } from "../change/sides.ts";
-import { digestOf, hashOf, type TreeEntry } from "../content/tree.ts";
-import { entriesOf, originOf, putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
+import { type TreeEntry, toDigest, toHash } from "../content/tree.ts";
+import { findOrigin, putSkill, putSnapshot, type SkillRow, toEntries, toSnapshot } from "../store/catalog.ts";
 import type { Origin, Skill } from "../types.ts";
 import { checkUpstream } from "../upstream/address.ts";
 import { withGit } from "../upstream/git.ts";
@@ -45,7 +45,7 @@ export interface UpdatePlan {
 type GitOrigin = Origin & { url: string; commit: string; path: string };
 
 function gitOrigin(row: SkillRow): GitOrigin {
-  const origin = originOf(row);
+  const origin = findOrigin(row);
   if (origin?.kind !== "git" || origin.url === null || origin.commit === null)
     throw new SessarcError("SKILL_UPSTREAM_NONE", { id: row.id });
   return { ...origin, url: origin.url, commit: origin.commit, path: origin.path ?? "" };
@@ -70,7 +70,7 @@ export async function lookUpstream(shelf: Shelf, id: string): Promise<UpstreamCh
     if ("reason" in content) return { ...none, commit, tree: skill.tree, skillChanged: true, problem: content.reason };
     await eachInLanes([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
     const manifest = Buffer.from(JSON.stringify(content.tree.entries));
-    const hash = digestOf(manifest);
+    const hash = toDigest(manifest);
     await shelf.places.objects.put(manifest);
     return { ...none, commit, tree: skill.tree, skillChanged: true, manifest: hash };
   });
@@ -105,7 +105,7 @@ export async function planUpdate(shelf: Shelf, id: string): Promise<UpdatePlan> 
       skill: null,
     };
     if (!look.manifest) return plan;
-    const { mine, merged, conflicts } = await threeOf(shelf, row, look.manifest, "upstream");
+    const { mine, merged, conflicts } = await readThree(shelf, row, look.manifest, "upstream");
     const problem = merged ? null : "a file there has the name of a folder here";
     return { ...plan, conflicts, problem, ...(await describeChange(mine, merged ?? [], shelf.places.objects)) };
   });
@@ -130,18 +130,18 @@ export async function applyUpdate(
     await shelf.catalog.batch([putSkill({ ...row, origin: JSON.stringify(next) })]);
     return { ...plan, changed: false, files: [], conflicts: [], risks: [], skill: await oneSkill(shelf, id) };
   }
-  const { mine, theirs, merged, conflicts } = await threeOf(shelf, row, look.manifest, prefer ?? "upstream");
+  const { mine, theirs, merged, conflicts } = await readThree(shelf, row, look.manifest, prefer ?? "upstream");
   if (conflicts.length > 0 && prefer === undefined)
     throw new SessarcError("SKILL_CONFLICT", { id, files: conflicts.join(", ") });
   if (!merged)
     throw new SessarcError("SKILL_UPSTREAM_UNUSABLE", { id, reason: "a file there has the name of a folder here" });
   const change = await describeChange(mine, merged, shelf.places.objects);
-  const base = snapshotOf(id, treeOf(theirs), "update", next);
+  const base = toSnapshot(id, toTree(theirs), "update", next);
   const statements = [putSnapshot(base)];
   // With edits of one's own kept, what is there is neither version.
-  if (hashOf(merged) !== base.content_hash)
-    statements.push(putSnapshot(snapshotOf(id, treeOf(merged), "update", next)));
-  const described = await descriptionOf(shelf, merged);
+  if (toHash(merged) !== base.content_hash)
+    statements.push(putSnapshot(toSnapshot(id, toTree(merged), "update", next)));
+  const described = await readDescription(shelf, merged);
   statements.push(putSkill({ ...row, ...described, base: base.id, origin: JSON.stringify(next), upstream: null }));
   await shelf.places.set(id, merged, { keep: { reason: "edit", origin }, statements });
   await shelf.tell({ id, what: "updated" });
@@ -157,11 +157,11 @@ async function lookedAt(shelf: Shelf, id: string) {
 }
 
 /** Base, mine and theirs, and what they make together. */
-async function threeOf(shelf: Shelf, row: SkillRow, manifest: string, prefer: Preference) {
+async function readThree(shelf: Shelf, row: SkillRow, manifest: string, prefer: Preference) {
   const theirs = await readManifest(shelf, row.id, manifest);
   const base = await shelf.catalog.snapshot(row.id, row.base);
   const { tree } = await shelf.present(row);
-  const files = compareThree(base ? entriesOf(base) : [], tree.entries, theirs);
+  const files = compareThree(base ? toEntries(base) : [], tree.entries, theirs);
   const conflicts = files.filter((file) => file.state === "conflict").map((file) => file.path);
   return { mine: tree.entries, theirs, files, conflicts, merged: merge(files, tree.entries, theirs, prefer) };
 }
@@ -172,13 +172,13 @@ export async function readManifest(shelf: Shelf, id: string, hash: string): Prom
   return JSON.parse(bytes.toString()) as TreeEntry[];
 }
 
-const treeOf = (entries: TreeEntry[]) => ({
+const toTree = (entries: TreeEntry[]) => ({
   entries,
-  hash: hashOf(entries),
+  hash: toHash(entries),
   size: entries.reduce((sum, entry) => sum + (entry.kind === "file" ? entry.size : 0), 0),
 });
 
-async function descriptionOf(shelf: Shelf, entries: readonly TreeEntry[]): Promise<{ description?: string }> {
+async function readDescription(shelf: Shelf, entries: readonly TreeEntry[]): Promise<{ description?: string }> {
   const { loadFrontmatter } = await import("../content/frontmatter.ts");
   const file = entries.find((entry) => entry.path === "SKILL.md");
   const bytes = file?.kind === "file" ? await shelf.places.objects.get(file.hash) : undefined;

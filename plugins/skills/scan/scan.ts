@@ -35,7 +35,7 @@ export async function scanSkills(roots: readonly SkillRoot[], stored: Stored, in
   const lists = await Promise.all(
     roots.map(async (root): Promise<FoundSkill[]> => {
       try {
-        const names = await listOf(root.path);
+        const names = await readList(root.path);
         return names
           .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith("."))
           .map(({ name }) => ({ root, path: join(root.path, name), folder: name }))
@@ -165,7 +165,7 @@ const blank = ({ root, path, folder }: FoundSkill): ScanEntry => ({
 });
 
 /** A list that comes later is thrown away. */
-async function listOf(path: string) {
+async function readList(path: string) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error("late")), LIST_MS);

@@ -136,7 +136,7 @@ export const putSkill = (row: SkillRow): Statement => insert<SkillRow, keyof Ski
 export const putSnapshot = (row: Omit<SnapshotRow, "seq">): Statement =>
   insert<SnapshotRow, (typeof SNAPSHOT)[number]>("skill_snapshot", SNAPSHOT, row);
 
-export function snapshotOf(
+export function toSnapshot(
   skill: string,
   tree: Pick<Tree, "entries" | "hash" | "size">,
   reason: Snapshot["reason"],
@@ -154,6 +154,6 @@ export function snapshotOf(
   };
 }
 
-export const entriesOf = (row: Pick<SnapshotRow, "manifest">): TreeEntry[] => JSON.parse(row.manifest) as TreeEntry[];
-export const originOf = (row: { origin: string | null }): Origin | null =>
+export const toEntries = (row: Pick<SnapshotRow, "manifest">): TreeEntry[] => JSON.parse(row.manifest) as TreeEntry[];
+export const findOrigin = (row: { origin: string | null }): Origin | null =>
   row.origin === null ? null : (JSON.parse(row.origin) as Origin);

@@ -10,7 +10,7 @@ import { exists } from "sessarc/files";
 import { inSlices } from "../content/slices.ts";
 import { readTree, type Tree, type TreeEntry, TreeError } from "../content/tree.ts";
 import type { Origin, Snapshot } from "../types.ts";
-import { type Catalog, putSnapshot, type SnapshotRow, snapshotOf } from "./catalog.ts";
+import { type Catalog, putSnapshot, type SnapshotRow, toSnapshot } from "./catalog.ts";
 import { materialise, removeOwn } from "./materialise.ts";
 
 /** A change of a folder, as the catalogue stores it until it is done. */
@@ -53,7 +53,7 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
   const folder = join(root, "store");
   const stageFolder = join(root, "stage");
   const objects = storage.blobs("skills", "objects");
-  const pathOf = (id: string) => join(folder, id);
+  const toPath = (id: string) => join(folder, id);
   const staged = (name: string) => join(stageFolder, name);
 
   async function capture(path: string): Promise<Tree | undefined> {
@@ -82,7 +82,7 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
     if (await exists(old)) {
       const tree = await capture(old);
       const known = tree && (await knownSnapshot(catalog, intent.id, tree));
-      const row = tree && !known ? snapshotOf(intent.id, tree, intent.keep.reason, intent.keep.origin) : undefined;
+      const row = tree && !known ? toSnapshot(intent.id, tree, intent.keep.reason, intent.keep.origin) : undefined;
       if (row) kept.push(putSnapshot(row));
       snapshot = known?.id ?? row?.id;
       if (!tree || tree.skipped.length > 0) await rename(old, aside(key, intent));
@@ -94,7 +94,7 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
 
   /** Whether the change of the folder itself was made before the crash. */
   async function arrived(key: string, intent: Intent): Promise<boolean> {
-    const there = await exists(pathOf(intent.id));
+    const there = await exists(toPath(intent.id));
     const moved = (await exists(staged(intent.old))) || (await exists(aside(key, intent)));
     if (intent.stage === null) return moved && !there;
     return there && (moved || intent.fresh) && !(await exists(staged(intent.stage)));
@@ -108,22 +108,22 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
   return {
     objects,
     folder,
-    pathOf,
+    pathOf: toPath,
     capture,
     async set(id, entries, { keep, statements }) {
       const key = randomBytes(8).toString("hex");
       const stage = entries && `${key}.new`;
-      const fresh = !(await exists(pathOf(id)));
+      const fresh = !(await exists(toPath(id)));
       const intent: Intent = { id, stage, old: `${key}.old`, fresh, keep, statements };
       await catalog.batch([
         ["insert into skill_intent values (?, ?, ?, ?)", [key, id, JSON.stringify(intent), Date.now()]],
       ]);
       try {
         if (entries && stage) await materialise(staged(stage), entries, objects, id);
-        if (await exists(pathOf(id))) await rename(pathOf(id), staged(intent.old));
-        if (stage) await rename(staged(stage), pathOf(id));
+        if (await exists(toPath(id))) await rename(toPath(id), staged(intent.old));
+        if (stage) await rename(staged(stage), toPath(id));
       } catch (error) {
-        if (await exists(staged(intent.old))) await rename(staged(intent.old), pathOf(id));
+        if (await exists(staged(intent.old))) await rename(staged(intent.old), toPath(id));
         await undo(key, intent);
         throw error;
       }
@@ -136,7 +136,7 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
         if (await arrived(key, intent)) await finish(key, intent);
         else {
           const old = staged(intent.old);
-          if ((await exists(old)) && !(await exists(pathOf(intent.id)))) await rename(old, pathOf(intent.id));
+          if ((await exists(old)) && !(await exists(toPath(intent.id)))) await rename(old, toPath(intent.id));
           await undo(key, intent);
         }
       }

@@ -18,7 +18,7 @@ const MAX_DISK = 256 * 2 ** 20;
 const LOOK_MS = 200;
 
 /** Protocols that a fetch may use: that of its address alone. */
-const protocolOf = (url: string): "https" | "ssh" | "file" =>
+const toProtocol = (url: string): "https" | "ssh" | "file" =>
   url.startsWith("ssh://") ? "ssh" : url.startsWith("file://") ? "file" : "https";
 
 /**
@@ -81,14 +81,14 @@ export async function withGit<T>(
   const folder = join(place, "repository.git");
   const home = join(place, "home");
   const ends = performance.now() + DEADLINE_MS;
-  const protocol = protocolOf(url);
+  const protocol = toProtocol(url);
   const env = environment(kernel.env.env, home, protocol);
   const git: Git = {
     folder,
     async run(args, { input, maxBytes } = {}) {
       const full = new AbortController();
       const watch = setInterval(async () => {
-        if ((await sizeOf(place)) > MAX_DISK)
+        if ((await readSize(place)) > MAX_DISK)
           full.abort(new SessarcError("SKILL_UPSTREAM_FAILED", { url, reason: "it is too large" }));
       }, LOOK_MS);
       try {
@@ -142,7 +142,7 @@ export function failed(url: string, result: ExecResult): SessarcError {
 }
 
 /** Bytes below a folder; an estimate while git writes there. */
-async function sizeOf(folder: string): Promise<number> {
+async function readSize(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = await Promise.all(
     names.map((name) =>

@@ -4,7 +4,7 @@ import { SessarcError } from "sessarc";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { badPath } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";
-import { byPath, digestOf, hashOf, LIMITS, type Tree, type TreeEntry } from "../content/tree.ts";
+import { byPath, LIMITS, type Tree, type TreeEntry, toDigest, toHash } from "../content/tree.ts";
 import { isCommit, type Upstream } from "./address.ts";
 import { failed, type Git } from "./git.ts";
 
@@ -165,7 +165,7 @@ export async function readSkill(git: Git, url: string, skill: RemoteSkill): Prom
     if (!content) return { reason: `${path} is not in the repository` };
     if (content.length < 1024 && content.toString("latin1").startsWith("version https://git-lfs.github.com/spec/"))
       return { reason: `${path} is a pointer to a large file that is not in the repository` };
-    const digest = digestOf(content);
+    const digest = toDigest(content);
     bytes.set(digest, content);
     size += content.length;
     entries.push({
@@ -193,7 +193,7 @@ export async function readSkill(git: Git, url: string, skill: RemoteSkill): Prom
       .at(-1)
       ?.replace(/\.git$/, "") ??
     "skill";
-  return { tree: { entries, hash: hashOf(entries), size, skipped: [] }, bytes, name, description: front.description };
+  return { tree: { entries, hash: toHash(entries), size, skipped: [] }, bytes, name, description: front.description };
 }
 
 function refuse({ nodes, path: home }: RemoteSkill): string | undefined {

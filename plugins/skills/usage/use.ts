@@ -62,14 +62,14 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
       }));
     },
     async of(names) {
-      const rows = await usesOf(db, names);
+      const rows = await readUses(db, names);
       const sessions = [...new Set(rows.map(({ session }) => session))];
       return toUse(rows, await tokensOf(db, sessions));
     },
   };
 }
 
-async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
+async function readUses(db: Database, names: readonly string[]): Promise<Row[]> {
   const wanted = new Set(names.map(normalName));
   const used = await db.all<{ name: string }>("select distinct name from usage_skill");
   const byName = await byPlainName(used);

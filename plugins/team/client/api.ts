@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Json, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { digestOf } from "../manifest.ts";
+import { toDigest } from "../manifest.ts";
 import type { Api } from "../server/api/index.ts";
 import type { Manifest } from "../types.ts";
 import { ANSWERS, refusal } from "../wire/answers.ts";
@@ -118,7 +118,7 @@ export class TeamApi {
     const { id, digest, outcome } = await this.ask("POST /sessions", {
       body: { space, manifest: { ...manifest }, again },
     });
-    this.#check(id === manifest.id && digest === digestOf(manifest), "it stored another session");
+    this.#check(id === manifest.id && digest === toDigest(manifest), "it stored another session");
     return outcome;
   }
 
@@ -256,7 +256,7 @@ function toCall(key: Key, sent: { params?: object; query?: object; body?: unknow
 }
 
 /** The code with which a server refused something. */
-export const refusalOf = (error: unknown): string | undefined => (isRefusal(error) ? error.params.code : undefined);
+export const findRefusal = (error: unknown): string | undefined => (isRefusal(error) ? error.params.code : undefined);
 
 const isRefusal = (error: unknown): error is SessarcError<"TEAM_REFUSED" | "TEAM_NO_ACCESS"> =>
   error instanceof SessarcError && (error.code === "TEAM_REFUSED" || error.code === "TEAM_NO_ACCESS");

@@ -90,12 +90,12 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
   /** Of each server, why the last push failed. */
   const problems = new Map<string, NonNullable<TeamStatus["servers"][number]["problem"]>>();
 
-  const apiOf = ({ address, device, keyFile }: Server, signal: AbortSignal = kernel.closing) =>
+  const toApi = ({ address, device, keyFile }: Server, signal: AbortSignal = kernel.closing) =>
     new TeamApi(address, { device, keyFile: keyPath(keyFile) }, { ...options, signal });
   const keyPath = (name: string) => kernel.storage.path("team", "keys", name);
 
   /** The server that a part of its address means; the only one without. */
-  async function serverOf(wanted: string | undefined): Promise<Server> {
+  async function readServer(wanted: string | undefined): Promise<Server> {
     const servers = await store.servers();
     if (servers.length === 0) throw new SessarcError("TEAM_NOT_JOINED", {});
     const exact = servers.find(({ address }) => address === wanted);
@@ -109,7 +109,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     });
   }
 
-  function spaceOf(
+  function toSpace(
     { spaces, space }: { spaces: readonly Pick<Space, "id" | "name" | "kind">[]; space: number },
     wanted: string | undefined,
   ): number {
@@ -120,7 +120,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     throw new SessarcError("TEAM_SPACE_UNKNOWN", { space: wanted, known: spaces.map(({ name }) => name) });
   }
 
-  async function projectOf(wanted: string): Promise<string> {
+  async function readProject(wanted: string): Promise<string> {
     const [id, ...others] = await kernel.inject("archive").projectIds(wanted);
     if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
     if (others.length > 0)
@@ -147,7 +147,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
         const body = { invite, publicKey, name, machine: wishes.machine ?? hostname() };
         const joined = await api.ask("POST /join", { body });
         const own = joined.spaces.find(({ kind, mine }) => kind === "private" && mine) ?? joined.spaces[0];
-        const space = spaceOf({ spaces: joined.spaces, space: own?.id ?? 0 }, wishes.space);
+        const space = toSpace({ spaces: joined.spaces, space: own?.id ?? 0 }, wishes.space);
         // The address of the link is where this machine reaches the server; the server may know itself by another one.
         await store.add(address, joined, keyFile, space);
       } catch (error) {
@@ -165,13 +165,13 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
         let problem = problems.get(server.address) ?? null;
         if (ask) {
           try {
-            const { spaces } = await apiOf(server).ask("GET /me", {});
+            const { spaces } = await toApi(server).ask("GET /me", {});
             server.spaces = spaces;
             problem = null;
             if (!kernel.storage.readOnly) await store.setSpaces(server.address, spaces);
           } catch (error) {
             if (!isSessarcError(error)) throw error;
-            problem = problemOf(error);
+            problem = toProblem(error);
           }
         }
         const projects = [];
@@ -194,14 +194,14 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       /** Where projects go from now on that are chosen without a space. */
       usual?: boolean | undefined;
     }): Promise<TeamStatus> {
-      const server = await serverOf(changes.server);
+      const server = await readServer(changes.server);
       if (changes.space !== undefined) {
-        server.spaces = (await apiOf(server).ask("GET /me", {})).spaces;
+        server.spaces = (await toApi(server).ask("GET /me", {})).spaces;
         await store.setSpaces(server.address, server.spaces);
       }
-      const space = spaceOf(server, changes.space);
-      const added = await Promise.all((changes.add ?? []).map(projectOf));
-      const removed = await Promise.all((changes.remove ?? []).map(projectOf));
+      const space = toSpace(server, changes.space);
+      const added = await Promise.all((changes.add ?? []).map(readProject));
+      const removed = await Promise.all((changes.remove ?? []).map(readProject));
       for (const project of added) await store.choose(server.address, project, space);
       for (const project of removed) await store.unchoose(server.address, project);
       if (changes.usual) await store.setSpace(server.address, space);
@@ -214,15 +214,15 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       onFrame: (frame: PushFrame) => void,
       signal?: AbortSignal,
     ): Promise<PushReport> {
-      const server = await serverOf(wishes.server);
-      const projects = wishes.projects && (await Promise.all(wishes.projects.map(projectOf)));
+      const server = await readServer(wishes.server);
+      const projects = wishes.projects && (await Promise.all(wishes.projects.map(readProject)));
       if ((await store.projects(server.address)).length === 0) throw new SessarcError("TEAM_NO_PROJECTS", {});
       const cancel = new AbortController();
       cancels.add(cancel);
       const ends = AbortSignal.any([kernel.closing, cancel.signal, ...(signal ? [signal] : [])]);
       const outbox = kernel.storage.path("team", "outbox");
       const next = pushes(() => {
-        const parts = { kernel, store, server, api: apiOf(server, ends), outbox, signal: ends, onFrame };
+        const parts = { kernel, store, server, api: toApi(server, ends), outbox, signal: ends, onFrame };
         return push(parts, { ...wishes, projects });
       });
       running++;
@@ -231,7 +231,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
         problems.delete(server.address);
         return report;
       } catch (error) {
-        if (isSessarcError(error)) problems.set(server.address, problemOf(error));
+        if (isSessarcError(error)) problems.set(server.address, toProblem(error));
         throw error;
       } finally {
         running--;
@@ -245,15 +245,15 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       sessions?: readonly string[] | undefined;
       project?: string | undefined;
     }): Promise<Withdrawal> {
-      const server = await serverOf(wishes.server);
+      const server = await readServer(wishes.server);
       const pushed = await store.pushed(server.address);
-      const project = wishes.project === undefined ? undefined : await projectOf(wishes.project);
+      const project = wishes.project === undefined ? undefined : await readProject(wishes.project);
       const rows = (wishes.sessions ?? []).map((id) => pushed.get(id) ?? unknownHere(id));
       if (project !== undefined) rows.push(...[...pushed.values()].filter((row) => row.project_id === project));
       // A push under way could bring back what is being withdrawn.
       for (const cancel of cancels) cancel.abort();
       await pushes.idle();
-      const api = apiOf(server);
+      const api = toApi(server);
       const all: Withdrawal = { address: server.address, removed: [], receipt: "", signature: "", publicKey: "" };
       for (let at = 0; at < rows.length; at += TOGETHER) {
         const some = rows.slice(at, at + TOGETHER);
@@ -276,10 +276,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       mine?: boolean | undefined;
       days?: number | undefined;
     }): Promise<Invitation> {
-      const server = await serverOf(wishes.server);
-      const api = apiOf(server);
+      const server = await readServer(wishes.server);
+      const api = toApi(server);
       const all = wishes.spaces ? (await api.ask("GET /spaces", {})).spaces : [];
-      const spaces = wishes.spaces?.map((name) => spaceOf({ spaces: all, space: 0 }, name));
+      const spaces = wishes.spaces?.map((name) => toSpace({ spaces: all, space: 0 }, name));
       return api.invite({
         scopes: wishes.scopes ?? ["push", "read"],
         ...(spaces && { spaces }),
@@ -290,7 +290,7 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
 
     /** People, machines and spaces, as far as this person may see them, and how many logs the server parses again. */
     async people(wanted: string | undefined): Promise<TeamPeople> {
-      const api = apiOf(await serverOf(wanted));
+      const api = toApi(await readServer(wanted));
       const { people } = await api.ask("GET /people", {});
       const { devices } = await api.ask("GET /devices", {});
       const { spaces } = await api.ask("GET /spaces", {});
@@ -304,10 +304,10 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       name: string;
       people: readonly string[];
     }): Promise<SharedSpace[]> {
-      const server = await serverOf(wishes.server);
-      const api = apiOf(server);
+      const server = await readServer(wishes.server);
+      const api = toApi(server);
       const { people } = await api.ask("GET /people", {});
-      const ids = wishes.people.map((wanted) => personOf(people, wanted));
+      const ids = wishes.people.map((wanted) => toPerson(people, wanted));
       const known = (await api.ask("GET /spaces", {})).spaces.find(
         ({ name }) => name.toLowerCase() === wishes.name.toLowerCase(),
       );
@@ -320,22 +320,22 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
 
     /** The newest requests to the server: of all people for an owner, else this person's. A person by id or name. */
     async access(wanted: string | undefined, person: string | undefined, limit: number): Promise<AccessLog> {
-      const api = apiOf(await serverOf(wanted));
+      const api = toApi(await readServer(wanted));
       const [{ people: present, former }, { devices }] = [
         await api.ask("GET /people", {}),
         await api.ask("GET /devices", {}),
       ];
       const people = [...present, ...former];
       const { entries } = await api.ask("GET /access", {
-        query: { limit: String(limit), ...(person !== undefined && { person: personOf(people, person) }) },
+        query: { limit: String(limit), ...(person !== undefined && { person: toPerson(people, person) }) },
       });
-      const nameOf = (known: readonly { id: string; name: string }[], id: string | null) =>
+      const findName = (known: readonly { id: string; name: string }[], id: string | null) =>
         known.find((one) => one.id === id)?.name ?? id;
       return {
         entries: entries.map(({ device, ...entry }) => ({
           ...entry,
-          person: nameOf(people, entry.person),
-          machine: nameOf(devices, device),
+          person: findName(people, entry.person),
+          machine: findName(devices, device),
         })),
       };
     },
@@ -343,16 +343,16 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
     /** Ends a machine's access at once; what it pushed stays. `stolen`: also this person's machines that joined by its invitations. */
     async revoke(wanted: string | undefined, device: string, stolen: boolean): Promise<EndedMachine> {
       const query = stolen ? { stolen: "1" } : {};
-      return apiOf(await serverOf(wanted)).ask("DELETE /devices/:id", { params: { id: device }, query });
+      return toApi(await readServer(wanted)).ask("DELETE /devices/:id", { params: { id: device }, query });
     },
 
     /** Ends a person's access at once. The private space goes to the person `give`, or is deleted. People by id or name. */
     async removePerson(wanted: string | undefined, person: string, give: string | undefined): Promise<EndedPerson> {
-      const api = apiOf(await serverOf(wanted));
+      const api = toApi(await readServer(wanted));
       const { people } = await api.ask("GET /people", {});
-      const id = personOf(people, person);
+      const id = toPerson(people, person);
       const body =
-        give === undefined ? { private: "delete" as const } : { private: "give" as const, to: personOf(people, give) };
+        give === undefined ? { private: "delete" as const } : { private: "give" as const, to: toPerson(people, give) };
       return api.ask("DELETE /people/:id", { params: { id }, body });
     },
 
@@ -362,26 +362,26 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
       name?: string | undefined;
       days?: number | undefined;
     }): Promise<MadeToken> {
-      const server = await serverOf(wishes.server);
+      const server = await readServer(wishes.server);
       const body = { name: wishes.name ?? `on ${hostname()}`.slice(0, 100), days: wishes.days };
-      const made = await apiOf(server).ask("POST /tokens", { body });
+      const made = await toApi(server).ask("POST /tokens", { body });
       return { address: server.address, ...made };
     },
 
     /** Read tokens: an owner's answer has those of all people. */
-    tokens: async (wanted: string | undefined) => apiOf(await serverOf(wanted)).ask("GET /tokens", {}),
+    tokens: async (wanted: string | undefined) => toApi(await readServer(wanted)).ask("GET /tokens", {}),
 
     async revokeToken(wanted: string | undefined, id: string): Promise<{ revoked: true }> {
-      await apiOf(await serverOf(wanted)).ask("DELETE /tokens/:id", { params: { id } });
+      await toApi(await readServer(wanted)).ask("DELETE /tokens/:id", { params: { id } });
       return { revoked: true };
     },
 
     /** A one-time link into the team's dashboard. */
-    open: async (wanted: string | undefined) => apiOf(await serverOf(wanted)).open(),
+    open: async (wanted: string | undefined) => toApi(await readServer(wanted)).open(),
 
     /** Forgets the server and the key. What was pushed stays there. */
     async leave(wanted: string | undefined): Promise<{ address: string; pushed: number }> {
-      const { address, keyFile } = await serverOf(wanted);
+      const { address, keyFile } = await readServer(wanted);
       for (const cancel of cancels) cancel.abort();
       await pushes.idle();
       const { pushed } = await store.counts(address);
@@ -441,7 +441,7 @@ const unknownHere = (id: string): PushedRow => ({
 });
 
 /** The id of the person whom an id or a name means. */
-function personOf(people: readonly Pick<Person, "id" | "name">[], wanted: string): string {
+function toPerson(people: readonly Pick<Person, "id" | "name">[], wanted: string): string {
   const found = people.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase());
   const [one] = found;
   if (one && found.length === 1) return one.id;
@@ -451,7 +451,7 @@ function personOf(people: readonly Pick<Person, "id" | "name">[], wanted: string
   });
 }
 
-const problemOf = ({ code, message, fix }: SessarcError) => ({ code, message, fix: fix ?? null });
+const toProblem = ({ code, message, fix }: SessarcError) => ({ code, message, fix: fix ?? null });
 
 function unlessGone(error: unknown): undefined {
   if (!isSessarcError(error) || error.code !== "PROJECT_NOT_FOUND") throw error;

@@ -18,7 +18,7 @@ declare module "sessarc" {
 }
 
 /** The remedy is the server's word, not this machine's. */
-const adviceOf = ({ remedy }: { remedy: string }): string =>
+const toAdvice = ({ remedy }: { remedy: string }): string =>
   remedy === "" ? "Ask an owner of the team, or the person who runs the server." : `The server advises: ${remedy}`;
 
 defineErrors({
@@ -72,11 +72,11 @@ defineErrors({
   TEAM_NO_ACCESS: {
     status: 403,
     why: ({ address, code, reason }) => `The team's server ${address} refuses this machine (${code}): ${reason}`,
-    fix: adviceOf,
+    fix: toAdvice,
   },
   TEAM_REFUSED: {
     status: 422,
     why: ({ address, code, reason }) => `The team's server ${address} refused this (${code}): ${reason}`,
-    fix: adviceOf,
+    fix: toAdvice,
   },
 });

@@ -5,9 +5,9 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isSessarcError, type Kernel, messageOf, type SessarcError } from "sessarc";
-import { refusalOf, type TeamApi, TOGETHER } from "./api.ts";
-import { type Staged, stage, stampOf } from "./stage.ts";
+import { isSessarcError, type Kernel, type SessarcError, toMessage } from "sessarc";
+import { findRefusal, type TeamApi, TOGETHER } from "./api.ts";
+import { type Staged, stage, toStamp } from "./stage.ts";
 import type { Candidate, MovedSession, PushedRow, Server, TeamStore } from "./store.ts";
 
 export interface PushOptions {
@@ -145,7 +145,7 @@ async function toPush(
   const known: { one: Candidate; row: PushedRow }[] = [];
   for (const one of chosen) {
     const row = pushed.get(one.id);
-    if (row && row.stamp === stampOf(one, server.machine, version)) known.push({ one, row });
+    if (row && row.stamp === toStamp(one, server.machine, version)) known.push({ one, row });
     else open.push(one);
   }
   try {
@@ -208,12 +208,12 @@ async function pushOne(
   } catch (error) {
     if (signal.aborted) return undefined;
     if (!isOfSession(error)) throw error;
-    if (refusalOf(error) === "TEAM_WITHDRAWN") return { ...session, outcome: "withdrawn", bytes: 0 };
+    if (findRefusal(error) === "TEAM_WITHDRAWN") return { ...session, outcome: "withdrawn", bytes: 0 };
     // Deleted meanwhile: there is nothing to push.
     if (isSessarcError(error) && error.code === "SESSION_NOT_FOUND")
       return { ...session, outcome: "unchanged", bytes: 0 };
     const { code, fix } = error;
-    return { ...session, outcome: "failed", problem: { code, message: messageOf(error), fix: fix ?? null } };
+    return { ...session, outcome: "failed", problem: { code, message: toMessage(error), fix: fix ?? null } };
   } finally {
     await staged?.remove();
   }
@@ -235,7 +235,7 @@ async function send(
   await put(missing);
   const stored = () => api.session(one.space, staged.manifest, again);
   const outcome = await stored().catch(async (error: unknown) => {
-    if (refusalOf(error) !== "TEAM_BLOBS_MISSING") throw error;
+    if (findRefusal(error) !== "TEAM_BLOBS_MISSING") throw error;
     await put(await api.missingBlobs([...staged.pieces.keys()]));
     return stored();
   });
@@ -243,7 +243,7 @@ async function send(
     session_id: one.id,
     project_id: one.project_id,
     pushed_id: staged.manifest.id,
-    stamp: stampOf(one, server.machine, version),
+    stamp: toStamp(one, server.machine, version),
     digest: staged.digest,
   });
   return outcome === "unchanged" ? "unchanged" : "pushed";
@@ -268,6 +268,6 @@ const isUnreachable = (error: unknown) => isSessarcError(error) && error.code ==
 /** Where the machine has no access, or the server has no room, every session would fail. */
 function isOfSession(error: unknown): error is SessarcError {
   return (
-    isSessarcError(error) && error.status < 500 && error.code !== "TEAM_NO_ACCESS" && refusalOf(error) !== "TEAM_FULL"
+    isSessarcError(error) && error.status < 500 && error.code !== "TEAM_NO_ACCESS" && findRefusal(error) !== "TEAM_FULL"
   );
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { canonicalJson, type Kernel, type SessionEvent, type SessionRef, type SessionSummary } from "sessarc";
-import { figuresText, ledgerReplies, logLines, outsideOf, readCopy } from "../portable/log.ts";
+import { figuresText, ledgerReplies, logLines, readCopy, toOutside } from "../portable/log.ts";
 import type { LoadChunk } from "../portable/read.ts";
 import { replyLines } from "../portable/replies.ts";
 import type { ManifestLog, PortableSummary } from "../types.ts";
@@ -32,7 +32,7 @@ export async function readableLog(kernel: Kernel, one: Candidate, copied: Copied
   if (!adapter?.parseLines || !adapter.appends({ path: one.source_path })) return null;
   const { name, raw, load, folder, said, shown } = copied;
   const { env } = kernel;
-  const keyOf = (id: string | null) => (id === null ? {} : { parent: id.slice(one.tool.length + 1) });
+  const toKey = (id: string | null) => (id === null ? {} : { parent: id.slice(one.tool.length + 1) });
   const ref = (path: string, parent: Pick<SessionRef, "parent">): SessionRef => ({
     tool: one.tool,
     key: one.key,
@@ -43,20 +43,20 @@ export async function readableLog(kernel: Kernel, one: Candidate, copied: Copied
   let original: Reading;
   let copy: Reading;
   try {
-    original = await readingOf(adapter.read(ref(one.source_path, keyOf(one.parent_id)), env));
-    copy = await readingOf(readCopy(adapter, ref(join(folder, "log", name), parent), logLines(raw, load), env));
+    original = await readReading(adapter.read(ref(one.source_path, toKey(one.parent_id)), env));
+    copy = await readReading(readCopy(adapter, ref(join(folder, "log", name), parent), logLines(raw, load), env));
   } catch {
     return null; // a log that its own adapter cannot read is not to be read elsewhere
   }
   const [figures, figuresOfCopy] = [original, copy].map(({ summary }) => figuresText(one.tool, summary));
   if (figures !== figuresOfCopy || original.outline !== copy.outline) return null;
   const info = kernel.registry.describe().find((plugin) => plugin.adapter === one.tool);
-  const stored = await hashOf(archive.events(await archive.get(one.id)));
+  const stored = await readHash(archive.events(await archive.get(one.id)));
   const isCurrent = stored === original.messages && sameReplies(one.tool, original.summary, said);
   return {
     name,
     version: (isCurrent && info?.version) || "",
-    outside: outsideOf(copy.summary, shown),
+    outside: toOutside(copy.summary, shown),
   };
 }
 
@@ -68,7 +68,7 @@ interface Reading {
   outline: string;
 }
 
-async function readingOf(batches: AsyncGenerator<SessionEvent[], SessionSummary>): Promise<Reading> {
+async function readReading(batches: AsyncGenerator<SessionEvent[], SessionSummary>): Promise<Reading> {
   const messages = createHash("sha256");
   const outline = createHash("sha256");
   for (;;) {
@@ -82,7 +82,7 @@ async function readingOf(batches: AsyncGenerator<SessionEvent[], SessionSummary>
   }
 }
 
-async function hashOf(batches: AsyncIterable<readonly SessionEvent[]>): Promise<string> {
+async function readHash(batches: AsyncIterable<readonly SessionEvent[]>): Promise<string> {
   const hash = createHash("sha256");
   for await (const events of batches) for (const event of events) hash.update(canonicalJson(event));
   return hash.digest("hex");

@@ -9,7 +9,7 @@ const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300));
 const names = v.pipe(v.array(name), v.maxLength(1_000));
 const server = v.optional(name);
 
-const clientOf = (kernel: Kernel) => kernel.inject("team").client();
+const readClient = (kernel: Kernel) => kernel.inject("team").client();
 
 export const clientRoutes = [
   defineRoute({
@@ -19,14 +19,14 @@ export const clientRoutes = [
       "Team servers this machine has joined: spaces, chosen projects, what was pushed; `ask=1` asks them for spaces",
     query: v.object({ ask: v.optional(v.picklist(["0", "1"])) }),
     handler: async ({ kernel, query }): Promise<TeamStatus> =>
-      (await clientOf(kernel)).status({ ask: query.ask === "1" }),
+      (await readClient(kernel)).status({ ask: query.ask === "1" }),
   }),
   defineRoute({
     method: "POST",
     path: "/team/join",
     summary: "Join a team by an invitation link; the key of this machine is made here and stays here",
     body: v.object({ link: name, name: v.optional(name), machine: v.optional(name), space: v.optional(name) }),
-    handler: async ({ kernel, body }): Promise<TeamStatus> => (await clientOf(kernel)).join(body.link, body),
+    handler: async ({ kernel, body }): Promise<TeamStatus> => (await readClient(kernel)).join(body.link, body),
   }),
   defineRoute({
     method: "PUT",
@@ -40,7 +40,7 @@ export const clientRoutes = [
       /** `space` is where projects go from now on that are chosen without one. */
       usual: v.optional(v.boolean()),
     }),
-    handler: async ({ kernel, body }): Promise<TeamStatus> => (await clientOf(kernel)).choose(body),
+    handler: async ({ kernel, body }): Promise<TeamStatus> => (await readClient(kernel)).choose(body),
   }),
   defineRoute({
     method: "POST",
@@ -59,7 +59,7 @@ export const clientRoutes = [
     }),
     handler: async (context): Promise<PushReport | Response> => {
       const { answerPush } = await import("./answer.ts");
-      return answerPush(await clientOf(context.kernel), context);
+      return answerPush(await readClient(context.kernel), context);
     },
   }),
   defineRoute({
@@ -82,7 +82,7 @@ export const clientRoutes = [
       v.object({ server, sessions: v.optional(names), project: v.optional(name) }),
       v.check((body) => Boolean(body.sessions?.length ?? body.project), "Name sessions or a project"),
     ),
-    handler: async ({ kernel, body }): Promise<Withdrawal> => (await clientOf(kernel)).withdraw(body),
+    handler: async ({ kernel, body }): Promise<Withdrawal> => (await readClient(kernel)).withdraw(body),
   }),
   defineRoute({
     method: "POST",
@@ -90,7 +90,7 @@ export const clientRoutes = [
     summary: "A one-time link into the team's dashboard",
     body: v.object({ server }),
     handler: async ({ kernel, body }): Promise<{ url: string; expires: string }> =>
-      (await clientOf(kernel)).open(body.server),
+      (await readClient(kernel)).open(body.server),
   }),
   defineRoute({
     method: "POST",
@@ -103,14 +103,14 @@ export const clientRoutes = [
       mine: v.optional(v.boolean()),
       days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30))),
     }),
-    handler: async ({ kernel, body }): Promise<Invitation> => (await clientOf(kernel)).invite(body),
+    handler: async ({ kernel, body }): Promise<Invitation> => (await readClient(kernel)).invite(body),
   }),
   defineRoute({
     method: "GET",
     path: "/team/people",
     summary: "People, machines and spaces of the team, as far as this person may see them",
     query: v.object({ server }),
-    handler: async ({ kernel, query }): Promise<TeamPeople> => (await clientOf(kernel)).people(query.server),
+    handler: async ({ kernel, query }): Promise<TeamPeople> => (await readClient(kernel)).people(query.server),
   }),
   defineRoute({
     method: "GET",
@@ -122,7 +122,7 @@ export const clientRoutes = [
       limit: v.optional(v.pipe(v.string(), v.regex(/^([1-9]\d{0,2}|1000)$/, "must be 1 to 1000"), v.transform(Number))),
     }),
     handler: async ({ kernel, query }): Promise<AccessLog> =>
-      (await clientOf(kernel)).access(query.server, query.person, query.limit ?? 50),
+      (await readClient(kernel)).access(query.server, query.person, query.limit ?? 50),
   }),
   defineRoute({
     method: "POST",
@@ -130,7 +130,7 @@ export const clientRoutes = [
     summary: "Create a space, or add people to one",
     body: v.object({ server, name, people: v.optional(names, []) }),
     handler: async ({ kernel, body }): Promise<{ spaces: SharedSpace[] }> => ({
-      spaces: await (await clientOf(kernel)).space(body),
+      spaces: await (await readClient(kernel)).space(body),
     }),
   }),
   defineRoute({
@@ -140,7 +140,7 @@ export const clientRoutes = [
       "End a machine's access to the team at once, with its tokens and invitations; what it pushed stays. `stolen`: also its person's machines that joined by its invitations",
     body: v.object({ server, device: name, stolen: v.optional(v.boolean(), false) }),
     handler: async ({ kernel, body }): Promise<EndedMachine> =>
-      (await clientOf(kernel)).revoke(body.server, body.device, body.stolen),
+      (await readClient(kernel)).revoke(body.server, body.device, body.stolen),
   }),
   defineRoute({
     method: "POST",
@@ -151,7 +151,7 @@ export const clientRoutes = [
       v.check((body) => (body.give !== undefined) !== body.delete, "Pass `give` or `delete` for the private space"),
     ),
     handler: async ({ kernel, body }): Promise<EndedPerson> =>
-      (await clientOf(kernel)).removePerson(body.server, body.person, body.give),
+      (await readClient(kernel)).removePerson(body.server, body.person, body.give),
   }),
   defineRoute({
     method: "POST",
@@ -163,7 +163,7 @@ export const clientRoutes = [
       /** Default 90. */
       days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(365))),
     }),
-    handler: async ({ kernel, body }): Promise<MadeToken> => (await clientOf(kernel)).makeToken(body),
+    handler: async ({ kernel, body }): Promise<MadeToken> => (await readClient(kernel)).makeToken(body),
   }),
   defineRoute({
     method: "GET",
@@ -171,7 +171,7 @@ export const clientRoutes = [
     summary: "Read tokens of this person, or of all people for an owner",
     query: v.object({ server }),
     handler: async ({ kernel, query }): Promise<{ tokens: ReadToken[] }> =>
-      (await clientOf(kernel)).tokens(query.server),
+      (await readClient(kernel)).tokens(query.server),
   }),
   defineRoute({
     method: "POST",
@@ -179,7 +179,7 @@ export const clientRoutes = [
     summary: "End a read token at once",
     body: v.object({ server, token: name }),
     handler: async ({ kernel, body }): Promise<{ revoked: true }> =>
-      (await clientOf(kernel)).revokeToken(body.server, body.token),
+      (await readClient(kernel)).revokeToken(body.server, body.token),
   }),
   defineRoute({
     method: "POST",
@@ -187,6 +187,6 @@ export const clientRoutes = [
     summary: "Forget a team's server and the key for it; what was pushed stays there",
     body: v.object({ server }),
     handler: async ({ kernel, body }): Promise<{ address: string; pushed: number }> =>
-      (await clientOf(kernel)).leave(body.server),
+      (await readClient(kernel)).leave(body.server),
   }),
 ] as const;

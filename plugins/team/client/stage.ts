@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import type { Kernel, SessionSummary, SessionUsage, UsageEntry } from "sessarc";
 import { addUsage, plainModel } from "sessarc/adapter";
-import { digestOf } from "../manifest.ts";
+import { toDigest } from "../manifest.ts";
 import { type Leaving, leavingLinks, toPortable, writeReplies } from "../portable/write.ts";
 import type { Manifest, PortableSummary } from "../types.ts";
 import { readableLog } from "./readable.ts";
@@ -40,7 +40,7 @@ const compress = promisify(gzip);
 const inflate = promisify(gunzip);
 
 /** Equal while a session would leave as it did. `version`: of the redaction. */
-export function stampOf(one: Candidate, machine: string, version: string): string {
+export function toStamp(one: Candidate, machine: string, version: string): string {
   const { generation, parts, name, title, parent_id, forked_from, project_key, project_name } = one;
   const facts = [
     FORMAT,
@@ -68,9 +68,9 @@ export async function stage(
 ): Promise<Staged> {
   const archive = kernel.inject("archive");
   const { summary, born, texts } = await archive.asLogged(one.id);
-  const said = textsOf(one, summary);
+  const said = toTexts(one, summary);
   const file = basename(one.source_path).replace(/\.zst$/, "");
-  const keys = [...keysOf(one, summary), file];
+  const keys = [...toKeys(one, summary), file];
   const raw = one.exclusive === 1 && one.source_bytes <= MOST_RAW && RAW.test(one.source_path) ? one.source_path : null;
   const request = { texts, head: said, keys, raw, folder };
   const pieces = await kernel.inject("redactor").pieces(one.id, request, { signal });
@@ -81,7 +81,7 @@ export async function stage(
     return typeof shown === "string" ? shown : "[REDACTED:not-checked]";
   };
   const plain = new Map(keys.map((key, i) => [key, pieces.keys[i]]));
-  const keyOf = (key: string) => plain.get(key) ?? hash(key);
+  const toKey = (key: string) => plain.get(key) ?? hash(key);
   const all = new Map<string, number>();
   for (const { sha256, packed } of [...pieces.texts.flat(), ...pieces.raw]) all.set(sha256, packed);
   const own = new Map<string, Buffer>();
@@ -96,7 +96,7 @@ export async function stage(
   }
   const names = pieces.texts.map((text) => text.map(({ sha256 }) => sha256));
   const events = names.pop() ?? [];
-  const shownSummary = shown(toPortable(summary), say, keyOf);
+  const shownSummary = shown(toPortable(summary), say, toKey);
   // The name becomes a file's: only pieces of this session have one.
   const read = async (sha256: string) => {
     if (!all.has(sha256)) throw new Error("the session has no piece of that name");
@@ -105,7 +105,7 @@ export async function stage(
   const log =
     pieces.raw.length > 0 && texts.length === 1
       ? await readableLog(kernel, one, {
-          name: keyOf(file),
+          name: toKey(file),
           raw: pieces.raw.map(({ sha256 }) => sha256),
           load: async (sha256) => inflate(await read(sha256)),
           folder,
@@ -115,14 +115,14 @@ export async function stage(
       : null;
   const manifest: Manifest = {
     version: 1,
-    id: `${one.tool}:${keyOf(one.key)}`,
+    id: `${one.tool}:${toKey(one.key)}`,
     tool: one.tool,
     toolLabel: cut(archive.adapter(one.tool)?.label ?? one.tool, 100),
     project: {
       kind: one.project_kind,
       name: cut(say(one.project_name), 300) || "project",
       key: projectKey(one, machine),
-      ...placeOf(one, say),
+      ...findPlace(one, say),
     },
     name: one.name === null ? null : cut(say(one.name), 500),
     summary: shownSummary,
@@ -135,7 +135,7 @@ export async function stage(
   };
   return {
     manifest,
-    digest: digestOf(manifest),
+    digest: toDigest(manifest),
     pieces: all,
     read,
     messages: pieces.messages,
@@ -159,7 +159,7 @@ function projectKey(one: Candidate, machine: string): string {
 }
 
 /** By which the server knows files of the repository in the session's calls. */
-function placeOf(one: Candidate, say: (text: string) => string): Pick<Manifest["project"], "root" | "cwd"> {
+function findPlace(one: Candidate, say: (text: string) => string): Pick<Manifest["project"], "root" | "cwd"> {
   if (!isRepository(one) || one.project_path === null) return {};
   const root = say(one.project_path);
   const cwd = one.cwd === null ? undefined : say(one.cwd);
@@ -169,7 +169,7 @@ function placeOf(one: Candidate, say: (text: string) => string): Pick<Manifest["
 const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 /** Every text of the head, each once. */
-function textsOf(
+function toTexts(
   one: Candidate,
   { title, gitBranch, links = [], tags = [], refused, skipped, ...figures }: SessionSummary,
 ): string[] {
@@ -181,7 +181,7 @@ function textsOf(
   return [...new Set([...texts, ...linked, ...tags, ...models, ...Object.keys(skipped?.unknown ?? {})])];
 }
 
-function keysOf(one: Candidate, { parent, forkedFrom, links = [] }: SessionSummary): string[] {
+function toKeys(one: Candidate, { parent, forkedFrom, links = [] }: SessionSummary): string[] {
   const linked = links.flatMap((link) => ("key" in link ? [link.key] : []));
   return [...new Set([one.key, parent, forkedFrom, ...linked].filter((key) => key !== undefined))];
 }

@@ -62,20 +62,20 @@ const SPACES = "(select current_setting('sessarc.spaces', true))::bigint[]";
 export function translateStep(step: string, schema: Schema): string[] {
   const statements = splitStatements(tokenize(step));
   // Policies that ask another table come after all tables of the step.
-  const made = statements.flatMap((tokens) => (startsWith(tokens, 0, "create", "table") ? [nameOf(tokens)] : []));
+  const made = statements.flatMap((tokens) => (startsWith(tokens, 0, "create", "table") ? [toName(tokens)] : []));
   return [
     ...statements.flatMap((tokens) => translateDdl(tokens, schema)),
     ...made.flatMap((name) => {
       const condition = SEEN[name];
-      return [...(condition ? [policyOf(name, condition)] : []), ...(BESIDE[name] ?? [])];
+      return [...(condition ? [toPolicy(name, condition)] : []), ...(BESIDE[name] ?? [])];
     }),
   ];
 }
 
-const nameOf = (tokens: readonly Token[]): string =>
+const toName = (tokens: readonly Token[]): string =>
   tokens[startsWith(tokens, 2, "if", "not", "exists") ? 5 : 2]?.text ?? "";
 
-const policyOf = (name: string, condition: string): string =>
+const toPolicy = (name: string, condition: string): string =>
   `create policy team_member on ${name} for select to sessarc_member using (tenant = ${TENANT} and ${condition})`;
 
 function translateDdl(tokens: Token[], schema: Schema): string[] {
@@ -97,7 +97,7 @@ const CONSTRAINTS = ["primary", "unique", "check", "foreign", "constraint"];
 
 function createTable(tokens: readonly Token[]): string[] {
   const exists = startsWith(tokens, 2, "if", "not", "exists") ? 5 : 2;
-  const name = nameOf(tokens);
+  const name = toName(tokens);
   const open = exists + 1;
   const end = closing(tokens, open);
   const columns: string[] = [];
@@ -163,7 +163,7 @@ function protect(name: string, session: string | undefined): string[] {
     `grant select on ${name} to sessarc_member`,
     `create policy team_owner on ${name} to current_user using (true) with check (true)`,
     `create policy team_writer on ${name} to sessarc_writer using (${tenant}) with check (${tenant})`,
-    ...(session ? [policyOf(name, `space = any (${SPACES})`)] : []),
+    ...(session ? [toPolicy(name, `space = any (${SPACES})`)] : []),
     ...(session
       ? [`create trigger team_space before insert on ${name} for each row execute function team_space_of_${session}()`]
       : []),

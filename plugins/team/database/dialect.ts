@@ -46,7 +46,7 @@ const KEYWORDS_AFTER_TABLE = new Set(
 );
 
 /** Tables of a statement by the name they have in it. */
-function tablesOf(tokens: readonly Token[], schema: Schema): Map<string, Table> {
+function toTables(tokens: readonly Token[], schema: Schema): Map<string, Table> {
   const found = new Map<string, Table>();
   for (const [i, token] of tokens.entries()) {
     if (token.kind !== "word") continue;
@@ -62,7 +62,7 @@ function tablesOf(tokens: readonly Token[], schema: Schema): Map<string, Table> 
 }
 
 /** Columns of an upsert's key begin with the tenant, as every unique key does. */
-function conflictOf(tokens: readonly Token[], schema: Schema) {
+function toConflict(tokens: readonly Token[], schema: Schema) {
   const into = tokens.findIndex((token, i) => isWord(token, "into") && i < 5);
   const table = schema.tables.get(tokens[into + 1]?.text.toLowerCase() ?? "");
   return { into, table };
@@ -209,7 +209,7 @@ export const RULES: readonly Rule[] = [
     name: "groups by a key",
     why: "columns that depend on a group's key may be read as they are, but not of a view, which a member reads instead of some tables",
     apply: (tokens, schema) => {
-      const tables = tablesOf(tokens, schema);
+      const tables = toTables(tokens, schema);
       return rewrite(tokens, (at) => {
         if (!startsWith(tokens, at, "group", "by")) return undefined;
         const end = endOfList(tokens, at + 2);
@@ -246,7 +246,7 @@ export const RULES: readonly Rule[] = [
       if (!replaces && !ignores && !plain) return tokens;
       const rest = [word("insert"), ...tokens.slice(plain ? 1 : 3)];
       if (ignores) return [...rest, ...["on", "conflict", "do", "nothing"].map(word)];
-      const { into, table } = conflictOf(rest, schema);
+      const { into, table } = toConflict(rest, schema);
       if (!table) return rest;
       const columns = isSign(rest[into + 2], "(")
         ? splitAtCommas(rest.slice(into + 3, closing(rest, into + 2))).flatMap((part) => part[0]?.text ?? [])
@@ -260,7 +260,7 @@ export const RULES: readonly Rule[] = [
     name: "keys of the tenant",
     why: "every unique key begins with the tenant",
     apply: (tokens, schema) => {
-      const { table } = conflictOf(tokens, schema);
+      const { table } = toConflict(tokens, schema);
       if (!table?.shared) return tokens;
       return rewrite(tokens, (at) =>
         startsWith(tokens, at, "on", "conflict", "(")
@@ -290,14 +290,14 @@ export const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Type that the statement gives a parameter, by its value. */
-const castOf = (value: string | number | Uint8Array): string => {
+const toCast = (value: string | number | Uint8Array): string => {
   if (typeof value === "string") return '::text collate "C"';
   if (typeof value === "number") return Number.isSafeInteger(value) ? "::bigint" : "::double precision";
   return "::bytea";
 };
 
-export const typesOf = (params: readonly SqlValue[]): string =>
-  params.map((value) => (value === null ? "null" : castOf(value))).join();
+export const toTypes = (params: readonly SqlValue[]): string =>
+  params.map((value) => (value === null ? "null" : toCast(value))).join();
 
 /** Parameters in the order of `$n`. */
 export const toParams = ({ order, texts }: Translated, params: readonly SqlValue[]): Param[] =>
@@ -349,7 +349,7 @@ function finish(tokens: readonly Token[], params: readonly SqlValue[]): Translat
       startsWith(tokens, at - 2, "cast", "(") &&
       startsWith(tokens, at + 1, "as", "text");
     if (isText) texts.add(place - 1);
-    return { kind: "param", text: `$${place}${castOf(isText ? "" : value)}` };
+    return { kind: "param", text: `$${place}${toCast(isText ? "" : value)}` };
   });
   return { sql: toSql(made), order, texts, verb: tokens[0]?.text.toLowerCase() ?? "" };
 }

@@ -13,7 +13,7 @@ const ROLES = ["sessarc_member", "sessarc_writer"] as const;
 /** Which collation knows the letters of every script: ICU's, else PostgreSQL's own of version 18 or 17. */
 const LETTERS = ["und-x-icu", "pg_unicode_fast", "pg_c_utf8"];
 
-const spaceOf = (
+const toSpace = (
   column: string,
 ) => `create or replace function team_space_of_${column}() returns trigger language plpgsql as $$ begin
   select t.space into new.space from sessarc.team_session t where t.tenant = new.tenant and t.session = new.${column};
@@ -79,7 +79,7 @@ const TABLES = [
       table === "team_session" ? " and space = any ((select current_setting('sessarc.spaces', true))::bigint[])" : ""
     })`,
   ]),
-  ...["id", "session", "session_id"].map(spaceOf),
+  ...["id", "session", "session_id"].map(toSpace),
   NOTE_CHANGE,
   "grant usage on schema sessarc to sessarc_member, sessarc_writer",
   "grant usage on schema sessarc_seen to sessarc_member",

@@ -1,6 +1,6 @@
 /** Search on a server: PostgreSQL's index of trigrams names the sessions that may contain a question, and the archive reads those. */
 import { defineIndexer, definePlugin } from "sessarc";
-import { patternsOf } from "./words.ts";
+import { findPatterns } from "./words.ts";
 
 export const teamSearch = definePlugin({
   name: "team-search",
@@ -23,7 +23,7 @@ export const teamSearch = definePlugin({
     // The function answers for the spaces of a member; a kernel that imports has none.
     if (!readOnly) return;
     kernel.provide("candidates", async (texts) => {
-      const patterns = patternsOf(texts);
+      const patterns = findPatterns(texts);
       if (!patterns) return undefined;
       const rows = await db.all<{ session: string }>(
         `select session from team_candidates(?)

@@ -1,7 +1,7 @@
 /** The `Database` of `sessarc` over PostgreSQL: each query in a transaction as one role, so that no setting outlives it. */
 import { BoundedMap, createQueue, type Database, SessarcError, type SqlValue, type Statement } from "sessarc";
 import { oneLine } from "sessarc/terminal";
-import { type Translated, toParams, translate, typesOf } from "./dialect.ts";
+import { type Translated, toParams, toTypes, translate } from "./dialect.ts";
 import type { Cell, Connection, Engine } from "./engine.ts";
 import { failed } from "./failures.ts";
 import { codeOf } from "./install.ts";
@@ -60,7 +60,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     const current = schema();
     if (knownFor !== current) known.clear();
     knownFor = current;
-    const key = `${typesOf(params)} ${sql}`;
+    const key = `${toTypes(params)} ${sql}`;
     let found = known.get(key);
     if (!found) {
       found = translate(sql, params, current);
@@ -99,7 +99,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
   }
 
   /** Refuses after `close`, and lets it wait for what runs. */
-  async function while_<T>(work: () => Promise<T>): Promise<T> {
+  async function whileOpen<T>(work: () => Promise<T>): Promise<T> {
     if (closed) throw new Error("the database is closed");
     const running = work();
     open.add(running);
@@ -116,7 +116,7 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     const { sql: text, verb } = found;
     if (CHANGING.has(verb)) throw new TypeError(`a write goes through run or batch (in: ${shorten(sql)})`);
     const values = toParams(found, params);
-    return while_(async () => {
+    return whileOpen(async () => {
       const { columns, rows } = await transact(reading, (connection) => connection.query(text, values)).catch(
         failed(sql, text),
       );
@@ -158,9 +158,9 @@ export function createView({ engine, schema }: Source, options: ViewOptions): Vi
     async get<T>(sql: string, params: readonly SqlValue[] = []) {
       return (await read<T>(sql, params))[0];
     },
-    run: async (sql, params) => ({ changes: await while_(() => write([[sql, params]])) }),
+    run: async (sql, params) => ({ changes: await whileOpen(() => write([[sql, params]])) }),
     async batch(statements) {
-      if (statements.length > 0) await while_(() => write(statements));
+      if (statements.length > 0) await whileOpen(() => write(statements));
     },
     get generation() {
       return options.generation?.() ?? batches;
@@ -220,9 +220,9 @@ function* joined(statements: readonly Prepared[]): Generator<Prepared> {
   for (let at = 0; at < statements.length; ) {
     const first = statements[at] as Prepared;
     const [, head, row, tail = ""] = ROW.exec(first.sql) ?? [];
-    const types = typesOf(first.params);
+    const types = toTypes(first.params);
     let end = at + 1;
-    while (head !== undefined && statements[end]?.sql === first.sql && typesOf(statements[end]?.params ?? []) === types)
+    while (head !== undefined && statements[end]?.sql === first.sql && toTypes(statements[end]?.params ?? []) === types)
       end++;
     for (const most of ROWS)
       for (; end - at >= most; at += most)

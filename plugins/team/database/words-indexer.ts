@@ -1,6 +1,6 @@
 /** Collects the words of a session for the server's search. */
 import type { IndexerModule, Json } from "sessarc";
-import { wordsOf } from "./words.ts";
+import { toWords } from "./words.ts";
 
 /** Characters of different words. A session with more is read by every search. */
 const MOST = 16_000_000;
@@ -11,7 +11,7 @@ export default {
     let size = 0;
     const add = (text: string) => {
       if (size > MOST) return;
-      for (const word of wordsOf(text)) {
+      for (const word of toWords(text)) {
         if (words.has(word)) continue;
         words.add(word);
         size += word.length + 1;

@@ -7,7 +7,7 @@
 const RUN = /[0-9A-Za-z_\u0080-\uffff]+/g;
 
 /** The words of a text, as they are stored. */
-export function wordsOf(text: string): string[] {
+export function toWords(text: string): string[] {
   return (text.match(RUN) ?? []).map(encode);
 }
 
@@ -36,9 +36,9 @@ function spell(char: string): string {
 }
 
 /** Patterns that the stored words of a session match that contains all these texts; undefined where no index can find them: too short. */
-export function patternsOf(texts: readonly string[]): string[] | undefined {
+export function findPatterns(texts: readonly string[]): string[] | undefined {
   // Half of a character may be a part of a whole one, which is spelled in another way.
-  const words = [...new Set(texts.flatMap((text) => wordsOf(text.replace(/\p{Surrogate}/gu, " "))))].sort(
+  const words = [...new Set(texts.flatMap((text) => toWords(text.replace(/\p{Surrogate}/gu, " "))))].sort(
     (a, b) => b.length - a.length,
   );
   // A trigram is three letters or digits in a row.

@@ -50,7 +50,7 @@ export function figuresText(tool: string, summary: SessionSummary): string {
 }
 
 /** Fields that the log alone does not say as `shown` has them. */
-export const outsideOf = (log: SessionSummary, shown: PortableSummary): string[] => {
+export const toOutside = (log: SessionSummary, shown: PortableSummary): string[] => {
   const read = toPortable(log);
   return HEAD.filter((field) => canonicalJson(read[field]) !== canonicalJson(shown[field]));
 };

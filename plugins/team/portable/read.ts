@@ -25,7 +25,7 @@ export async function* readText(
 ): AsyncGenerator<SessionEvent[], SessionSummary> {
   let seq = 0;
   let bad = 0;
-  for await (const lines of linesOfPieces(textsOf(manifest)[number] ?? [], load)) {
+  for await (const lines of linesOfPieces(toTexts(manifest)[number] ?? [], load)) {
     const events: SessionEvent[] = [];
     for (const line of lines) {
       const event = toEvent(line, seq);
@@ -50,7 +50,7 @@ export async function* readText(
 }
 
 /** Chunks of all texts of a session, oldest first. */
-export const textsOf = ({ earlier, events }: Manifest): readonly (readonly string[])[] => [...earlier, events];
+export const toTexts = ({ earlier, events }: Manifest): readonly (readonly string[])[] => [...earlier, events];
 
 /**
  * Numbers of the texts to import of a session whose manifest was `before` when it was last imported (undefined: never): those that are
@@ -58,8 +58,8 @@ export const textsOf = ({ earlier, events }: Manifest): readonly (readonly strin
  */
 export function textsToImport(before: Manifest | undefined, now: Manifest): number[] {
   const name = (chunks: readonly string[]) => chunks.join();
-  const known = new Set(before && textsOf(before).map(name));
-  return textsOf(now).flatMap((chunks, i) => (i === now.earlier.length || !known.has(name(chunks)) ? [i] : []));
+  const known = new Set(before && toTexts(before).map(name));
+  return toTexts(now).flatMap((chunks, i) => (i === now.earlier.length || !known.has(name(chunks)) ? [i] : []));
 }
 
 /** A copy: an importer takes replies of other sessions out of the figures. */

@@ -17,7 +17,7 @@ export interface ChunkSize {
 
 const inflate = promisify(gunzip);
 const deflate = promisify(gzip);
-const keyOf = (sha256: string) => `team:blob:${sha256.slice(0, 2)}:${sha256}`;
+const toKey = (sha256: string) => `team:blob:${sha256.slice(0, 2)}:${sha256}`;
 
 /** Hashes of one query. */
 const TOGETHER = 500;
@@ -26,7 +26,7 @@ export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(db: Database, tenant: number, files: Storage["files"]) {
   const store = async (person: string, sha256: string, packed: Uint8Array, { bytes, lines }: ChunkSize) => {
-    await files.setItemRaw(keyOf(sha256), packed);
+    await files.setItemRaw(toKey(sha256), packed);
     await db.run(
       "insert into team_blob (tenant, person, sha256, bytes, at, inflated, lines) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
       [tenant, person, sha256, packed.length, Date.now(), bytes, lines],
@@ -89,7 +89,7 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
 
     /** The inflated bytes. Throws TEAM_BLOBS_MISSING, and forgets the chunk, where its file is gone or holds something else. */
     async load(sha256: string): Promise<Uint8Array> {
-      const packed = await files.getItemRaw(keyOf(sha256));
+      const packed = await files.getItemRaw(toKey(sha256));
       const bytes = packed && (await inflate(packed, { maxOutputLength: MOST_INFLATED }).catch(() => undefined));
       if (bytes && createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
       await db.run("delete from team_blob where tenant = ? and sha256 = ?", [tenant, sha256]);
@@ -160,7 +160,7 @@ export function createBlobStore(db: Database, tenant: number, files: Storage["fi
     /** Removes the files of chunks that no person has any more. A chunk that is sent at this moment fails its import and is sent again. */
     async sweep(hashes: readonly string[]): Promise<void> {
       for (const page of pages([...new Set(hashes)], TOGETHER))
-        for (const sha256 of await self.unknown(page)) await files.removeItem(keyOf(sha256));
+        for (const sha256 of await self.unknown(page)) await files.removeItem(toKey(sha256));
     },
   };
   return self;

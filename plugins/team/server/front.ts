@@ -4,9 +4,9 @@ import { type Front, messageIn, readJson } from "sessarc/serve";
 import { codeOf } from "../database/install.ts";
 import { type Caller, need, needMachine } from "./accounts/caller.ts";
 import { createRateLimit } from "./accounts/rate.ts";
-import { type Access, type Asked, accessOf } from "./api/route.ts";
+import { type Access, type Asked, findAccess } from "./api/route.ts";
 import type { Services } from "./api/services.ts";
-import { checkRequest, remoteOf } from "./gate.ts";
+import { checkRequest, toRemote } from "./gate.ts";
 import { page, readCookie } from "./pages.ts";
 import { isApi, type Offers } from "./people/offers.ts";
 
@@ -29,7 +29,7 @@ export interface TeamServer {
 export function createFront({ services, offers, kernel }: FrontParts): Front & TeamServer {
   const callers = new WeakMap<Request, Caller>();
   const unknown = createRateLimit(UNKNOWN_A_MINUTE, 60_000);
-  const readRemote = (request: Request) => remoteOf(services.gate(), request, messageIn(request));
+  const readRemote = (request: Request) => toRemote(services.gate(), request, messageIn(request));
 
   /** Throws TEAM_UNAUTHORIZED. */
   async function signIn(request: Request): Promise<Caller> {
@@ -84,7 +84,7 @@ export function createFront({ services, offers, kernel }: FrontParts): Front & T
     },
 
     async enter(route, { req }, next) {
-      const access = accessOf(route.meta);
+      const access = findAccess(route.meta);
       if (!access) throw new SessarcError("ROUTE_NOT_FOUND", { method: req.method, path: route.path });
       const leave = await admit(req, access);
       try {

@@ -47,7 +47,7 @@ const HEALTH = new Set(["/healthz", "/readyz"]);
 export function checkRequest(gate: Gate, request: Request, path: string, message: IncomingMessage | undefined): void {
   const { headers, method } = request;
   if (HEALTH.has(path)) return;
-  const given = message ? valuesOf(message.rawHeaders, "host") : [headers.get("host") ?? ""];
+  const given = message ? toValues(message.rawHeaders, "host") : [headers.get("host") ?? ""];
   const [host = ""] = given;
   if (given.length !== 1 || !gate.hosts.has(host.toLowerCase()))
     throw new SessarcError("FOREIGN_HOST", { host: given.join(", ") });
@@ -62,11 +62,11 @@ export function checkRequest(gate: Gate, request: Request, path: string, message
 }
 
 /** Node keeps the first of two Host headers and forgets the second; the raw list has both. */
-const valuesOf = (raw: readonly string[], name: string): string[] =>
+const toValues = (raw: readonly string[], name: string): string[] =>
   raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === name);
 
 /** The address of the client; behind a proxy the one that the proxy added last. */
-export function remoteOf(gate: Gate, request: Request, message: IncomingMessage | undefined): string {
+export function toRemote(gate: Gate, request: Request, message: IncomingMessage | undefined): string {
   const peer = message?.socket.remoteAddress ?? "";
   const added = gate.proxied ? request.headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
   return (added || peer).slice(0, 60);

@@ -1,6 +1,6 @@
 /** A node of a team server. It keeps no state: any number of nodes may run on one database and one store of bodies. */
 import type { H3 } from "h3";
-import { messageOf, type Storage } from "sessarc";
+import { type Storage, toMessage } from "sessarc";
 import { createKernel, toOpenApi } from "sessarc/serve";
 import { acquireLock } from "sessarc/storage";
 import type { CommandContext } from "sessarc/terminal";
@@ -15,7 +15,7 @@ import { ACCOUNTS } from "./accounts/schema.ts";
 import { newSigningKey, toSigningKey } from "./accounts/secrets.ts";
 import { createTokens } from "./accounts/tokens.ts";
 import { serverRoutes } from "./api/index.ts";
-import { addressOf, type Services } from "./api/services.ts";
+import { type Services, toAddress } from "./api/services.ts";
 import { createBlobStore } from "./blobs.ts";
 import "./errors.ts";
 import { createFront } from "./front.ts";
@@ -144,7 +144,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
         owner.get("select 1 from team_space limit 1").then(
           () => true,
           (error: unknown) => {
-            log(`Not ready: ${messageOf(error)}`);
+            log(`Not ready: ${toMessage(error)}`);
             return false;
           },
         ),
@@ -153,7 +153,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
           serverRoutes.flatMap((route) =>
             route.path.startsWith("/team/api/") ? { plugin: "team", fullPath: route.path, route } : [],
           ),
-          addressOf(services),
+          toAddress(services),
           {
             title: "sessarc team",
             description: "A team's archive for the sessions of coding assistants.",
@@ -196,7 +196,7 @@ export async function createNode(options: NodeOptions): Promise<TeamNode> {
       rereading.wake();
     };
     const timer = setInterval(() => {
-      prune().catch((error: unknown) => log(`Old entries could not be deleted: ${messageOf(error)}`));
+      prune().catch((error: unknown) => log(`Old entries could not be deleted: ${toMessage(error)}`));
     }, HOUR_MS).unref();
     closers.push(async () => clearInterval(timer));
     rereading.wake();

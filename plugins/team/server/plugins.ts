@@ -5,7 +5,7 @@ import { loadPlugin, type PluginEntry } from "sessarc/serve";
 import { teamSearch } from "../database/search.ts";
 import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
 import { createHistoryGate } from "./people/history.ts";
-import { createOffers, type Offers, offerOf } from "./people/offers.ts";
+import { createOffers, findOffer, type Offers } from "./people/offers.ts";
 import { personRoutes } from "./people/plugin.ts";
 
 /** What a pushed session is imported by. */
@@ -53,7 +53,7 @@ export async function serverPlugins(
     const plugin = await loadPlugin(entry);
     if ("adapter" in plugin) {
       const adapter = plugin.adapter as Adapter;
-      assistants.push(factsOf(adapter));
+      assistants.push(toFacts(adapter));
       if (adapter.parseLines) readers.set(adapter.name, { adapter, version: plugin.version ?? VERSION });
     }
     if (named(PERSON).includes(entry)) routes.push(...(plugin.routes ?? []));
@@ -79,8 +79,8 @@ export async function serverPlugins(
           commands: [],
           // What is not offered is not there: a tool of an agent cannot reach it either.
           routes: (plugin.routes ?? [])
-            .filter((route) => offerOf(route))
-            .map((route) => (offerOf(route) === "repositories" ? gated(route) : route)),
+            .filter((route) => findOffer(route))
+            .map((route) => (findOffer(route) === "repositories" ? gated(route) : route)),
         })),
       ),
     ],
@@ -97,7 +97,7 @@ const withOffers = (entry: PluginEntry, offers: readonly string[]): PluginEntry 
     ? { ...entry, options: Object.assign({}, entry.options, { offers }) }
     : entry;
 
-function factsOf({ name, label, tools }: Adapter): Facts {
+function toFacts({ name, label, tools }: Adapter): Facts {
   return { name, label, ...(tools && { tools }) };
 }
 

@@ -1,6 +1,6 @@
 /** `sessarc team serve`: a node on a socket, until it is stopped. */
 import type { RequestListener } from "node:http";
-import { messageOf } from "sessarc";
+import { toMessage } from "sessarc";
 import { linger, listenOn } from "sessarc/serve";
 import { type CommandContext, printable } from "sessarc/terminal";
 import { createNode } from "./node.ts";
@@ -13,7 +13,7 @@ export interface ServedNode {
   close(): Promise<void>;
 }
 
-const textOf = (flag: CommandContext["flags"][string]): string | undefined =>
+const findText = (flag: CommandContext["flags"][string]): string | undefined =>
   typeof flag === "string" ? flag : undefined;
 
 /** Starts a node as the flags say; what it prints goes to `out` and `err`. */
@@ -22,11 +22,11 @@ export async function startNode(
 ): Promise<ServedNode> {
   const { flags, config } = ctx;
   const node = await createNode({
-    database: textOf(flags.database) ?? ctx.path("team", "database"),
-    blobs: textOf(flags.blobs) ?? ctx.path("team", "blobs"),
+    database: findText(flags.database) ?? ctx.path("team", "database"),
+    blobs: findText(flags.blobs) ?? ctx.path("team", "blobs"),
     folder: ctx.path("team", "node"),
-    address: textOf(flags.address),
-    repositories: textOf(flags.repositories),
+    address: findText(flags.address),
+    repositories: findText(flags.repositories),
     plugins: ctx.plugins,
     config,
     log: (line) => ctx.err(printable(line)),
@@ -78,7 +78,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     await node.close();
     return 0;
   } catch (error) {
-    ctx.err(printable(messageOf(error)));
+    ctx.err(printable(toMessage(error)));
     return 1;
   }
 }

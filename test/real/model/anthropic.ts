@@ -1,6 +1,6 @@
 /** The Messages API of Anthropic. */
 import type { Answer, ModelRequest } from "./script.ts";
-import { isRecord, type Json, listOf, namesOf, type Wire } from "./wire.ts";
+import { isRecord, type Json, toList, toNames, type Wire } from "./wire.ts";
 
 export const anthropic: Wire = {
   matches: (path) => /\/messages$/.test(path),
@@ -9,8 +9,8 @@ export const anthropic: Wire = {
     protocol: "anthropic",
     model: String(body.model),
     stream: body.stream === true,
-    tools: namesOf(body.tools, (tool) => tool.name),
-    prompts: listOf(body.messages).flatMap((message) => (message.role === "user" ? textsOf(message.content) : [])),
+    tools: toNames(body.tools, (tool) => tool.name),
+    prompts: toList(body.messages).flatMap((message) => (message.role === "user" ? toTexts(message.content) : [])),
     body,
   }),
 
@@ -25,7 +25,7 @@ export const anthropic: Wire = {
     const started = { ...usage(answer), output_tokens: 1 };
     yield event({ type: "message_start", message: { ...head(request, answer), content: [], usage: started } });
     for (const [index, block] of blocks(answer).entries()) {
-      const { empty, deltas } = piecesOf(block);
+      const { empty, deltas } = toPieces(block);
       yield event({ type: "content_block_start", index, content_block: empty });
       for (const delta of deltas) yield event({ type: "content_block_delta", index, delta });
       yield event({ type: "content_block_stop", index });
@@ -72,7 +72,7 @@ function blocks({ id, reply }: Answer): Json[] {
   return content;
 }
 
-function piecesOf(block: Json): { empty: Json; deltas: Json[] } {
+function toPieces(block: Json): { empty: Json; deltas: Json[] } {
   if (block.type === "thinking") {
     const { thinking, signature } = block;
     const deltas = [
@@ -87,7 +87,7 @@ function piecesOf(block: Json): { empty: Json; deltas: Json[] } {
   return { empty: { ...block, input: {} }, deltas: [json] };
 }
 
-function textsOf(content: unknown): string[] {
+function toTexts(content: unknown): string[] {
   if (typeof content === "string") return [content];
-  return listOf(content).flatMap((block) => (isRecord(block) && typeof block.text === "string" ? block.text : []));
+  return toList(content).flatMap((block) => (isRecord(block) && typeof block.text === "string" ? block.text : []));
 }

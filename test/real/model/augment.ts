@@ -1,6 +1,6 @@
 /** Augment's own protocol, as Auggie speaks it: a line of JSON for each part of an answer, which holds numbered kinds of nodes. */
 import type { Answer, ModelRequest } from "./script.ts";
-import { argumentsOf, type Json, listOf, namesOf, type Wire } from "./wire.ts";
+import { type Json, toArguments, toList, toNames, type Wire } from "./wire.ts";
 
 export const augment: Wire = {
   matches: (path) => /\/chat-stream$/.test(path),
@@ -17,8 +17,8 @@ export const augment: Wire = {
     protocol: "augment",
     model: String(body.model || "bench-model"),
     stream: true,
-    tools: namesOf(body.tool_definitions, ({ name }) => name),
-    prompts: [...listOf(body.chat_history).flatMap((one) => textsOf(one.request_nodes)), ...textsOf(body.nodes)],
+    tools: toNames(body.tool_definitions, ({ name }) => name),
+    prompts: [...toList(body.chat_history).flatMap((one) => toTexts(one.request_nodes)), ...toTexts(body.nodes)],
     body,
   }),
 
@@ -31,8 +31,8 @@ export const augment: Wire = {
   failure: ({ message }) => ({ error: message }),
 };
 
-const textsOf = (nodes: unknown): string[] =>
-  listOf(nodes).flatMap(({ text_node: node }) => listOf([node]).map(({ content }) => String(content)));
+const toTexts = (nodes: unknown): string[] =>
+  toList(nodes).flatMap(({ text_node: node }) => toList([node]).map(({ content }) => String(content)));
 
 function* parts(_: ModelRequest, { id, reply, tokens }: Answer): Generator<Json> {
   const { thinking, text, calls = [] } = reply;
@@ -43,7 +43,7 @@ function* parts(_: ModelRequest, { id, reply, tokens }: Answer): Generator<Json>
     id: index + 1,
     type: 5,
     content: "",
-    tool_use: { tool_use_id: `toolu_${id}${index}`, tool_name: call.name, input_json: argumentsOf(call.input) },
+    tool_use: { tool_use_id: `toolu_${id}${index}`, tool_name: call.name, input_json: toArguments(call.input) },
   }));
   const usage = {
     input_tokens: tokens.input,

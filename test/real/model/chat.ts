@@ -1,6 +1,6 @@
 /** The Chat Completions API of OpenAI, as OpenCode and Copilot speak it. */
 import type { Answer, ModelRequest } from "./script.ts";
-import { argumentsOf, isRecord, type Json, listOf, namesOf, type Wire } from "./wire.ts";
+import { isRecord, type Json, toArguments, toList, toNames, type Wire } from "./wire.ts";
 
 export const chat: Wire = {
   matches: (path) => /\/chat\/completions$/.test(path),
@@ -9,12 +9,12 @@ export const chat: Wire = {
     protocol: "chat",
     model: String(body.model),
     stream: body.stream === true,
-    tools: namesOf(body.tools, (tool) => (isRecord(tool.function) ? tool.function.name : undefined)),
-    prompts: listOf(body.messages).flatMap(({ role, content }) => {
+    tools: toNames(body.tools, (tool) => (isRecord(tool.function) ? tool.function.name : undefined)),
+    prompts: toList(body.messages).flatMap(({ role, content }) => {
       if (role !== "user") return [];
       return typeof content === "string"
         ? [content]
-        : listOf(content)
+        : toList(content)
             .flatMap((part) => part.text ?? [])
             .map(String);
     }),
@@ -62,7 +62,7 @@ const thinking = ({ reply }: Answer): Json =>
 
 function calls({ id, reply }: Answer): Json[] | undefined {
   return reply.calls?.map((call, index) => {
-    const called = { name: call.name, arguments: argumentsOf(call.input) };
+    const called = { name: call.name, arguments: toArguments(call.input) };
     return { index, id: `call_${id}${index}`, type: "function", function: called };
   });
 }

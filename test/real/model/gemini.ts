@@ -1,6 +1,6 @@
 /** The Gemini API of Google. */
 import type { Answer } from "./script.ts";
-import { isRecord, type Json, listOf, type Wire } from "./wire.ts";
+import { isRecord, type Json, toList, type Wire } from "./wire.ts";
 
 const PATH = /\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
 
@@ -9,23 +9,23 @@ export const gemini: Wire = {
 
   read(body, path) {
     const [, model = "", method] = PATH.exec(path) ?? [];
-    const declared = listOf(body.tools).flatMap((tool) => listOf(tool.functionDeclarations));
+    const declared = toList(body.tools).flatMap((tool) => toList(tool.functionDeclarations));
     return {
       protocol: "gemini",
       model,
       stream: method === "streamGenerateContent",
       tools: declared.map((tool) => String(tool.name)),
-      prompts: listOf(body.contents).flatMap(({ role, parts }) =>
-        role === "user" ? listOf(parts).flatMap((part) => (typeof part.text === "string" ? part.text : [])) : [],
+      prompts: toList(body.contents).flatMap(({ role, parts }) =>
+        role === "user" ? toList(parts).flatMap((part) => (typeof part.text === "string" ? part.text : [])) : [],
       ),
       body,
     };
   },
 
-  whole: (request, answer) => chunk(request.model, answer, partsOf(answer), true),
+  whole: (request, answer) => chunk(request.model, answer, toParts(answer), true),
 
   *stream(request, answer) {
-    const parts = partsOf(answer);
+    const parts = toParts(answer);
     for (const [index, part] of parts.entries()) {
       yield { data: chunk(request.model, answer, [part], index === parts.length - 1) };
     }
@@ -53,7 +53,7 @@ function usage({ tokens }: Answer): Json {
   };
 }
 
-function partsOf({ id, reply }: Answer): Json[] {
+function toParts({ id, reply }: Answer): Json[] {
   const parts: Json[] = [];
   if (reply.thinking !== undefined) parts.push({ text: reply.thinking, thought: true });
   if (reply.text !== undefined) parts.push({ text: reply.text });

@@ -1,6 +1,6 @@
 /** The Responses API of OpenAI, as Codex speaks it. */
 import type { Answer, ModelRequest } from "./script.ts";
-import { argumentsOf, type Json, listOf, namesOf, type Wire } from "./wire.ts";
+import { type Json, toArguments, toList, toNames, type Wire } from "./wire.ts";
 
 export const responses: Wire = {
   matches: (path) => /\/responses$/.test(path),
@@ -9,8 +9,8 @@ export const responses: Wire = {
     protocol: "responses",
     model: String(body.model),
     stream: body.stream === true,
-    tools: namesOf(offered(body), (tool) => tool.name),
-    prompts: promptsOf(body.input),
+    tools: toNames(offered(body), (tool) => tool.name),
+    prompts: toPrompts(body.input),
     body,
   }),
 
@@ -71,23 +71,23 @@ function items(request: ModelRequest, { id, reply }: Answer): Json[] {
     const { name, input, namespace } = call;
     const about = { name, call_id: `call_${id}${index}`, status: "completed", ...(namespace && { namespace }) };
     if (free.has(name))
-      output.push({ type: "custom_tool_call", id: `ctc_${id}${index}`, ...about, input: argumentsOf(input) });
-    else output.push({ type: "function_call", id: `fc_${id}${index}`, ...about, arguments: argumentsOf(input) });
+      output.push({ type: "custom_tool_call", id: `ctc_${id}${index}`, ...about, input: toArguments(input) });
+    else output.push({ type: "function_call", id: `fc_${id}${index}`, ...about, arguments: toArguments(input) });
   }
   return output;
 }
 
 /** Tools are in the body or in an item of the input, alone or in groups. */
 function offered({ tools, input }: Json): Json[] {
-  const given = [...listOf(tools), ...listOf(input).flatMap((item) => listOf(item.tools))];
-  return given.flatMap((tool) => (tool.type === "namespace" ? listOf(tool.tools) : [tool]));
+  const given = [...toList(tools), ...toList(input).flatMap((item) => toList(item.tools))];
+  return given.flatMap((tool) => (tool.type === "namespace" ? toList(tool.tools) : [tool]));
 }
 
-function promptsOf(input: unknown): string[] {
+function toPrompts(input: unknown): string[] {
   if (typeof input === "string") return [input];
-  return listOf(input).flatMap((item) => {
+  return toList(input).flatMap((item) => {
     if (item.role !== "user" && item.type !== "agent_message") return [];
     if (typeof item.content === "string") return [item.content];
-    return listOf(item.content).flatMap((part) => (typeof part.text === "string" ? part.text : []));
+    return toList(item.content).flatMap((part) => (typeof part.text === "string" ? part.text : []));
   });
 }

@@ -83,13 +83,13 @@ export const MAIN = "main";
 export const SIDE = "side";
 
 /** The lane of a request; see `Script`. */
-export function laneOf(request: ModelRequest, lanes: readonly string[]): string {
+export function toLane(request: ModelRequest, lanes: readonly string[]): string {
   const marked = lanes.find((lane) => request.prompts.some((prompt) => prompt.includes(`[[${lane}]]`)));
   return marked ?? (request.tools.length === 0 ? SIDE : MAIN);
 }
 
 /** Figures that tell the replies apart: no two replies of a run have the same. */
-export function tokensOf(reply: Reply, index: number): Tokens {
+export function toTokens(reply: Reply, index: number): Tokens {
   if (reply.error) return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   const reasoning = reply.thinking === undefined ? 0 : 11 + index;
   const made = {

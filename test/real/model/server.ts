@@ -11,12 +11,12 @@ import { responses } from "./responses.ts";
 import {
   type Answer,
   type Entry,
-  laneOf,
   MAIN,
   type ModelRequest,
   type Reply,
   type Script,
-  tokensOf,
+  toLane,
+  toTokens,
 } from "./script.ts";
 import { isRecord, type Json, type ServerSent, type Wire } from "./wire.ts";
 
@@ -45,7 +45,7 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
   let count = 0;
 
   const next = (request: ModelRequest): { lane: string; answer: Answer } => {
-    const lane = laneOf(request, [...lanes.keys()]);
+    const lane = toLane(request, [...lanes.keys()]);
     const reply: Reply = lanes.get(lane)?.shift() ?? { text: lane === MAIN ? "done" : `done: ${lane}` };
     const index = count++;
     const { calls, ...said } = reply;
@@ -53,7 +53,7 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
     const answer = {
       id: `r${index}`,
       reply: { ...said, ...(made && { calls: made }) },
-      tokens: tokensOf(reply, index),
+      tokens: toTokens(reply, index),
     };
     return { lane, answer };
   };

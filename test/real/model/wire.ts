@@ -27,17 +27,17 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function listOf(value: unknown): Json[] {
+export function toList(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-export function namesOf(tools: unknown, name: (tool: Json) => unknown): string[] {
-  return listOf(tools)
+export function toNames(tools: unknown, name: (tool: Json) => unknown): string[] {
+  return toList(tools)
     .flatMap((tool) => name(tool) ?? tool.type ?? [])
     .map(String);
 }
 
 /** A call's arguments as the text in which OpenAI's protocols carry them. */
-export function argumentsOf(input: Json | string): string {
+export function toArguments(input: Json | string): string {
   return typeof input === "string" ? input : JSON.stringify(input);
 }

@@ -71,7 +71,7 @@ function readPairs(text: string, sign: "=" | ":"): Record<string, string> {
 }
 
 /** Pairs of clients and projects belong to the clients they were set with. */
-function scopeOf({ clients }: ServiceForm, service?: HubService): NonNullable<ServicePatch["scope"]> {
+function toScope({ clients }: ServiceForm, service?: HubService): NonNullable<ServicePatch["scope"]> {
   const before = service?.scope;
   const known = before === undefined || before.clients === "*" ? [] : before.clients;
   if (before && JSON.stringify(known) === JSON.stringify(clients)) return before;
@@ -84,7 +84,7 @@ export function toPatch(form: ServiceForm, service?: HubService): ServicePatch {
   const shared: ServicePatch = {
     timeoutMs: Number(form.timeoutMs),
     guard: form.guard,
-    scope: scopeOf(form, service),
+    scope: toScope(form, service),
     policy: {
       default: form.policy,
       allow: globs(form.allow),

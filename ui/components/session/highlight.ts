@@ -50,7 +50,7 @@ const MAX_CODE = 20_000;
 let core: Promise<HighlighterCore> | undefined;
 const loaded = new Map<string, Promise<void>>();
 
-const languageOf = (name: string): string | undefined => {
+const findLanguage = (name: string): string | undefined => {
   const short = name.toLowerCase().replace(/^.*\./, "").replace(/^.*\//, "");
   const known = ALIASES[short] ?? short;
   return known in LANGUAGES ? known : undefined;
@@ -96,7 +96,7 @@ export interface Token {
 
 /** Lines of tokens; undefined when there is no grammar or the code is too long. */
 export async function highlightLines(code: string, name: string): Promise<Token[][] | undefined> {
-  const language = languageOf(name);
+  const language = findLanguage(name);
   if (!language || code.length > MAX_CODE) return;
   const highlighter = await get(language);
   const { tokens } = highlighter.codeToTokens(code, { lang: language, themes: THEMES, defaultColor: false });

@@ -1,4 +1,4 @@
-import { wordsOf } from "../words.ts";
+import { toWords } from "../words.ts";
 import { en } from "./en.ts";
 
-export const rescueText = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
+export const rescueText = toWords(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });

@@ -1,8 +1,8 @@
-import { wordsOf } from "../words.ts";
+import { toWords } from "../words.ts";
 import { en, type SynonymWords } from "./en.ts";
 
-const own = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
+const own = toWords(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
 const isKnown = (id: string): id is keyof SynonymWords => Object.hasOwn(en, id);
 
 /** Synonyms of a screen in the language shown, and in English, which people type in every language. */
-export const synonymsOf = (id: string): string => (isKnown(id) ? `${own(id)}, ${en[id]}` : "");
+export const toSynonyms = (id: string): string => (isKnown(id) ? `${own(id)}, ${en[id]}` : "");

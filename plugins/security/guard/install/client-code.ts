@@ -4,8 +4,8 @@ import { failedText, type HookRequest } from "./hook-command.ts";
 import { ANSWER_TYPE, DEADLINE_MS, HELLO, hookHeader, hookKey } from "./hook-script.ts";
 
 /** `waiting`: the file also reports that the assistant waits. */
-export const clientOf = (request: HookRequest, waiting: boolean): GuardClient => ({
-  code: `${codeOf(request)}${waiting ? reportOf(request) : ""}`,
+export const toClient = (request: HookRequest, waiting: boolean): GuardClient => ({
+  code: `${codeOf(request)}${waiting ? toReport(request) : ""}`,
   failed:
     request.onFailure === "block"
       ? `throw new Error(${JSON.stringify(failedText(request.tool))})`
@@ -81,7 +81,7 @@ async function ask(call) {
 `;
 
 /** The session and the event are sent, nothing of the content. */
-const reportOf = ({ tool }: HookRequest) => `
+const toReport = ({ tool }: HookRequest) => `
 /** Nothing fails with it. */
 async function report(session, event) {
   if (typeof session !== "string") return;

@@ -1,5 +1,5 @@
 /** Returns a unified diff of two texts that differ in one place, with two lines of context. */
-export function diffOf(before: string, after: string): string {
+export function toDiff(before: string, after: string): string {
   if (before === after) return "";
   const [old, fresh] = [toLines(before), toLines(after)];
   let head = 0;

@@ -29,7 +29,7 @@ interface Edited {
 
 /** Parses the settings as the assistant does. Throws SETTINGS_UNUSABLE with the place of a syntax error. */
 export const readHooks = (text: string, { format }: Pick<HookForm, "format">, path: string): Promise<JsonRecord> =>
-  usable(path, () => parseSettings(text, syntaxOf(format)));
+  usable(path, () => parseSettings(text, toSyntax(format)));
 
 /** The hooks of the guard: one in its list, and those that report waiting, in other lists or in the same. */
 export interface Wanted {
@@ -63,7 +63,7 @@ export async function addEntries(
     ...roots.map(([key, value]) => ({ kind: "set", path: [], key, value }) as const),
     ...added.map(({ list, entry }) => ({ kind: "append", path: list, value: entry }) as const),
   ];
-  const text = await usable(path, () => editSettings(start, syntaxOf(form.format), edits));
+  const text = await usable(path, () => editSettings(start, toSyntax(form.format), edits));
   return { text, made: [...roots.map(([key]) => [key]).reverse(), ...missing] };
 }
 
@@ -87,7 +87,7 @@ export async function removeOurs(
     applyEdit(rest, edit);
     edits.push(edit);
   }
-  return edits.length === 0 ? before : usable(path, () => editSettings(before, syntaxOf(form.format), edits));
+  return edits.length === 0 ? before : usable(path, () => editSettings(before, toSyntax(form.format), edits));
 }
 
 const isOurs = (item: unknown): boolean => hookIn(item) !== undefined || isWaitingHook(item);
@@ -112,4 +112,4 @@ function removals(settings: JsonRecord, path: readonly string[]): SettingsEdit[]
 }
 
 /** These assistants allow comments but no trailing commas. */
-const syntaxOf = (format: HookForm["format"]): SettingsSyntax => (format === "jsonc" ? "commented" : format);
+const toSyntax = (format: HookForm["format"]): SettingsSyntax => (format === "jsonc" ? "commented" : format);

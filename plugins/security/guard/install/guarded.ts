@@ -4,9 +4,9 @@ import { type Json, type Kernel, SessarcError } from "sessarc";
 import type { AdapterEnv } from "sessarc/adapter";
 import { readOutside } from "sessarc/files";
 import type { GuardContract, GuardEntries } from "../contract.ts";
-import { clientOf } from "./client-code.ts";
+import { toClient } from "./client-code.ts";
 import { addEntries, type HookForm } from "./edit.ts";
-import { commandOf, type HookRequest, waitingCommandOf } from "./hook-command.ts";
+import { type HookRequest, toCommand, toWaitingCommand } from "./hook-command.ts";
 
 export interface Guarded {
   /** The adapter's name. */
@@ -32,7 +32,7 @@ export const canReport = ({ contract }: Guarded): boolean =>
   contract.format === "file" || contract.waiting !== undefined;
 
 /** The file that hooks go into: another one where the assistant's user keeps hooks there alone. */
-export async function placeOf(
+export async function readPlace(
   { contract }: Guarded,
   env: AdapterEnv,
 ): Promise<{ path: string; format: GuardContract["format"] }> {
@@ -47,7 +47,7 @@ export async function placeOf(
 
 const LIST = ["hooks", "PreToolUse"];
 
-export function formOf(contract: GuardEntries, format: HookForm["format"]): HookForm {
+export function toForm(contract: GuardEntries, format: HookForm["format"]): HookForm {
   const lists = [contract.list ?? LIST, ...(contract.waiting ?? []).map(({ list }) => list)];
   return {
     format,
@@ -69,10 +69,10 @@ export function withEntries(
   const { onFailure, platform } = request;
   const reports = (waiting && contract.waiting) || [];
   const wanted = [
-    { list, entry: entry({ command: commandOf(request), onFailure, platform }) },
+    { list, entry: entry({ command: toCommand(request), onFailure, platform }) },
     ...reports.map(({ list, reports, entry = usualReport }) => ({
       list,
-      entry: entry({ command: waitingCommandOf(request, reports), onFailure, platform }),
+      entry: entry({ command: toWaitingCommand(request, reports), onFailure, platform }),
     })),
   ];
   return addEntries(before, form, wanted, path);
@@ -95,5 +95,5 @@ export function fileText(
       path,
       reason: "a file with this name exists that sessarc did not write",
     });
-  return contract.text(clientOf(request, waiting));
+  return contract.text(toClient(request, waiting));
 }

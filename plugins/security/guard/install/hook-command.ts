@@ -22,8 +22,8 @@ export interface HookRequest {
  * script cannot get an answer, the command does what the user chose: no output, or exit code 2 with a text on stderr. Without that text,
  * some assistants treat the hook as failed and run the call.
  */
-export function commandOf(request: HookRequest): string {
-  if (request.platform === "win32") return windowsCommandOf(request);
+export function toCommand(request: HookRequest): string {
+  if (request.platform === "win32") return toWindowsCommand(request);
   const { tool, id, folder, onFailure } = request;
   const ask = '/bin/sh "$0" "$@" 2>/dev/null';
   const inner =
@@ -34,7 +34,7 @@ export function commandOf(request: HookRequest): string {
 }
 
 /** Windows has no script: the address is in the command, and any answer from it is trusted. */
-function windowsCommandOf({ tool, folder, url, onFailure }: HookRequest): string {
+function toWindowsCommand({ tool, folder, url, onFailure }: HookRequest): string {
   const end = onFailure === "block" ? `(echo ${failedText(tool)} 1>&2 & exit 2)` : "exit 0";
   const seconds = DEADLINE_MS / 1000;
   return `curl.exe -qsf --noproxy "*" -m ${seconds} -H "Content-Type: application/json" -H "@${hookHeader(folder)}" --data-binary @- "${url}" || ${end}`;
@@ -64,7 +64,7 @@ export function hookIn(value: unknown): FoundHook | undefined {
 }
 
 /** The command that reports that the assistant waits. Node is named in full, because an assistant's hooks may have another PATH. */
-export function waitingCommandOf({ tool, folder, platform }: HookRequest, reports: WaitingHook["reports"]): string {
+export function toWaitingCommand({ tool, folder, platform }: HookRequest, reports: WaitingHook["reports"]): string {
   const quote = platform === "win32" ? (word: string) => `"${word}"` : quoted;
   const end = platform === "win32" ? "2>nul || exit 0" : "2>/dev/null || exit 0";
   return `${quote(process.execPath)} ${quote(waitingScript(folder))} ${tool} ${reports} ${end}`;

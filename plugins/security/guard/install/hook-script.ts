@@ -13,7 +13,7 @@ export const DEADLINE_MS = 1_000;
 export const ANSWER_TYPE = "application/json; guard=sessarc";
 
 /** The guard's folder and the lock file with the address of the running service. */
-export const placesOf = ({ path }: Pick<Storage, "path">) => ({ folder: path("guard"), lock: path("lock.json") });
+export const toPlaces = ({ path }: Pick<Storage, "path">) => ({ folder: path("guard"), lock: path("lock.json") });
 
 /** `folder` is the guard's folder in the data directory. */
 export const hookScript = (folder: string) => join(folder, "hook.sh");
@@ -25,7 +25,7 @@ export const hookHeader = (folder: string) => join(folder, "header");
 export const hookKey = (folder: string) => join(folder, "key");
 
 /** Proves knowledge of the key for a nonce, a port and a text. A shell has no HMAC, so the key encloses the SHA-256 input. */
-export const proofOf = (key: string, nonce: string, port: number, text: string): string =>
+export const toProof = (key: string, nonce: string, port: number, text: string): string =>
   createHash("sha256").update(`${key}:${nonce}:${port}:${text}:${key}`).digest("hex");
 
 /** Text that the service signs before the hook sends the call. */

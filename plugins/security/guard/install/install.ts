@@ -14,11 +14,11 @@ import {
 import { serviceUrl } from "sessarc/serve";
 import * as v from "valibot";
 import type { RuleSet } from "../../secrets/rule-set.ts";
-import { diffOf } from "./diff.ts";
+import { toDiff } from "./diff.ts";
 import { createFired } from "./fired.ts";
-import { canReport, fileText, formOf, type Guarded, guardedBy, guardedIn, placeOf, withEntries } from "./guarded.ts";
+import { canReport, fileText, type Guarded, guardedBy, guardedIn, readPlace, toForm, withEntries } from "./guarded.ts";
 import { type HookRequest, hookIn, isWaitingHook } from "./hook-command.ts";
-import { placesOf, writeHookScript } from "./hook-script.ts";
+import { toPlaces, writeHookScript } from "./hook-script.ts";
 import { findProblems } from "./problems.ts";
 
 interface InstallOptions {
@@ -127,16 +127,16 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   /** A hook that is in no journal: one of another data directory, or of one that was lost. */
   async function unknownFile(name: string): Promise<FileNote> {
     const guarded = guardedBy(kernel, name);
-    const { format } = await placeOf(guarded, env);
+    const { format } = await readPlace(guarded, env);
     const { contract } = guarded;
-    return { form: contract.format === "file" || format === "file" ? null : formOf(contract, format), made: [] };
+    return { form: contract.format === "file" || format === "file" ? null : toForm(contract, format), made: [] };
   }
 
   function requestFor(tool: string, id: string, onFailure: "allow" | "block"): HookRequest {
     return {
       tool,
       id,
-      ...placesOf(storage),
+      ...toPlaces(storage),
       url: `${serviceUrl(kernel)}api/security/pretooluse?client=${tool}&hook=${id}`,
       onFailure,
       platform: env.platform,
@@ -149,7 +149,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     const [entry] = placement?.files ?? [];
     const place = entry
       ? { path: entry.path, format: entry.note.form?.format ?? ("file" as const) }
-      : await placeOf(guarded, env);
+      : await readPlace(guarded, env);
     return { ...place, placement };
   }
 
@@ -175,15 +175,16 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         const text = contract.format === "file" ? fileText(contract, before, { request, waiting, ours, path }) : before;
         return { text, ours, note: { form: null, made: [] } };
       }
-      const form = formOf(contract, format);
+      const form = toForm(contract, format);
       const { text, made } = await withEntries(before, contract, form, request, waiting, path);
       return { text, ours, note: { form, made: [...(ours ? (entry?.note.made ?? []) : []), ...made] } };
     });
-    const diff = await rules.hide(diffOf(plan.before, plan.after));
-    if (options.dryRun) return { ...(await statusOf(guarded, path, format, known, plan.file)), backupPath: null, diff };
-    await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
+    const diff = await rules.hide(toDiff(plan.before, plan.after));
+    if (options.dryRun)
+      return { ...(await readStatus(guarded, path, format, known, plan.file)), backupPath: null, diff };
+    await writeHookScript(toPlaces(storage).folder, kernel.access.scoped("guard"));
     const placement = await placements.write(plan, { id, onFailure, mode, waiting });
-    const status = await statusOf(guarded, path, format, placement);
+    const status = await readStatus(guarded, path, format, placement);
     return { ...status, backupPath: placements.backupPath(placement), diff };
   }
 
@@ -191,11 +192,11 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     // One whose adapter is gone can still be removed.
     const known = name === undefined ? undefined : await placements.find(name);
     const guarded = known ? undefined : guardedBy(kernel, name);
-    const settingsPath = known?.files[0]?.path ?? (guarded ? (await placeOf(guarded, env)).path : "");
+    const settingsPath = known?.files[0]?.path ?? (guarded ? (await readPlace(guarded, env)).path : "");
     return { ...(await placements.undo(known?.name ?? guarded?.tool ?? "", settingsPath)), settingsPath };
   }
 
-  async function statusOf(
+  async function readStatus(
     { tool, label, contract }: Guarded,
     path: string,
     format: "json" | "jsonc" | "toml" | "file",
@@ -249,7 +250,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         return placement !== undefined || home === undefined || existsSync(home);
       });
       return Promise.all(
-        shown.map(({ guarded, path, format, placement }) => statusOf(guarded, path, format, placement)),
+        shown.map(({ guarded, path, format, placement }) => readStatus(guarded, path, format, placement)),
       );
     },
     async modeOf(client) {
@@ -264,7 +265,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     },
     async refresh() {
       if ((await placements.all()).size === 0) return false;
-      await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
+      await writeHookScript(toPlaces(storage).folder, kernel.access.scoped("guard"));
       return true;
     },
   };

@@ -4,7 +4,7 @@ import type { JsonRecord, Kernel } from "sessarc";
 import { isReachable, parseSettings, readRegular } from "sessarc/files";
 import type { GuardContract } from "../contract.ts";
 import { type FoundHook, hookIn, isWaitingHook, leadsTo } from "./hook-command.ts";
-import { hookScript, placesOf } from "./hook-script.ts";
+import { hookScript, toPlaces } from "./hook-script.ts";
 
 /** A settings file with a hook in it. */
 interface Installed {
@@ -24,7 +24,7 @@ export async function findProblems(kernel: Kernel, contract: GuardContract, at: 
 
 /** Problems on the way from the hook to this service. */
 async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
-  const places = placesOf(kernel.storage);
+  const places = toPlaces(kernel.storage);
   if (hook.url === undefined) {
     if (!leadsTo(hook, places)) return ["The hook asks the service of another data directory: install it again"];
     if (!(await isReachable(hookScript(places.folder)))) return ["The hook's script is missing: install it again"];

@@ -1,7 +1,7 @@
 /** Which secrets files hold now. Runs in the pool. */
 import { BoundedMap } from "sessarc";
 import { openRegular } from "sessarc/files";
-import { fingerprintOf } from "./fingerprint.ts";
+import { toFingerprint } from "./fingerprint.ts";
 import { leakScanner } from "./scanner.ts";
 
 export interface FileFingerprints {
@@ -42,7 +42,7 @@ async function search(path: string): Promise<readonly string[]> {
     const before = known.get(path);
     if (before?.stamp === stamp) return before.fingerprints;
     const { findings } = leakScanner().scan(await file.readFile("utf8"), { path, budgetMs: FILE_MS });
-    const fingerprints = [...new Set(findings.map(({ secret }) => fingerprintOf(secret)))];
+    const fingerprints = [...new Set(findings.map(({ secret }) => toFingerprint(secret)))];
     known.set(path, { stamp, fingerprints });
     return fingerprints;
   } catch {

@@ -3,7 +3,7 @@ import { BoundedMap, type EventKind, type IndexerModule, type SessionEvent } fro
 import { toolCall } from "sessarc/adapter";
 import type { EventFinding } from "../engine.ts";
 import { hideIn } from "../hide.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { toFingerprint } from "./fingerprint.ts";
 import { leakScanner } from "./scanner.ts";
 
 /** One secret at one kind of place of a session. */
@@ -47,7 +47,7 @@ export default {
     let unchecked = 0;
     let more = 0;
 
-    function callOf(event: SessionEvent): Call {
+    function toCall(event: SessionEvent): Call {
       const { kind, tool_name = "", tool_use_id = "", tool_input } = event;
       if (kind === "tool_result") {
         const call = open.get(tool_use_id) ?? { ...NO_CALL, tool_name };
@@ -63,12 +63,12 @@ export default {
 
     function add(finding: EventFinding, { seq, kind, at }: SessionEvent, call: Call): void {
       const { ruleId, confidence, masked, field } = finding;
-      const fingerprint = fingerprintOf(finding.secret);
+      const fingerprint = toFingerprint(finding.secret);
       // A secret is masked before the command is cut, so that no half of it stays.
       const command = hideIn(scanner, call.command).slice(0, COMMAND_CHARS);
       const path = hideIn(scanner, call.path);
       const place = { fingerprint, kind, tool_name: call.tool_name, path, command };
-      const key = keyOf(place);
+      const key = toKey(place);
       const known = rows.get(key);
       if (known) {
         known.count++;
@@ -84,7 +84,7 @@ export default {
 
     return {
       event(event) {
-        const call = callOf(event);
+        const call = toCall(event);
         const { findings, partial } = scanner.scanEvent(event, { budgetMs: BUDGET_MS });
         if (partial) unchecked++;
         for (const finding of findings) add(finding, event, call);
@@ -97,7 +97,7 @@ export default {
   },
 } satisfies IndexerModule;
 
-const keyOf = ({
+const toKey = ({
   fingerprint,
   kind,
   tool_name,

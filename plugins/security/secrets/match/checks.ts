@@ -41,12 +41,12 @@ export const CHECKS = {
 
 export type CheckName = keyof typeof CHECKS;
 
-function secretOf({ text, start, end }: Candidate): string {
+function toSecret({ text, start, end }: Candidate): string {
   return text.slice(start, end);
 }
 
 /** The whole identifier, lower case: extended to the left, and right up to the operator. */
-function identifierOf({ text, from, start }: Candidate): string {
+function toIdentifier({ text, from, start }: Candidate): string {
   let left = from;
   while (left > 0 && left > from - 64 && /[\w.-]/.test(text.charAt(left - 1))) left--;
   return text.slice(left, Math.min(start, from + 80)).toLowerCase();
@@ -66,9 +66,9 @@ const PUBLIC_IDENTIFIER = new RegExp(
 
 /** `api_key = …` with nothing known about the service: keep what looks random and is not named as public. */
 function generic(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   if (!/\d/.test(value) || isPlaceholder(value) || looksLikeCode(value) || hasEverydayWord(value)) return false;
-  if (PUBLIC_IDENTIFIER.test(identifierOf(candidate))) return false;
+  if (PUBLIC_IDENTIFIER.test(toIdentifier(candidate))) return false;
   return !/^\s*(?:import|from|use|require|#include)\b/.test(lineBefore(candidate));
 }
 
@@ -79,7 +79,7 @@ function lineBefore({ text, from }: Candidate): string {
 
 /** As `generic`, of an alphabet in which ordinary text is written too: no word, no address, and nothing that blanks or slashes divide. */
 function wide(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   const longest = Math.max(...value.split(/[/:._%~-]/).map((part) => part.length));
   return longest >= 16 && /[a-z]/i.test(value) && generic(candidate);
 }
@@ -96,17 +96,17 @@ function looksLikeCode(value: string): boolean {
 
 /** Letters and digits in no order a person would choose. */
 function mixed(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   if (isPlaceholder(value) || looksLikeCode(value)) return false;
   return /\d/.test(value) && /[a-z]/i.test(value) ? true : "weak";
 }
 
 /** `password = …`: what a person or a generator chose, not a type, a variable or a stock word. */
 function password(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   if (isPlaceholder(value) || looksLikeCode(value) || /^(?:\$|%|<|\{|@|&|\*|!)/.test(value)) return false;
   if (isTechnical(value) && !quoted(candidate)) return false;
-  const identifier = identifierOf(candidate);
+  const identifier = toIdentifier(candidate);
   if (/\benv:$/.test(identifier)) return false;
   if (
     /pass(?:word|wd)?[_.-]?(?:hash|field|input|label|length|min|max|policy|reset|url|file|path|variable|hint|id\b)/.test(
@@ -123,55 +123,55 @@ function password(candidate: Candidate): Verdict {
   if (/\s\S+\s/.test(value)) return /,\W*$/.test(identifier) ? false : "weak";
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\p{L}\p{M}\d\s]/u].filter((test) => test.test(value)).length;
   if (/\d/.test(value)) return kinds >= 2 ? true : "weak";
-  const random = kinds >= 2 && value.length >= 10 && !/[a-z]{7}|[A-Z]{7}/.test(value) && entropyOf(value) > 3;
+  const random = kinds >= 2 && value.length >= 10 && !/[a-z]{7}|[A-Z]{7}/.test(value) && computeEntropy(value) > 3;
   return random ? "weak" : false;
 }
 
 /** Where a value may also be a name, a place or a number: only what a generator or a careful person would write. */
 function opaque(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   return !isPlaceholder(value) && !looksLikeCode(value) && !hasEverydayWord(value) && isOpaque(value);
 }
 
 /** After `=` or `:`, not beside it in a list of names. */
 function opaqueAssigned(candidate: Candidate): Verdict {
   const defined = /define\(\s*["'][\w.]*$/.test(lineBefore(candidate));
-  return (defined || /[=:>]/.test(identifierOf(candidate))) && opaque(candidate);
+  return (defined || /[=:>]/.test(toIdentifier(candidate))) && opaque(candidate);
 }
 
 /** `NAME=value` among secrets: unless the name is that of a setting. */
 function pair(candidate: Candidate): Verdict {
-  return !isSetting(identifierOf(candidate)) && password(candidate);
+  return !isSetting(toIdentifier(candidate)) && password(candidate);
 }
 
 /** `NAME=value` among settings, of which some are secrets. */
 function opaquePair(candidate: Candidate): Verdict {
-  return !isSetting(identifierOf(candidate)) && opaque(candidate);
+  return !isSetting(toIdentifier(candidate)) && opaque(candidate);
 }
 
 /** A quoted value of any characters under a name that says secret: no sentence, no reference. */
 function phrase(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   if (isPlaceholder(value) || !quoted(candidate) || /^[\w.]+\(|^\$\w/.test(value)) return false;
   return /\d/.test(value) || (value.match(/[^\w\s]/g) ?? []).length > 3;
 }
 
 /** Some words after `the password`, or before it. */
 function stated(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   return value.length >= 5 && !isNumbered(value) && password(candidate);
 }
 
 /** Somewhere after the word, without a verb or a sign: only a generated value. */
 function scrambled(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[!#$%&*+@^~?]/].filter((kind) => kind.test(value)).length;
   return value.length >= 6 && kinds >= 3 && !isTechnical(value) && opaque(candidate);
 }
 
 /** A line of a `.env` block: an upper-case name that ends as a secret's name does. */
 function env(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   if (isPlaceholder(value) || looksLikeCode(value) || hasEverydayWord(value)) return false;
   if (!/^[A-Z0-9_]+$/.test(candidate.text.slice(candidate.from, candidate.from + 4))) return false;
   return /\d/.test(value) && /[a-z]/i.test(value);
@@ -188,7 +188,7 @@ function tfPassword(candidate: Candidate): Verdict {
 
 /** A cut PEM block: key material must follow, not a sentence about keys. */
 function pem(candidate: Candidate): Verdict {
-  return /[A-Za-z0-9+/=]{40}/.test(secretOf(candidate));
+  return /[A-Za-z0-9+/=]{40}/.test(toSecret(candidate));
 }
 
 function quoted({ text, start, end }: Candidate): boolean {
@@ -198,12 +198,12 @@ function quoted({ text, start, end }: Candidate): boolean {
 
 /** Anything but a variable, a template or a sample. */
 function reference(candidate: Candidate): Verdict {
-  return !isPlaceholder(secretOf(candidate));
+  return !isPlaceholder(toSecret(candidate));
 }
 
 /** `Basic …`: decodes to `user:password`. */
 function basic(candidate: Candidate): Verdict {
-  const decoded = Buffer.from(secretOf(candidate), "base64").toString("utf8");
+  const decoded = Buffer.from(toSecret(candidate), "base64").toString("utf8");
   return /^[^{\s:][^\s:]*:[\x20-\x7e]*$/.test(decoded) && decoded.length > 3;
 }
 
@@ -223,7 +223,7 @@ const REFERENCE =
 
 /** `user:password` of a URL or of curl: the password half is neither a stock word nor a reference. */
 function userinfo(candidate: Candidate): Verdict {
-  const value = secretOf(candidate).replace(/^["']|["']$/g, "");
+  const value = toSecret(candidate).replace(/^["']|["']$/g, "");
   const colon = value.indexOf(":");
   const user = unquote(colon < 0 ? "" : value.slice(0, colon));
   const secret = unquote(colon < 0 ? value : value.slice(colon + 1));
@@ -233,7 +233,7 @@ function userinfo(candidate: Candidate): Verdict {
 
 /** A password for a database of another machine, which no documentation uses as a sample. */
 function databaseUrl(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   const host = candidate.text.slice(candidate.end + 1, candidate.end + 64);
   if (/^(?:localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal|[\w-]*\.?example\.)/i.test(host)) return false;
   return urlPassword(candidate) && /\d/.test(value) && /[a-z]/i.test(value) && !/^[a-z]+\d{1,4}$/i.test(value);
@@ -241,13 +241,13 @@ function databaseUrl(candidate: Candidate): Verdict {
 
 /** Generated, not typed: letters and digits without order, and no word. */
 function random(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   if (isPlaceholder(value) || !/\d/.test(value) || !/[a-z]/i.test(value) || looksLikeCode(value)) return false;
   return !hasEverydayWord(value) && (value.match(/\d/g) ?? []).length >= 3;
 }
 
 function urlPassword(candidate: Candidate): Verdict {
-  const value = secretOf(candidate);
+  const value = toSecret(candidate);
   return !STOCK.test(value) && !REFERENCE.test(value) && !isPlaceholder(value);
 }
 
@@ -257,17 +257,17 @@ function unquote(text: string): string {
 
 /** The first field encodes a JSON object. Without that it may still be one that was cut or made up. */
 function jwt(candidate: Candidate): Verdict {
-  const header = secretOf(candidate).split(".", 1)[0] ?? "";
+  const header = toSecret(candidate).split(".", 1)[0] ?? "";
   return /^\{\s*"/.test(Buffer.from(header, "base64url").toString("latin1")) ? true : "weak";
 }
 
 function jwtBase64(candidate: Candidate): Verdict {
-  const decoded = Buffer.from(secretOf(candidate), "base64").toString("latin1");
+  const decoded = Buffer.from(toSecret(candidate), "base64").toString("latin1");
   return /^ey[\w-]{10,}\.ey[\w-]{10,}/.test(decoded);
 }
 
 function card(candidate: Candidate): Verdict {
-  const digits = secretOf(candidate).replace(/\D/g, "");
+  const digits = toSecret(candidate).replace(/\D/g, "");
   if (/^(\d)\1+$/.test(digits) || digits.length < 13) return false;
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
@@ -279,7 +279,7 @@ function card(candidate: Candidate): Verdict {
 
 /** ISO 13616: moved to the end, letters as numbers, the rest of division by 97 is 1. */
 function iban(candidate: Candidate): Verdict {
-  const compact = secretOf(candidate).replace(/\s/g, "");
+  const compact = toSecret(candidate).replace(/\s/g, "");
   if (compact.length < 15) return false;
   let rest = 0;
   for (const char of compact.slice(4) + compact.slice(0, 4)) {
@@ -289,14 +289,14 @@ function iban(candidate: Candidate): Verdict {
 }
 
 function email(candidate: Candidate): Verdict {
-  const value = secretOf(candidate).toLowerCase();
+  const value = toSecret(candidate).toLowerCase();
   if (/@(?:example|test|localhost)\b|\.(?:png|jpe?g|svg|gif|js|ts|py|local)$|^git@|noreply@|@\d/.test(value))
     return false;
   return !/^[-.]|\.@|\.\./.test(value);
 }
 
 function ipv4(candidate: Candidate): Verdict {
-  const parts = secretOf(candidate).split(".").map(Number);
+  const parts = toSecret(candidate).split(".").map(Number);
   const [a = 0, b = 0] = parts;
   if (parts.length !== 4 || parts.some((part) => part > 255)) return false;
   return (
@@ -319,13 +319,13 @@ const SHARED_HOMES =
   /^(?:user|users|runner|root|ubuntu|vscode|node|app|public|shared|home|me|you|username|dev|developer|name|someone|\.+)$/i;
 
 function homeUser(candidate: Candidate): Verdict {
-  return !SHARED_HOMES.test(secretOf(candidate));
+  return !SHARED_HOMES.test(toSecret(candidate));
 }
 
 const counts = new Uint32Array(65_536);
 
 /** Shannon entropy of a string in bits per character, over UTF-16 units. 0 for the empty string. */
-export function entropyOf(text: string): number {
+export function computeEntropy(text: string): number {
   const { length } = text;
   let bits = 0;
   for (let i = 0; i < length; i++) (counts[text.charCodeAt(i)] as number)++;

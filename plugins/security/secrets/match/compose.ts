@@ -83,7 +83,7 @@ function toClass(chars: string, negated: boolean, insensitive: boolean): string 
  * Literals of which every match contains one, as long as possible. Throws when the shape begins with a run of
  * varying length that no literal follows: such a rule could not be started from a keyword.
  */
-export function anchorsOf(parts: readonly Part[]): Anchor[] {
+export function toAnchors(parts: readonly Part[]): Anchor[] {
   const flat = flatten(parts);
   const [first, second] = flat;
   if (first?.type === "run" && first.min !== first.max) {
@@ -114,7 +114,7 @@ function literalsFrom(parts: readonly Part[], from: number): { texts: string[]; 
   let next = from;
   for (; next < parts.length; next++) {
     const part = parts[next];
-    const options = part ? literalsOf(part) : [];
+    const options = part ? toLiterals(part) : [];
     if (options.length === 0 || options.length * Math.max(1, texts.length) > MAX_LITERALS) break;
     texts = texts.length === 0 ? options : texts.flatMap((text) => options.map((option) => text + option));
     if (part?.type === "choice" && part.options.some((option) => option.length > 1)) {
@@ -139,12 +139,12 @@ export function tailOf(parts: readonly Part[]): { source: string; open: boolean 
 }
 
 /** The longest text the shape takes. */
-export function longestOf(parts: readonly Part[]): number {
+export function pickLongest(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => {
     if (part.type === "text") return sum + part.text.length;
     if (part.type === "run") return sum + part.max;
-    if (part.type === "secret") return sum + longestOf(part.parts);
-    return sum + Math.max(...part.options.map(longestOf));
+    if (part.type === "secret") return sum + pickLongest(part.parts);
+    return sum + Math.max(...part.options.map(pickLongest));
   }, 0);
 }
 
@@ -161,7 +161,7 @@ function flatten(parts: readonly Part[]): Part[] {
   return parts.flatMap((part) => (part.type === "secret" ? flatten(part.parts) : [part]));
 }
 
-function literalsOf(part: Part): string[] {
+function toLiterals(part: Part): string[] {
   if (part.type === "text") return [part.text];
   if (part.type !== "choice" || part.optional) return [];
   const options = part.options.map((option) => {

@@ -18,16 +18,16 @@ function isIn({ text, from, start }: Candidate, parent: RegExp): boolean {
   const document = above.slice(above.lastIndexOf("\n---") + 1) + (next < 0 ? below : below.slice(0, next));
   if (!/kind:[ \t]{0,5}["']?secret["']?\s/i.test(`${document}\n`)) return false;
   const lines = above.slice(-4096).split("\n");
-  const own = indentOf(text.slice(from + 1, start));
+  const own = toIndent(text.slice(from + 1, start));
   for (let i = lines.length - 1; i >= 0; i--) {
     const line = lines[i] ?? "";
-    if (line.trim() === "" || indentOf(line) >= own) continue;
+    if (line.trim() === "" || toIndent(line) >= own) continue;
     return parent.test(line);
   }
   return false;
 }
 
-function indentOf(line: string): number {
+function toIndent(line: string): number {
   return /^(?:[ \t]*\d+[\t→:|]|[+-])?([ \t]*)/.exec(line)?.[1]?.length ?? 0;
 }
 

@@ -4,14 +4,14 @@ import type { Candidate, Verdict } from "./candidate.ts";
 import { CHECKS } from "./checks.ts";
 import {
   type Anchor,
-  anchorsOf,
   classSource,
   composeShape,
   headOf,
   literalSource,
-  longestOf,
+  pickLongest,
   tailOf,
   takes,
+  toAnchors,
 } from "./compose.ts";
 import type { Row } from "./row.ts";
 import type { Part } from "./shape.ts";
@@ -63,7 +63,7 @@ export function compileRow(row: Row): Matcher {
     head: (value: string) => headOf(shape.parts, value),
     tail: undefined,
     dashed: row.kind === "token" && takes(shape.parts, "-"),
-    longest: shape.marked ? Number.POSITIVE_INFINITY : longestOf(shape.parts),
+    longest: shape.marked ? Number.POSITIVE_INFINITY : pickLongest(shape.parts),
   };
   if (row.kind === "assignment") return { ...base, ...assignment(row, shape.source, shape.marked) };
   const bindings = row.kind === "token" ? tokenBindings(row, shape.parts) : nearBindings(row);
@@ -92,7 +92,7 @@ function compileTail(row: Row, parts: readonly Part[]): Matcher["tail"] {
 const HEAD = /^.{3,}[^-]$/s;
 
 function tokenBindings(row: Row, parts: readonly Part[]): Binding[] {
-  return anchorsOf(parts).map((anchor: Anchor) => ({
+  return toAnchors(parts).map((anchor: Anchor) => ({
     keyword: anchor.text.toLowerCase(),
     back: anchor.back,
     exact: row.insensitive ? undefined : anchor.text,
@@ -101,7 +101,7 @@ function tokenBindings(row: Row, parts: readonly Part[]): Binding[] {
         ? anchor.text
         : "",
     run: anchor.run && {
-      chars: membersOf(classSource(anchor.run.chars, false, row.insensitive)),
+      chars: toMembers(classSource(anchor.run.chars, false, row.insensitive)),
       min: anchor.run.min,
       max: anchor.run.max,
     },
@@ -112,7 +112,7 @@ function tokenBindings(row: Row, parts: readonly Part[]): Binding[] {
 /** Rows share them. */
 const members = new Map<string, Uint8Array>();
 
-function membersOf(source: string): Uint8Array {
+function toMembers(source: string): Uint8Array {
   let known = members.get(source);
   if (!known) {
     const test = new RegExp(source);

@@ -8,7 +8,7 @@ export interface Form {
 const ENCODED_FROM = 8;
 
 /** Every form once; those equal to the plain one are left out. */
-export function formsOf(value: string): Form[] {
+export function toForms(value: string): Form[] {
   const json = JSON.stringify(value).slice(1, -1);
   const forms: Form[] = [
     { name: "plain", text: value },
@@ -16,9 +16,9 @@ export function formsOf(value: string): Form[] {
     { name: "json", text: JSON.stringify(json).slice(1, -1) },
     { name: "json", text: json.replaceAll("/", "\\/") },
     { name: "json", text: json.replace(/[&<>=']/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`) },
-    { name: "html", text: htmlOf(value, "&#39;") },
-    { name: "html", text: htmlOf(value, "&#x27;") },
-    { name: "html", text: htmlOf(value, "&apos;") },
+    { name: "html", text: toHtml(value, "&#39;") },
+    { name: "html", text: toHtml(value, "&#x27;") },
+    { name: "html", text: toHtml(value, "&apos;") },
     { name: "markdown", text: value.replace(/[\\`*_{}[\]()#+\-.!<>|~]/g, "\\$&") },
     { name: "markdown", text: value.replace(/[\\`*_[\]]/g, "\\$&") },
   ];
@@ -41,7 +41,7 @@ export function formsOf(value: string): Form[] {
   return forms.filter(({ text }) => !seen.has(text) && seen.add(text));
 }
 
-function htmlOf(value: string, apostrophe: string): string {
+function toHtml(value: string, apostrophe: string): string {
   return value
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

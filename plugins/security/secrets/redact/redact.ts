@@ -4,9 +4,9 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Json, SessionEvent } from "sessarc";
-import { flagBefore, isFixed, isTooDeep, type Leaf, type LeafScanner, leavesOf, stringsOf } from "../scan/event.ts";
+import { flagBefore, isFixed, isTooDeep, type Leaf, type LeafScanner, listLeaves, listStrings } from "../scan/event.ts";
 import type { Finding, ScanOptions, ScanResult, TextScanner } from "../scan/scan.ts";
-import { type Form, formsOf } from "./forms.ts";
+import { type Form, toForms } from "./forms.ts";
 import { createNeedles, type Needles } from "./needles.ts";
 import { NOT_CHECKED } from "./not-checked.ts";
 
@@ -90,7 +90,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   function search(text: string): Span[] {
     needles ??= createNeedles(
       [...values].flatMap(([value, ruleId]) =>
-        formsOf(value).map(({ name, text }) => ({ text, value: { ruleId, value, form: name } })),
+        toForms(value).map(({ name, text }) => ({ text, value: { ruleId, value, form: name } })),
       ),
       PERSONAL_FROM,
     );
@@ -218,7 +218,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   function learnEach(events: readonly SessionEvent[]): void {
     for (const event of events) {
       options.onEvent?.();
-      for (const leaf of leavesOf(event)) scanOnce(leaf);
+      for (const leaf of listLeaves(event)) scanOnce(leaf);
     }
   }
 
@@ -241,7 +241,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   return {
     counts,
     learn(value) {
-      for (const leaf of stringsOf(value)) scanOnce(leaf);
+      for (const leaf of listStrings(value)) scanOnce(leaf);
     },
     learnEvents(events) {
       learnEach(events);
@@ -253,7 +253,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
     },
     redactLearned,
     redactValue(value) {
-      for (const leaf of stringsOf(value)) scanOnce(leaf);
+      for (const leaf of listStrings(value)) scanOnce(leaf);
       return redactTree(value, undefined, true);
     },
     redactLearnedValue: (value) => redactTree(value, undefined, true),
@@ -262,7 +262,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
     },
     gate(document) {
       return search(document).map((span) => {
-        const form = formsOf(span.value).find(({ text }) => text === document.slice(span.start, span.end));
+        const form = toForms(span.value).find(({ text }) => text === document.slice(span.start, span.end));
         return { ruleId: span.ruleId, form: form?.name ?? "plain", offset: span.start };
       });
     },

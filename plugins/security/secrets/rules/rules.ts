@@ -41,7 +41,7 @@ const ENGINE = 1;
 let compiled: Map<string, Matcher[]> | undefined;
 
 /** The compiled forms of a built-in rule. Compiles all rows at the first call (about 20 ms), never again. */
-export function matchersOf(id: string): readonly Matcher[] {
+export function toMatchers(id: string): readonly Matcher[] {
   return catalogue().get(id) ?? [];
 }
 

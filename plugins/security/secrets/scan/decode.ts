@@ -144,14 +144,14 @@ export function createMapping(expired: () => boolean = () => false): Mapping {
             if ((starts[middle] ?? 0) <= offset) low = middle;
             else high = middle - 1;
           }
-          return base.origin((origins[low] ?? 0) + Math.min(offset - (starts[low] ?? 0), spanOf(low)));
+          return base.origin((origins[low] ?? 0) + Math.min(offset - (starts[low] ?? 0), toSpan(low)));
         },
       };
     },
   };
 
   /** An escape (`put`) stands for one place; a copied piece runs on. */
-  function spanOf(index: number): number {
+  function toSpan(index: number): number {
     return pieces[index]?.length ?? 0;
   }
 }

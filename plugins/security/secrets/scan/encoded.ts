@@ -118,7 +118,7 @@ function* dumps(text: string, spend: (cost: number) => boolean): Generator<Decod
 function* said({ start, end, lines, swapped }: Dump): Generator<Decoded> {
   const bytes = Buffer.concat(lines);
   if (swapped) bytes.subarray(0, bytes.length & ~1).swap16();
-  const text = textOf(bytes, bytes.length);
+  const text = findText(bytes, bytes.length);
   if (text !== undefined) yield { text, start, end, dump: true };
 }
 
@@ -129,7 +129,7 @@ function* said({ start, end, lines, swapped }: Dump): Generator<Decoded> {
 export function* decodeRuns(text: string, limit: number, spend: (cost: number) => boolean): Generator<Decoded> {
   const toText = (bytes: Buffer) => {
     try {
-      const decoded = textOf(bytes, Math.min(INFLATE_LIMIT, limit / 4));
+      const decoded = findText(bytes, Math.min(INFLATE_LIMIT, limit / 4));
       if (decoded !== undefined && decoded.length > bytes.length * 2) spend(decoded.length);
       return decoded;
     } catch (error) {
@@ -147,7 +147,7 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
     return undefined;
   };
   yield* dumps(text, spend);
-  for (const match of runsOf(text, BASE64, spend)) {
+  for (const match of listRuns(text, BASE64, spend)) {
     const run = match[0].replace(/\\n|\s/g, "");
     if (!spend(run.length)) return;
     const whole = decode(run);
@@ -163,7 +163,7 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
       if (decoded !== undefined) yield { text: decoded, start, end: start + line.length };
     }
   }
-  for (const match of runsOf(text, HEX, spend)) {
+  for (const match of listRuns(text, HEX, spend)) {
     const digits = match[0].replace(/0x|[^0-9a-fA-F]/g, "");
     if (!spend(digits.length)) return;
     const decoded = toText(Buffer.from(digits.slice(0, digits.length & ~1), "hex"));
@@ -176,7 +176,7 @@ const WINDOW = 256 * 1024;
 const OVERLAP = 1_024;
 
 /** All matches in order, as `matchAll` would give them. */
-function* runsOf(text: string, expression: RegExp, spend: (cost: number) => boolean): Generator<RegExpExecArray> {
+function* listRuns(text: string, expression: RegExp, spend: (cost: number) => boolean): Generator<RegExpExecArray> {
   let at = 0;
   for (let to = WINDOW; ; to += WINDOW) {
     const isLast = to >= text.length;
@@ -199,7 +199,7 @@ function* runsOf(text: string, expression: RegExp, spend: (cost: number) => bool
 }
 
 /** Undefined for bytes that are no text. */
-function textOf(bytes: Buffer, limit: number): string | undefined {
+function findText(bytes: Buffer, limit: number): string | undefined {
   if (bytes.length < 12) return undefined;
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflate(bytes, limit);
   if (bytes[1] === 0 && bytes[3] === 0 && bytes[5] === 0) return bytes.toString("utf16le");

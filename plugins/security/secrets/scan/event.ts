@@ -1,6 +1,6 @@
 /** Secrets in events: every string of the tree, with the key or the flag beside it as its name. */
 import type { Json, SessionEvent } from "sessarc";
-import { matchersOf, type Rule } from "../rules/rules.ts";
+import { type Rule, toMatchers } from "../rules/rules.ts";
 import { createPrefilter } from "./prefilter.ts";
 import type { Finding, ScanOptions, TextScanner } from "./scan.ts";
 
@@ -61,7 +61,7 @@ export function createLeafScanner(scanner: TextScanner): LeafScanner {
     const tooDeep = () => {
       all.partial = true;
     };
-    for (const leaf of leavesOf(event, hidden, tooDeep)) {
+    for (const leaf of listLeaves(event, hidden, tooDeep)) {
       const left = deadline - performance.now();
       if (left <= 0) return { ...all, partial: true };
       const result = scanLeaf(leaf, Number.isFinite(left) ? { ...options, budgetMs: left } : options);
@@ -76,7 +76,7 @@ export function createLeafScanner(scanner: TextScanner): LeafScanner {
 }
 
 /** Every string of an event, keys included. `hidden` says which keys must not show in `field`; `tooDeep` hears of what is left out. */
-export function* leavesOf(
+export function* listLeaves(
   event: SessionEvent,
   hidden: (key: string) => boolean = () => false,
   tooDeep: () => void = () => {},
@@ -90,7 +90,7 @@ export function* leavesOf(
 }
 
 /** Every string of a JSON value, keys included. */
-export function* stringsOf(value: Json): Generator<Leaf> {
+export function* listStrings(value: Json): Generator<Leaf> {
   yield* walk(value, "", undefined, { hidden: () => false, tooDeep: () => {} }, 0);
 }
 
@@ -135,7 +135,7 @@ export function isFixed(field: string): boolean {
 
 /** Whether a key could be the identifier of an assignment rule. */
 function createNames(rules: readonly Rule[]): (key: string) => boolean {
-  const matchers = rules.flatMap((rule) => matchersOf(rule.id)).filter((matcher) => matcher.row.kind === "assignment");
+  const matchers = rules.flatMap((rule) => toMatchers(rule.id)).filter((matcher) => matcher.row.kind === "assignment");
   const prefilter = createPrefilter([...new Set(matchers.flatMap((matcher) => matcher.keywords))]);
   const known = new Map<string, boolean>();
   return (key) => {

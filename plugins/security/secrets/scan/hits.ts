@@ -1,6 +1,6 @@
 /** Runs the built-in rules over one reading of a text. */
 import { valueStart } from "../match/assign.ts";
-import { entropyOf } from "../match/checks.ts";
+import { computeEntropy } from "../match/checks.ts";
 import type { Matcher } from "../match/matcher.ts";
 import { isSample } from "../match/words.ts";
 import type { Confidence } from "../rules/rules.ts";
@@ -9,7 +9,7 @@ import { plainReading, type Reading } from "./decode.ts";
 import { isNear, type Surroundings, surround } from "./near.ts";
 import { createPrefilter } from "./prefilter.ts";
 import type { Match } from "./resolve.ts";
-import { groupOf, hasEnding, isGlued, type Keyword, named } from "./spans.ts";
+import { findGroup, hasEnding, isGlued, type Keyword, named } from "./spans.ts";
 
 interface Hits {
   /** Adds what is found to `out`, in offsets of the original text. Answers how far into the reading it came. */
@@ -158,7 +158,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
       if (expression.test(text)) accept(matcher, at, value, expression.lastIndex, expression.lastIndex, row.confidence);
       return;
     }
-    const span = groupOf(expression.exec(text), 0);
+    const span = findGroup(expression.exec(text), 0);
     if (span) accept(matcher, at, span[0], span[1], expression.lastIndex, row.confidence);
   }
 
@@ -169,7 +169,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     let secretStart = start;
     let secretEnd = 0;
     if (matcher.marked) {
-      const span = groupOf(expression.exec(text), 0);
+      const span = findGroup(expression.exec(text), 0);
       if (!span) return 0;
       [secretStart, secretEnd] = span;
     } else if (expression.test(text)) secretEnd = expression.lastIndex;
@@ -195,7 +195,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   }
 
   function random({ row }: Matcher, start: number, end: number): boolean {
-    return row.entropy === undefined || entropyOf(text.slice(start, Math.min(end, start + 1024))) > row.entropy;
+    return row.entropy === undefined || computeEntropy(text.slice(start, Math.min(end, start + 1024))) > row.entropy;
   }
 
   function accept(
@@ -237,7 +237,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
       const from = start + match.index;
       const to = from + match[0].length;
       if (match[0] === "") expression.lastIndex++;
-      const span = matcher.marked ? groupOf(match, start) : ([from, to] as const);
+      const span = matcher.marked ? findGroup(match, start) : ([from, to] as const);
       const whole = matcher.row.inside || !(wordBefore(text, from) || isWord(text.charCodeAt(to)));
       if (span && whole && wanted(from)) accept(matcher, from, span[0], span[1], to, matcher.row.confidence);
     }

@@ -1,8 +1,8 @@
 /** Scans one text: keywords first, then only the expressions they lead to. */
 
-import { entropyOf } from "../match/checks.ts";
+import { computeEntropy } from "../match/checks.ts";
 import { type CustomMatcher, compileCustom } from "../rules/custom.ts";
-import { type Confidence, matchersOf, type Rule, rulesVersion } from "../rules/rules.ts";
+import { type Confidence, type Rule, rulesVersion, toMatchers } from "../rules/rules.ts";
 import { plainReading, type Reading, stripAnsi, TooMuch, unescapeJson } from "./decode.ts";
 import { DECODE_LIMIT, decodeRuns, loosen } from "./encoded.ts";
 import { createHits } from "./hits.ts";
@@ -60,11 +60,11 @@ const FORMS_DEPTH = 2;
 export function createTextScanner(rules: readonly Rule[], options: ScannerOptions = {}): TextScanner {
   const categories = options.categories ?? ["secret", "personal"];
   const active = rules.filter((rule) => rule.enabled && (rule.kind === "allow" || categories.includes(rule.category)));
-  const builtin = active.filter((rule) => rule.kind === "redact" && matchersOf(rule.id).length > 0);
-  const hits = createHits(builtin.flatMap((rule) => matchersOf(rule.id)));
+  const builtin = active.filter((rule) => rule.kind === "redact" && toMatchers(rule.id).length > 0);
+  const hits = createHits(builtin.flatMap((rule) => toMatchers(rule.id)));
   const sure = createHits(
     builtin
-      .flatMap((rule) => matchersOf(rule.id))
+      .flatMap((rule) => toMatchers(rule.id))
       .filter(({ row }) => row.confidence === "definite" && row.kind === "token"),
   );
   const custom = active.filter((rule) => !builtin.includes(rule)).map(compileCustom);
@@ -134,12 +134,12 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       if (level < 2 && from.text.includes("\\") && (expired() || !within(go))) reached = 0;
     }
     if (matches.length === 0)
-      return { findings: [], partial: reached < text.length, scannedBytes: bytesOf(text, reached) };
+      return { findings: [], partial: reached < text.length, scannedBytes: toBytes(text, reached) };
     const found = resolveOverlaps(matches.flatMap((match) => subtract(match, allowed)));
     return {
       findings: found.map((match) => toFinding(text, match)),
       partial: reached < text.length,
-      scannedBytes: bytesOf(text, reached),
+      scannedBytes: toBytes(text, reached),
     };
   }
 
@@ -157,7 +157,7 @@ function within(work: () => unknown): boolean {
   }
 }
 
-function bytesOf(text: string, reached: number): number {
+function toBytes(text: string, reached: number): number {
   return Buffer.byteLength(reached < text.length ? text.slice(0, reached) : text);
 }
 
@@ -172,7 +172,7 @@ function findCustom(
     const found = find(reading.text, expired);
     complete &&= found.complete;
     for (const span of found.spans) {
-      if (rule.entropy !== null && entropyOf(reading.text.slice(span.start, span.end)) <= rule.entropy) continue;
+      if (rule.entropy !== null && computeEntropy(reading.text.slice(span.start, span.end)) <= rule.entropy) continue;
       const place = { start: reading.origin(span.start), end: reading.origin(span.end) };
       out.push({
         ruleId: rule.id,

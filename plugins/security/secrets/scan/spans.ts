@@ -18,7 +18,7 @@ export function named(matcher: Matcher, path: string, text: string, reading: Rea
 }
 
 /** The first group that took part. */
-export function groupOf(match: RegExpExecArray | null, offset: number): readonly [number, number] | undefined {
+export function findGroup(match: RegExpExecArray | null, offset: number): readonly [number, number] | undefined {
   const groups = match?.indices;
   if (!groups) return undefined;
   for (let i = 1; i < groups.length; i++) {

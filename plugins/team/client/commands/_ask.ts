@@ -13,7 +13,7 @@ export function listFlag({ flags }: CommandContext, name: string): string[] {
 }
 
 /** `1 session`, `1,200 sessions`. */
-export const countOf = (n: number, noun: string): string => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
+export const countAll = (n: number, noun: string): string => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /** True where a user can answer. */
 export const canAsk = (ctx: CommandContext): boolean => ctx.tty && process.stdin.isTTY === true && !ctx.json;

@@ -1,6 +1,6 @@
 /** What ended beside the machine or person that was named. */
 import { type CommandContext, printable } from "sessarc/terminal";
-import { countOf } from "./_ask.ts";
+import { countAll } from "./_ask.ts";
 
 interface Ended {
   invitations: number;
@@ -14,8 +14,8 @@ export function reportEnded(
 ): void {
   for (const { id, name } of machines) ctx.out(printable(`  ended: ${name} (${id})`));
   const parts = [
-    ...(invitations > 0 ? [countOf(invitations, "invitation")] : []),
-    ...(tokens > 0 ? [countOf(tokens, "read token")] : []),
+    ...(invitations > 0 ? [countAll(invitations, "invitation")] : []),
+    ...(tokens > 0 ? [countAll(tokens, "read token")] : []),
   ];
   if (parts.length > 0) ctx.out(`  ended: ${parts.join(", ")}`);
 }

@@ -15,7 +15,7 @@ import {
   readFrames,
 } from "sessarc/terminal";
 import type { PushedSession, PushFrame, PushReport } from "../push.ts";
-import { countOf } from "./_ask.ts";
+import { countAll } from "./_ask.ts";
 
 type Frame = PushFrame | ({ type: "done" } & PushReport) | ({ type: "error" } & ErrorBody);
 
@@ -62,8 +62,8 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
   if (done.dryRun) preview(ctx, sessions);
   const verb = done.dryRun ? "would leave for" : "pushed to";
   const parts = [
-    `${countOf(done.pushed, "session")} ${verb} ${done.address}`,
-    countOf(done.messages, "message"),
+    `${countAll(done.pushed, "session")} ${verb} ${done.address}`,
+    countAll(done.messages, "message"),
     formatBytes(done.bytes),
   ];
   if (done.unchanged > 0) parts.push(`${formatCount(done.unchanged)} unchanged`);
@@ -94,7 +94,7 @@ function report(ctx: CommandContext, done: PushReport, sessions: readonly Pushed
 function movedText(count: number, projects: readonly string[]): string {
   const names = projects.slice(0, 5).join(", ") + (projects.length > 5 ? ", …" : "");
   return printable(
-    `${countOf(count, "session")} on the server ${count === 1 ? "belongs" : "belong"} to projects now that are not pushed (${names}): the server keeps what it has. \`sessarc team projects <project>\` pushes such a project, \`sessarc team withdraw <session>\` removes a session there.`,
+    `${countAll(count, "session")} on the server ${count === 1 ? "belongs" : "belong"} to projects now that are not pushed (${names}): the server keeps what it has. \`sessarc team projects <project>\` pushes such a project, \`sessarc team withdraw <session>\` removes a session there.`,
   );
 }
 

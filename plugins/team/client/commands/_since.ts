@@ -2,7 +2,7 @@
 import { type CommandContext, UsageError } from "sessarc/terminal";
 import { textFlag } from "./_ask.ts";
 
-export function sinceOf(ctx: CommandContext): string | undefined {
+export function findSince(ctx: CommandContext): string | undefined {
   const value = textFlag(ctx, "since");
   if (value === undefined) return undefined;
   const [, days] = /^(\d{1,5})d$/.exec(value) ?? [];

@@ -42,7 +42,7 @@ interface Round {
 async function pushChanges(ctx: CommandContext, body: object): Promise<Round> {
   const errors = new Map<string, string>();
   const failed = (error: unknown) => {
-    const { kind, text } = problemOf(error);
+    const { kind, text } = toProblem(error);
     errors.set(kind, text);
     return undefined;
   };
@@ -54,7 +54,7 @@ async function pushChanges(ctx: CommandContext, body: object): Promise<Round> {
   return { pushed, errors };
 }
 
-function problemOf(error: unknown): { kind: string; text: string } {
+function toProblem(error: unknown): { kind: string; text: string } {
   if (error instanceof ApiError) return { kind: error.code, text: error.message };
   return error instanceof Error ? { kind: error.name, text: error.message } : { kind: "unknown", text: String(error) };
 }

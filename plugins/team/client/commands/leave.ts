@@ -1,6 +1,6 @@
 /** `sessarc team leave`. */
 import { type CommandContext, send, UsageError } from "sessarc/terminal";
-import { countOf, isConfirmed, textFlag } from "./_ask.ts";
+import { countAll, isConfirmed, textFlag } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError("`sessarc team leave` takes no words; --server names the server");
@@ -11,6 +11,6 @@ export async function run(ctx: CommandContext): Promise<number> {
     server: textFlag(ctx, "server"),
   });
   if (ctx.json) ctx.out(JSON.stringify({ address, pushed }));
-  else ctx.out(`Left ${address}; ${countOf(pushed, "session")} still there.`);
+  else ctx.out(`Left ${address}; ${countAll(pushed, "session")} still there.`);
   return 0;
 }

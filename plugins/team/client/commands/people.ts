@@ -27,14 +27,14 @@ export async function run(ctx: CommandContext): Promise<number> {
       { head, width: ctx.columns },
     ),
   );
-  const nameOf = (id: string) => people.find((person) => person.id === id)?.name ?? id;
+  const toName = (id: string) => people.find((person) => person.id === id)?.name ?? id;
   ctx.out("");
   ctx.out(
     formatTable<Device>(
       [
         { title: "machine", value: ({ name }) => printable(name), shrink: true },
         { title: "id", value: ({ id }) => printable(id) },
-        { title: "person", value: ({ person }) => printable(nameOf(person)), shrink: true },
+        { title: "person", value: ({ person }) => printable(toName(person)), shrink: true },
         { title: "may", value: ({ scopes }) => printable(scopes.join(", ")) },
         { title: "last seen", value: ({ seenAt }) => printable(seenAt?.slice(0, 10) ?? "") },
         { title: "", value: ({ revokedAt }) => (revokedAt === null ? "" : "revoked") },

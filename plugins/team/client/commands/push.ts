@@ -2,7 +2,7 @@
 import type { CommandContext } from "sessarc/terminal";
 import { listFlag, textFlag } from "./_ask.ts";
 import { print, pushOnce } from "./_push.ts";
-import { sinceOf } from "./_since.ts";
+import { findSince } from "./_since.ts";
 import { watch } from "./_watch.ts";
 
 const INTERRUPTED = 130;
@@ -16,7 +16,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     server: textFlag(ctx, "server"),
     ...(projects.length > 0 && { projects }),
     ...(sessions.length > 0 && { sessions }),
-    since: sinceOf(ctx),
+    since: findSince(ctx),
     dryRun: ctx.flags["dry-run"] === true,
     again: ctx.flags.again === true,
   };

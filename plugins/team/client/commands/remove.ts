@@ -1,7 +1,7 @@
 /** `sessarc team remove <person>`: who leaves the team. */
 import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { EndedPerson } from "../../wire/answers.ts";
-import { countOf, isConfirmed, textFlag } from "./_ask.ts";
+import { countAll, isConfirmed, textFlag } from "./_ask.ts";
 import { reportEnded } from "./_ended.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -24,7 +24,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   }
   ctx.out(printable(`${person} has no access any more. What was pushed to shared spaces stays.`));
   reportEnded(ctx, ended, ended.machines);
-  if (give === undefined) ctx.out(`  deleted: ${countOf(ended.sessions, "private session")}`);
+  if (give === undefined) ctx.out(`  deleted: ${countAll(ended.sessions, "private session")}`);
   else ctx.out(printable(`  ${give} reads the private space from now on.`));
   return 0;
 }

@@ -9,7 +9,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (name !== undefined) await send(ctx, "POST", "/team/spaces", { server, name, people }, ctx.signal);
   const all = await ctx.get<{ people: Person[]; spaces: SharedSpace[] }>("/team/people", { server });
   // In the order in which they joined, as `team people` lists them.
-  const namesOf = ({ people: ids }: SharedSpace) =>
+  const toNames = ({ people: ids }: SharedSpace) =>
     all.people.filter(({ id }) => ids.includes(id)).map((one) => one.name);
   if (ctx.json) ctx.out(JSON.stringify({ spaces: all.spaces }));
   else
@@ -18,7 +18,7 @@ export async function run(ctx: CommandContext): Promise<number> {
         [
           { title: "space", value: (one) => printable(one.name), shrink: true },
           { title: "kind", value: ({ kind }) => printable(kind) },
-          { title: "people", value: (one) => printable(namesOf(one).join(", ")), shrink: true },
+          { title: "people", value: (one) => printable(toNames(one).join(", ")), shrink: true },
         ],
         all.spaces,
         { head: createStyle(ctx.colour).dim, width: ctx.columns },

@@ -1,7 +1,7 @@
 /** `sessarc team status`. */
 import { type CommandContext, createStyle, formatTable, printable } from "sessarc/terminal";
 import type { TeamStatus } from "../client.ts";
-import { countOf } from "./_ask.ts";
+import { countAll } from "./_ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const status = await ctx.get<TeamStatus>("/team", { ask: ctx.flags.ask === true ? "1" : "0" });
@@ -14,23 +14,23 @@ export async function run(ctx: CommandContext): Promise<number> {
 
 export function show(ctx: CommandContext, server: TeamStatus["servers"][number]): void {
   const style = createStyle(ctx.colour);
-  const nameOf = (space: number) => server.spaces.find(({ id }) => id === space)?.name ?? `space ${space}`;
+  const toName = (space: number) => server.spaces.find(({ id }) => id === space)?.name ?? `space ${space}`;
   ctx.out(`${style.bold(server.address)}  ${printable(server.person.name)}, machine ${printable(server.machine)}`);
   ctx.out(
-    `spaces: ${printable(server.spaces.map(({ name }) => name).join(", "))}; projects go to ${printable(nameOf(server.space))}`,
+    `spaces: ${printable(server.spaces.map(({ name }) => name).join(", "))}; projects go to ${printable(toName(server.space))}`,
   );
   const last = server.lastAt === null ? "" : `, last ${server.lastAt.slice(0, 16).replace("T", " ")} UTC`;
   const gone = server.withdrawn > 0 ? `, ${server.withdrawn} withdrawn` : "";
-  ctx.out(`${countOf(server.pushed, "session")} pushed${last}${gone}`);
+  ctx.out(`${countAll(server.pushed, "session")} pushed${last}${gone}`);
   if (server.moved > 0)
     ctx.err(
-      `${countOf(server.moved, "session")} on the server moved to projects that are not pushed: \`sessarc push\` names them.`,
+      `${countAll(server.moved, "session")} on the server moved to projects that are not pushed: \`sessarc push\` names them.`,
     );
   if (server.projects.length === 0) ctx.out("No project is chosen: nothing leaves this machine.");
   else {
     const columns = [
       { title: "project", value: (one: (typeof server.projects)[number]) => printable(one.name), shrink: true },
-      { title: "space", value: (one: (typeof server.projects)[number]) => printable(nameOf(one.space)), shrink: true },
+      { title: "space", value: (one: (typeof server.projects)[number]) => printable(toName(one.space)), shrink: true },
       {
         title: "sessions",
         align: "right" as const,

@@ -2,7 +2,7 @@
 import { type Database, isoAt, SessarcError, type Statement } from "sessarc";
 import { readScopes, type Scope, type Space } from "./caller.ts";
 import { type Directory, memberRow, newSpaceId, spaceRow } from "./directory.ts";
-import { checkPublicKey, hashOf, newId, newSecret } from "./secrets.ts";
+import { checkPublicKey, newId, newSecret, toHash } from "./secrets.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -66,7 +66,7 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
         [
           tenant,
           id,
-          hashOf(code),
+          toHash(code),
           options.person,
           options.scopes.join(","),
           JSON.stringify(options.spaces),
@@ -127,12 +127,12 @@ export function createInvitations(db: Database, tenant: number, directory: Direc
            and (code = ? or made_by is null and exists (
              select 1 from team_invite mine
              where mine.tenant = ? and mine.code = ? and mine.made_by is null and mine.revoked_at is null and mine.expires_at > ?))`,
-        [now, device, tenant, now, tenant, hashOf(code), tenant, hashOf(code), now],
+        [now, device, tenant, now, tenant, toHash(code), tenant, toHash(code), now],
       );
       if (changes === 0) throw new SessarcError("TEAM_INVITE_INVALID", {});
       const invite = await db.get<{ person: string | null; scopes: string; spaces: string }>(
         "select person, scopes, spaces from team_invite where tenant = ? and used_by = ? and code = ?",
-        [tenant, device, hashOf(code)],
+        [tenant, device, toHash(code)],
       );
       if (!invite) throw new SessarcError("TEAM_INVITE_INVALID", {});
       const person = invite.person ?? newId(6);

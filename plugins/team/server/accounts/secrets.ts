@@ -12,7 +12,7 @@ export const newId = (bytes = 8): string => randomBytes(bytes).toString("hex");
  * What is stored of a secret. A secret is looked up by this hash: how long the look-up takes depends on the hash, of which a caller cannot
  * choose the beginning.
  */
-export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+export const toHash = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
 /** Throws TEAM_KEY_INVALID for what is not an Ed25519 public key, and for keys in whose name anybody can sign. */
 export function checkPublicKey(text: string): void {

@@ -3,7 +3,7 @@ import { type Database, isoAt, isSessarcError, SessarcError } from "sessarc";
 import { isSigned } from "../../keys.ts";
 import { type Caller, readScopes, type Scope } from "./caller.ts";
 import type { Directory } from "./directory.ts";
-import { hashOf, newId, newSecret, tokenText } from "./secrets.ts";
+import { newId, newSecret, toHash, tokenText } from "./secrets.ts";
 
 const TOKEN_MS = 10 * 60_000;
 const TICKET_MS = 60_000;
@@ -61,7 +61,7 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
     await db.run(
       "insert into team_token (tenant, hash, kind, device, scopes, created_at, expires_at, id, name) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       [
-        ...[tenant, hashOf(token), kind, device, scopes.join(","), now, now + ms],
+        ...[tenant, toHash(token), kind, device, scopes.join(","), now, now + ms],
         ...[shown?.id ?? null, shown?.name ?? null],
       ],
     );
@@ -106,7 +106,7 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
 
     /** Uses a ticket up. Undefined for one that is unknown, used or expired. */
     async redeem(ticket: string): Promise<Issued | undefined> {
-      const given = [tenant, hashOf(ticket), Date.now()];
+      const given = [tenant, toHash(ticket), Date.now()];
       const which = "tenant = ? and hash = ? and kind = 'ticket' and expires_at > ?";
       const row = await db.get<{ device: string; scopes: string }>(
         `select device, scopes from team_token where ${which}`,
@@ -174,12 +174,12 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
          join team_device d on d.tenant = t.tenant and d.id = t.device and d.revoked_at is null
          join team_person p on p.tenant = t.tenant and p.id = d.person and p.removed_at is null
          where t.tenant = ? and t.hash = ? and t.kind in (?, ?) and t.expires_at > ?`,
-        [tenant, hashOf(token), ...kinds, now],
+        [tenant, toHash(token), ...kinds, now],
       );
       if (!row) return undefined;
       if (row.token !== null && (row.used_at ?? 0) < now - USED_MS)
         await db
-          .run("update team_token set used_at = ? where tenant = ? and hash = ?", [now, tenant, hashOf(token)])
+          .run("update team_token set used_at = ? where tenant = ? and hash = ?", [now, tenant, toHash(token)])
           .catch(unlessFull);
       return {
         tenant,
@@ -193,7 +193,7 @@ export function createTokens(db: Database, tenant: number, directory: Directory)
     },
 
     async end(token: string): Promise<void> {
-      await db.run("delete from team_token where tenant = ? and hash = ?", [tenant, hashOf(token)]);
+      await db.run("delete from team_token where tenant = ? and hash = ?", [tenant, toHash(token)]);
     },
 
     async prune(): Promise<void> {

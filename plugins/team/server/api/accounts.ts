@@ -5,7 +5,7 @@ import { ANSWERS } from "../../wire/answers.ts";
 import { type Caller, need, needMachine, SCOPES } from "../accounts/caller.ts";
 import type { Ended } from "../accounts/leaving.ts";
 import { type Access, readAsked, readCaller } from "./route.ts";
-import { addressOf, type Services } from "./services.ts";
+import { type Services, toAddress } from "./services.ts";
 
 const name = v.pipe(
   v.string(),
@@ -41,7 +41,7 @@ export const accountRoutes = [
 
       services.limits.join.check(remote);
       const joined = await services.invitations.join(body.invite, body.name, body.machine, body.publicKey);
-      return { ...joined, address: addressOf(services) };
+      return { ...joined, address: toAddress(services) };
     },
   }),
   defineRoute({
@@ -102,7 +102,7 @@ export const accountRoutes = [
 
       needMachine(caller);
       const { token, expires } = await services.tokens.ticket(caller);
-      return { url: `${addressOf(services)}/auth/${token}`, expires };
+      return { url: `${toAddress(services)}/auth/${token}`, expires };
     },
   }),
   defineRoute({
@@ -156,7 +156,7 @@ export const accountRoutes = [
       let sessions = 0;
       if (space !== undefined && body.private === "give") await services.leaving.give(space, person, body.to);
       else if (space !== undefined) sessions = await deleteSpace(services, space);
-      return { removed: true as const, ...countsOf(ended), sessions };
+      return { removed: true as const, ...toCounts(ended), sessions };
     },
   }),
   defineRoute({
@@ -191,7 +191,7 @@ export const accountRoutes = [
       if (!known) throw new SessarcError("TEAM_NOT_FOUND", { what: "machine", id: params.id });
       const { invited, ...ended } = await services.leaving.machine(params.id, caller.device, query.stolen === "1");
       await noteEnded(services, caller, remote, ended);
-      return { revoked: true as const, ...countsOf(ended), invited: owns(caller) ? invited : [] };
+      return { revoked: true as const, ...toCounts(ended), invited: owns(caller) ? invited : [] };
     },
   }),
   defineRoute({
@@ -288,7 +288,7 @@ export const accountRoutes = [
         { scopes: body.scopes, spaces: self ? [] : spaces, person: body.person ?? null, days: body.days },
         { person: caller.person.id, device: caller.device },
       );
-      return { id, link: `${addressOf(services)}/join#${code}`, expiresAt };
+      return { id, link: `${toAddress(services)}/join#${code}`, expiresAt };
     },
   }),
   defineRoute({
@@ -357,7 +357,7 @@ export const accountRoutes = [
       const { services, caller } = readCaller(kernel, event);
 
       needMachine(caller);
-      await services.directory.addToSpace(numberOf(params.id), body.people);
+      await services.directory.addToSpace(toNumber(params.id), body.people);
       return { added: true as const };
     },
   }),
@@ -373,7 +373,7 @@ export const accountRoutes = [
     handler: async ({ kernel, event, params, body }) => {
       const { services } = readCaller(kernel, event);
 
-      for (const person of body.people) await services.directory.removeFromSpace(numberOf(params.id), person);
+      for (const person of body.people) await services.directory.removeFromSpace(toNumber(params.id), person);
       return { removed: true as const };
     },
   }),
@@ -402,7 +402,7 @@ export const accountRoutes = [
   }),
 ] as const;
 
-const countsOf = ({ machines, invitations, tokens }: Ended) => ({
+const toCounts = ({ machines, invitations, tokens }: Ended) => ({
   machines: machines.map(({ id, name }) => ({ id, name })),
   invitations: invitations.length,
   tokens: tokens.length,
@@ -440,7 +440,7 @@ async function deleteSpace({ leaving, ingest }: Services, space: number): Promis
   return removed;
 }
 
-const numberOf = (text: string | undefined): number => {
+const toNumber = (text: string | undefined): number => {
   if (text === undefined || !/^\d{1,10}$/.test(text))
     throw new SessarcError("TEAM_NOT_FOUND", { what: "space", id: text ?? "" });
   return Number(text);

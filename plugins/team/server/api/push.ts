@@ -2,14 +2,14 @@
 import { canonicalJson, type Database, defineRoute, marks, pages, SessarcError } from "sessarc";
 import { validate } from "sessarc/serve";
 import * as v from "valibot";
-import { digestOf } from "../../manifest.ts";
+import { toDigest } from "../../manifest.ts";
 import { ANSWERS } from "../../wire/answers.ts";
 import { MOST_PACKED } from "../blobs.ts";
 import { idHere } from "../ingest/adapters.ts";
 import { checkManifest } from "../ingest/limits.ts";
 import { manifestSchema, sessionId, sha256 } from "../ingest/manifest-schema.ts";
 import { type Access, readCaller } from "./route.ts";
-import { addressOf } from "./services.ts";
+import { toAddress } from "./services.ts";
 
 /** Sessions of one question. */
 const MOST = 1_000;
@@ -42,7 +42,7 @@ export const pushRoutes = [
       const ids = body.sessions.map(({ id }) => idHere(caller.machine, id));
       const [have, withdrawn] = [
         await stored(database.owner, tenant, ids),
-        await withdrawnOf(database.owner, tenant, ids),
+        await readWithdrawn(database.owner, tenant, ids),
       ];
       const missing: string[] = [];
       const gone: string[] = [];
@@ -105,7 +105,7 @@ export const pushRoutes = [
       checkManifest(body.manifest);
       const manifest = await validate(manifestSchema, body.manifest, "manifest");
       // Of what was sent: the machine compares it with its own.
-      const digest = digestOf(body.manifest);
+      const digest = toDigest(body.manifest);
       const push = { person: caller.person.id, machine: caller.machine, space: body.space, manifest, digest };
       const { id: _, ...outcome } = await services.ingest.push(push, body.again, signal);
       services.metrics.pushes[outcome.outcome]++;
@@ -155,7 +155,7 @@ export const pushRoutes = [
       services.metrics.pushes.withdrawn += removed.length;
       const { signing } = services;
       const receipt = canonicalJson({
-        address: addressOf(services),
+        address: toAddress(services),
         person: caller.person.id,
         device: caller.device,
         removed,
@@ -188,7 +188,7 @@ async function stored(
   return found;
 }
 
-async function withdrawnOf(db: Database, tenant: number, ids: readonly string[]): Promise<Set<string>> {
+async function readWithdrawn(db: Database, tenant: number, ids: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (const page of pages(ids, TOGETHER)) {
     const rows = await db.all<{ session: string }>(

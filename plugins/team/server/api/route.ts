@@ -31,7 +31,7 @@ export function readCaller(kernel: Kernel, event: RouteContext["event"]): Asked 
 }
 
 /** Undefined for a route that is not the server's: it is refused. */
-export function accessOf(meta: Readonly<Record<string, unknown>> | undefined): Access | undefined {
+export function findAccess(meta: Readonly<Record<string, unknown>> | undefined): Access | undefined {
   const { scope, places } = meta ?? {};
   const known = [...SCOPES, "signed-in" as const, "open" as const].find((one) => one === scope);
   if (!known) return undefined;

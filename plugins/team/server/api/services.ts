@@ -43,4 +43,4 @@ export interface Services {
 }
 
 /** The address that people and machines use. */
-export const addressOf = (services: Services): string => services.gate().addresses[0] ?? "";
+export const toAddress = (services: Services): string => services.gate().addresses[0] ?? "";

@@ -1,6 +1,6 @@
 /** Removes sessions from every table, and counts again the replies that others share with them. */
-import { type Kernel, marks, messageOf, pages, SessarcError, type Statement } from "sessarc";
-import { textsOf } from "../../portable/read.ts";
+import { type Kernel, marks, pages, SessarcError, type Statement, toMessage } from "sessarc";
+import { toTexts } from "../../portable/read.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import type { ImportKernel, ImportParts } from "./kernel.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
@@ -95,10 +95,10 @@ export function createErase(
     await used.storage.db.batch(
       pushes.map(({ id }): Statement => ["update session set format = 0 where id = ?", [id]]),
     );
-    for (const { id, push } of pushes) current.set(id, { ...push, text: textsOf(push.manifest).length - 1 });
+    for (const { id, push } of pushes) current.set(id, { ...push, text: toTexts(push.manifest).length - 1 });
     try {
       await used.inject("importer").runFound(
-        pushes.flatMap(({ id, push }) => findText(used, id, push, textsOf(push.manifest).length - 1)),
+        pushes.flatMap(({ id, push }) => findText(used, id, push, toTexts(push.manifest).length - 1)),
         new Set(),
       );
     } finally {
@@ -108,10 +108,10 @@ export function createErase(
 
   /** Of a large session. Its mark stays until it is counted. */
   function recountJob(id: string, push: Push & Pick<StoredSession, "reader">, bytes: number): Job {
-    const fail = (error: unknown) => log(`The replies of ${id} are counted later: ${messageOf(error)}`);
+    const fail = (error: unknown) => log(`The replies of ${id} are counted later: ${toMessage(error)}`);
     const run = async () => {
       await locked(({ db }) => db.batch([["update session set format = 0 where id = ?", [id]]]));
-      const last = textsOf(push.manifest).length - 1;
+      const last = toTexts(push.manifest).length - 1;
       const problem = await readBeside({ id, push, reader: push.reader }, last);
       if (problem !== undefined) throw problem;
     };

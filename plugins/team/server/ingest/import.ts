@@ -1,12 +1,12 @@
 /** Imports pushed sessions: several together where they wait, large ones beside the others. */
-import { isSessarcError, messageOf, SessarcError, type Statement } from "sessarc";
+import { isSessarcError, SessarcError, type Statement, toMessage } from "sessarc";
 import { textsToImport } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { Erase } from "./erase.ts";
 import type { Job, Jobs, PushOutcome, WaitingPush } from "./jobs.ts";
 import type { ImportKernel, ImportParts } from "./kernel.ts";
 import { checkWeight } from "./limits.ts";
-import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
+import { type PushedManifest, toChunks } from "./manifest-schema.ts";
 import { type Push, type ReadStored, toFacts, toId } from "./sessions.ts";
 import { findText, type Importing, type ReadBeside, toPushed } from "./text.ts";
 import { isLarge, type Weigh } from "./weigh.ts";
@@ -102,13 +102,13 @@ export function createImport(
   /** Reports what became of it. */
   async function end({ id, push, done, fail }: Open, problem: unknown): Promise<void> {
     if (problem === undefined) {
-      await blobs.release(push.person, id, chunksOf(push.manifest));
+      await blobs.release(push.person, id, toChunks(push.manifest));
       await owner.run("delete from team_withdrawn where tenant = ? and session = ?", [tenant, id]);
       done({ id, digest: push.digest, outcome: "imported" });
     } else if (typeof problem === "string")
       fail(new SessarcError("TEAM_PUSH_FAILED", { id: push.manifest.id, reason: problem }));
     else if (isSessarcError(problem) && problem.code === "TEAM_BLOBS_MISSING") {
-      const missing = await blobs.missing(push.person, chunksOf(push.manifest));
+      const missing = await blobs.missing(push.person, toChunks(push.manifest));
       fail(new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") }));
     } else fail(problem);
   }
@@ -156,7 +156,7 @@ export function createImport(
           if (pushed) pushed.texts = textsToImport(undefined, pushed.push.manifest);
           if (pushed || row.manifest === "") continue;
           const push = { ...row, manifest: JSON.parse(row.manifest) as PushedManifest };
-          const fail = (error: unknown) => log(`${row.session} comes back with the next push: ${messageOf(error)}`);
+          const fail = (error: unknown) => log(`${row.session} comes back with the next push: ${toMessage(error)}`);
           const weight = await weigh(push);
           if (isLarge(weight)) jobs.add(toJob({ push, weight, done: () => {}, fail }));
           else
@@ -172,7 +172,7 @@ export function createImport(
         ],
       ),
     );
-    for (const { id, push } of open) await blobs.use(id, chunksOf(push.manifest));
+    for (const { id, push } of open) await blobs.use(id, toChunks(push.manifest));
     return open;
   }
 

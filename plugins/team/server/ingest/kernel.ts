@@ -1,9 +1,9 @@
 /** The kernel that imports, over the connection that holds the tenant's lock. */
 
-import { type Database, type Kernel, marks, messageOf, type Plugin, pages } from "sessarc";
+import { type Database, type Kernel, marks, type Plugin, pages, toMessage } from "sessarc";
 import { createKernel } from "sessarc/serve";
 import { createTurns } from "../../database/turns.ts";
-import { textsOf } from "../../portable/read.ts";
+import { toTexts } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
 import { type KernelParts, kernelConfig, NOBODY } from "../people/kernels.ts";
@@ -39,11 +39,11 @@ export function createImportKernel(parts: ImportParts) {
   /** `find`: what is being imported, by id on the server. */
   const ingestHooks = (find: (id: string) => Pushed | undefined): Plugin => ({
     name: "team-ingest",
-    setup: (opened) => opened.provide("audiences", { of: audiencesOf }),
+    setup: (opened) => opened.provide("audiences", { of: readAudiences }),
     hooks: {
       "session:write": ({ id, write }) => {
         const pushed = find(id);
-        if (!pushed || pushed.text < textsOf(pushed.manifest).length - 1) return;
+        if (!pushed || pushed.text < toTexts(pushed.manifest).length - 1) return;
         const { project } = pushed.manifest;
         // With the session's row: a digest that is stored says that all of it is.
         write.push(
@@ -70,7 +70,7 @@ export function createImportKernel(parts: ImportParts) {
   });
 
   /** Who has a project space reads the team's, and who has a private one both. */
-  async function audiencesOf(ids: readonly string[]) {
+  async function readAudiences(ids: readonly string[]) {
     const found = new Map<string, { space: number; rank: number }>();
     for (const page of pages(ids, 500)) {
       const rows = await owner.all<{ session: string; space: number; kind: keyof typeof RANKS }>(
@@ -100,7 +100,7 @@ export function createImportKernel(parts: ImportParts) {
   }
 
   async function close(old: Kernel | undefined): Promise<void> {
-    await old?.close().catch((error: unknown) => log(`The importing kernel did not close: ${messageOf(error)}`));
+    await old?.close().catch((error: unknown) => log(`The importing kernel did not close: ${toMessage(error)}`));
   }
 
   async function closeKernel(): Promise<void> {

@@ -1,6 +1,6 @@
 /** How much one session may hold. More than any session that a person and an assistant wrote; all of it is checked before a chunk is read. */
 import { SessarcError, toList, toRecord } from "sessarc";
-import { textsOf } from "../../portable/read.ts";
+import { toTexts } from "../../portable/read.ts";
 import type { ChunkSize } from "../blobs.ts";
 import { MOST_CHUNKS, type PushedManifest } from "./manifest-schema.ts";
 
@@ -59,10 +59,10 @@ export interface Weight {
 const MESSAGE = 400;
 const ROW = 2_000;
 
-export function weightOf(manifest: PushedManifest, sizes: ReadonlyMap<string, ChunkSize>): Weight {
+export function toWeight(manifest: PushedManifest, sizes: ReadonlyMap<string, ChunkSize>): Weight {
   const add = (names: readonly string[], field: keyof ChunkSize) =>
     names.reduce((sum, name) => sum + (sizes.get(name)?.[field] ?? 0), 0);
-  const texts = textsOf(manifest).flat();
+  const texts = toTexts(manifest).flat();
   const bytes = add(texts, "bytes") + add(manifest.replies, "bytes");
   const messages = add(texts, "lines");
   const replies = add(manifest.replies, "lines");

@@ -88,6 +88,6 @@ export const manifestSchema = v.pipe(
 
 export type PushedManifest = v.InferOutput<typeof manifestSchema>;
 
-export const chunksOf = ({ replies, events, earlier, raw }: PushedManifest): string[] => [
+export const toChunks = ({ replies, events, earlier, raw }: PushedManifest): string[] => [
   ...new Set([...replies, ...events, ...earlier.flat(), ...raw]),
 ];

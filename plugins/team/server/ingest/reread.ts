@@ -2,7 +2,7 @@
  * Parses pushed logs again when this server's adapter is newer than the one that made the stored messages. One log at a time, between pushes; what is
  * left is in the database, so a node that was killed, and every other node, goes on from there.
  */
-import { isSessarcError, marks, messageOf } from "sessarc";
+import { isSessarcError, marks, toMessage } from "sessarc";
 import type { TeamDatabase } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
 import type { LogReader, ServerPlugins } from "../plugins.ts";
@@ -61,7 +61,7 @@ export function createRereading(parts: {
     isOlder(row.reader, version) && isOlder(row.tried, version);
 
   /** Rows of one assistant that this server's adapter may have to parse, a page at a time. */
-  async function* rowsOf(tool: string, version: string): AsyncGenerator<Row[]> {
+  async function* readRows(tool: string, version: string): AsyncGenerator<Row[]> {
     for (let after = ""; ; ) {
       const rows = await owner.all<Row>(
         `select session, person, digest, reader, tried from team_session
@@ -78,7 +78,7 @@ export function createRereading(parts: {
   async function pass(): Promise<void> {
     await ingest.settle();
     for (const [tool, reader] of plugins.readers)
-      for await (const rows of rowsOf(tool, reader.version))
+      for await (const rows of readRows(tool, reader.version))
         for (const row of rows) {
           if (closed) return;
           await readOne(row, reader);
@@ -101,8 +101,8 @@ export function createRereading(parts: {
       if (closed) return;
       // Not the log's fault: the next pass tries again.
       if (isSessarcError(error) && PASSING.has(error.code)) throw error;
-      log(`The log of ${session} could not be parsed again, its messages are as they were: ${messageOf(error)}`);
-      await ingest.noteProblem(session, digest, version, messageOf(error));
+      log(`The log of ${session} could not be parsed again, its messages are as they were: ${toMessage(error)}`);
+      await ingest.noteProblem(session, digest, version, toMessage(error));
     }
   }
 
@@ -115,7 +115,7 @@ export function createRereading(parts: {
         while (again && !closed) {
           again = false;
           await pass().catch((error: unknown) => {
-            if (!closed) log(`Parsing logs again was interrupted: ${messageOf(error)}`);
+            if (!closed) log(`Parsing logs again was interrupted: ${toMessage(error)}`);
           });
         }
       })().finally(() => {

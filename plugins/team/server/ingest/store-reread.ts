@@ -1,10 +1,10 @@
 /** Stores sessions whose logs were parsed again. */
 import { canonicalJson, SessarcError } from "sessarc";
-import { textsOf } from "../../portable/read.ts";
+import { toTexts } from "../../portable/read.ts";
 import type { Erase } from "./erase.ts";
 import type { Jobs } from "./jobs.ts";
 import type { ImportKernel, ImportParts } from "./kernel.ts";
-import { chunksOf, type PushedManifest } from "./manifest-schema.ts";
+import { type PushedManifest, toChunks } from "./manifest-schema.ts";
 import { type ReadStored, unclaim } from "./sessions.ts";
 import { findText } from "./text.ts";
 
@@ -65,12 +65,12 @@ export function createStoreReread(
       return true;
     }
     const used = await kernelFor([{ name: manifest.tool, label: manifest.toolLabel }]);
-    await blobs.use(id, chunksOf(manifest));
+    await blobs.use(id, toChunks(manifest));
     // Replies that it no longer has count at a session that also has them.
     const counted = before.replies.join() !== manifest.replies.join();
     const write = counted ? await toRecount(used, [id]) : [];
     if (manifest.replies.length === 0) write.push(...unclaim([id]));
-    const last = textsOf(manifest).length - 1;
+    const last = toTexts(manifest).length - 1;
     current.set(id, { machine: row.machine, manifest, digest, text: last, reader: version, write });
     const push = { ...row, manifest };
     await used.storage.db.batch([["update session set format = 0 where id = ?", [id]]]);
@@ -81,7 +81,7 @@ export function createStoreReread(
     } finally {
       current.delete(id);
     }
-    await blobs.release(row.person, id, chunksOf(manifest));
+    await blobs.release(row.person, id, toChunks(manifest));
     if (!counted) return true;
     await recount();
     return true;

@@ -43,7 +43,7 @@ export const besideReader =
     const change = createSwitch();
     const began = performance.now();
     /** What may not change until it is stored. */
-    const stateOf = async () => {
+    const readState = async () => {
       const [row, session] = [
         (await stored([id])).get(id),
         await database.owner.get<{ generation: number }>("select generation from session where tenant = ? and id = ?", [
@@ -60,13 +60,13 @@ export const besideReader =
       whole: async () => {
         writer = await importing.lock();
         change.use(writer.db);
-        if ((await stateOf()) !== before)
+        if ((await readState()) !== before)
           throw new SessarcError("TEAM_BUSY", { ms: Math.round(performance.now() - began) });
       },
     };
     const used = await importing.locked(async ({ db }) => {
       change.use(db);
-      before = await stateOf();
+      before = await readState();
       return importing.open(change.db, (one) => (one === id ? pushed : undefined));
     });
     change.use(reading(database.reader(tenant)));

@@ -1,8 +1,8 @@
 /** What a push weighs before it is imported. */
 import { SessarcError } from "sessarc";
 import type { BlobStore } from "../blobs.ts";
-import { type Weight, weightOf } from "./limits.ts";
-import { chunksOf } from "./manifest-schema.ts";
+import { toWeight, type Weight } from "./limits.ts";
+import { toChunks } from "./manifest-schema.ts";
 import type { Push } from "./sessions.ts";
 
 /** What weighs more is read beside the others, which do not wait for it. */
@@ -16,9 +16,9 @@ export type Weigh = ReturnType<typeof weigher>;
 export const weigher =
   (blobs: BlobStore) =>
   async ({ person, manifest }: Push): Promise<Weight> => {
-    const chunks = chunksOf(manifest);
+    const chunks = toChunks(manifest);
     const sizes = await blobs.sizes(person, chunks);
     const missing = chunks.filter((sha256) => !sizes.has(sha256));
     if (missing.length > 0) throw new SessarcError("TEAM_BLOBS_MISSING", { missing: missing.join(", ") });
-    return weightOf(manifest, sizes);
+    return toWeight(manifest, sizes);
   };

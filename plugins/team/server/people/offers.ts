@@ -8,7 +8,7 @@ const KERNEL = ["/api/status", "/api/plugins"];
 export type Offer = true | "repositories";
 
 /** `meta: { team: true }` of a route. Undefined: it is refused. */
-export function offerOf({ meta }: Pick<AnyRoute, "meta">): Offer | undefined {
+export function findOffer({ meta }: Pick<AnyRoute, "meta">): Offer | undefined {
   const offer = meta?.team;
   return offer === true || offer === "repositories" ? offer : undefined;
 }
@@ -20,8 +20,8 @@ export function createOffers(routes: readonly AnyRoute[]) {
   const offered = [
     ...KERNEL.map((path) => ({ method: "GET", path, offer: true as Offer })),
     ...routes.flatMap((route) => {
-      const offer = offerOf(route);
-      return offer ? [{ method: route.method as string, path: pathOf(route), offer }] : [];
+      const offer = findOffer(route);
+      return offer ? [{ method: route.method as string, path: toPath(route), offer }] : [];
     }),
   ];
   const patterns = offered.flatMap(({ method, path }) =>
@@ -56,7 +56,7 @@ export const isApi = (path: string): boolean =>
     (mount) => path === mount || path.startsWith(`${mount}/`),
   );
 
-const pathOf = ({ mount, path }: AnyRoute): string => (mount === "/" ? path : `/api${path}`);
+const toPath = ({ mount, path }: AnyRoute): string => (mount === "/" ? path : `/api${path}`);
 
 const fits = (pattern: readonly string[], segments: readonly string[]): boolean =>
   pattern.length === segments.length &&

@@ -2,7 +2,7 @@
 import type { AnyRoute, Plugin } from "sessarc";
 import type { Space } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";
-import { repositoriesOf } from "./repositories.ts";
+import { toRepositories } from "./repositories.ts";
 import { peopleScreen } from "./screen.ts";
 import { viewRoutes } from "./view.ts";
 
@@ -23,7 +23,7 @@ export const teamView = ({ directory, repositories, spaces, address }: ViewParts
   dependsOn: ["archive", "insights"],
   setup(kernel) {
     kernel.provide("team-directory", directory);
-    kernel.provide("repositories", repositoriesOf(kernel, repositories, spaces));
+    kernel.provide("repositories", toRepositories(kernel, repositories, spaces));
     kernel.provide("public-address", address);
     // Where the server stores its data is nothing that its readers need.
     kernel.hooks.hook("status:collect", (report) => {

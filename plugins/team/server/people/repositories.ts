@@ -21,7 +21,7 @@ export async function openRepositories(folder: string): Promise<string> {
 }
 
 /** `folder`: undefined where the server has no repositories. `spaces`: those of the person. */
-export function repositoriesOf(
+export function toRepositories(
   kernel: Kernel,
   folder: string | undefined,
   spaces: readonly Space[],

@@ -97,7 +97,7 @@ const usage = defineRoute({
     const { by, person, machine, ...range } = query;
     // The report by session, added up: the same figures, prices and days as everywhere else.
     const report = await bySession(kernel, range, signal);
-    const owners = await ownersOf(
+    const owners = await readOwners(
       kernel,
       report.map(({ key }) => key),
     );
@@ -173,7 +173,7 @@ const sessions = defineRoute({
       revision: 0,
     };
     const page = await archive.page({ project: projects, tool, q, limit, ...(condition && { condition }) }, cursor);
-    const owners = await ownersOf(
+    const owners = await readOwners(
       kernel,
       page.sessions.map((session) => session.id),
     );
@@ -195,7 +195,7 @@ interface Owner {
   project: string;
 }
 
-async function ownersOf(kernel: Kernel, sessions: readonly string[]): Promise<Map<string, Owner>> {
+async function readOwners(kernel: Kernel, sessions: readonly string[]): Promise<Map<string, Owner>> {
   const owners = new Map<string, Owner>();
   for (const page of pages(sessions, 500)) {
     const rows = await kernel.storage.db.all<Owner & { session: string }>(
