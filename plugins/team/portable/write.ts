@@ -15,7 +15,15 @@ export const leavingLinks = (links: readonly SessionLink[] | undefined): Leaving
 
 /** What of a summary leaves the machine beside replies. */
 export function toPortable(summary: SessionSummary): PortableSummary {
-  const { replies: _replies, cwd: _cwd, gitRemote: _gitRemote, virtualProject: _virtualProject, limits: _limits, links, ...portable } = summary;
+  const {
+    replies: _replies,
+    cwd: _cwd,
+    gitRemote: _gitRemote,
+    virtualProject: _virtualProject,
+    limits: _limits,
+    links,
+    ...portable
+  } = summary;
   const leaving = leavingLinks(links);
   return leaving.length > 0 ? { ...portable, links: leaving } : portable;
 }
