@@ -93,7 +93,7 @@ export function createHealth(kernel: Kernel): Health {
         `select session, count, tokens, seq from (
            select session, sum(count) over whole as count, sum(tokens) over whole as tokens, seq,
              row_number() over (partition by session order by tokens desc, seq) as place
-           from health_finding where kind = 'retry' and session in (${chosen.sql}) and ${OWN} window whole as (partition by session))
+           from health_finding where kind = 'retry' and session in (${chosen.sql}) and ${OWN} window whole as (partition by session)) as ranked
          where place = 1
          order by tokens desc, session`,
         chosen.params,

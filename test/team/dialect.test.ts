@@ -49,13 +49,6 @@ const ROWS: readonly (readonly [string, readonly SqlValue[]])[] = [
 /** Questions by the rule that they need. Values of JSON are text over PostgreSQL, so they are cast. Those without one are bridged by functions, types or both dialects. */
 const QUESTIONS: Readonly<Record<string, readonly (readonly [sql: string, ...params: SqlValue[]])[]>> = {
   "index hints": [["select id from session indexed by session_named where name is not null order by id"]],
-  equality: [["select id from session where tool == ? order by id", "codex"]],
-  "is with a value": [
-    ["select id from session where parent_id is ? order by id", "s:a"],
-    ["select id from session where parent_id is ? order by id", null],
-    ["select id from session where parent_id is not name order by id"],
-    ["select id from session where parent_id is not ? and name is not null order by id", "s:a"],
-  ],
   "in nothing": [
     ["select id from session where id in () order by id"],
     ["select id from session where size not in () order by id"],
@@ -75,11 +68,6 @@ const QUESTIONS: Readonly<Record<string, readonly (readonly [sql: string, ...par
     ["select cast('12' as integer) as n, cast(? as text) as t, cast(0.5 as real) as r", 7],
     ["select cast(? as text) as t", new Uint8Array([0xc3, 0xbc])],
   ],
-  char: [["select 'a' || char(31) || 'b' as t"]],
-  "names of subqueries": [
-    ["select n from (select count(*) as n from session) where n > 1"],
-    ["select count(*) as n from (values (1, 'a'), (2, 'b'))"],
-  ],
   "groups by a key": [
     [
       "select s.id, s.tool, sum(w.messages) as n from session s join work w on w.session = s.id group by s.id order by s.id",
@@ -96,6 +84,10 @@ const QUESTIONS: Readonly<Record<string, readonly (readonly [sql: string, ...par
   "keys of the tenant": [],
   "names in two cases": [["select count(*) as inAll, max(size) as mostBytes from session"]],
   "": [
+    ["select id from session where parent_id is null or parent_id <> name order by id"],
+    ["select 'a' || '\u001f' || 'b' as t"],
+    ["select n from (select count(*) as n from session) as found where n > 1"],
+    ["select count(*) as n from (values (1, 'a'), (2, 'b')) as found"],
     ["select sum(size) as s, sum(share) as r, count(*) as n from session where id <> ?", "s:c"],
     ["select sum(size) / 3 as third, sum(name is null) as nameless, sum(size) as s from session where size < 100"],
     [

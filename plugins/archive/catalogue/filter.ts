@@ -44,7 +44,7 @@ export interface SessionFilter {
 
 /** `where …`, or nothing. */
 /** The model of a key of `usage`, without its price class. */
-const PLAIN = "substr(used.key, 1, instr(used.key || char(31), char(31)) - 1)";
+const PLAIN = "substr(used.key, 1, instr(used.key || '\u001f', '\u001f') - 1)";
 
 export function where(filter: SessionFilter): { sql: string; params: SqlValue[] } {
   const conditions: string[] = [];
@@ -62,7 +62,8 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
   if (filter.until !== undefined)
     add("(started_at < ? or (started_at is null and sort_at < ?))", new Date(filter.until).toISOString(), filter.until);
   if (filter.parent !== undefined) add("parent_id = ?", filter.parent);
-  if (filter.forkedFrom !== undefined) add("forked_from = ? and forked_from is not parent_id", filter.forkedFrom);
+  if (filter.forkedFrom !== undefined)
+    add("forked_from = ? and (parent_id is null or forked_from <> parent_id)", filter.forkedFrom);
   if (filter.topLevel) add(TOP_LEVEL);
   if (filter.kind) add(OF_KIND[filter.kind]);
   if (filter.errors) add("error_count > 0");

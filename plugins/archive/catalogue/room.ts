@@ -68,7 +68,7 @@ export function createRoom(kernel: Kernel, generation: () => number): () => Prom
       const rows = db.all<TextRow>(
         `select tool, sum(one) as sessions, sum(bytes) as bytes from (
            select tool, 1 as one, transcript_bytes as bytes from session
-           union all select tool, 0, earlier.transcript_bytes from earlier join session on session.id = earlier.session_id)
+           union all select tool, 0, earlier.transcript_bytes from earlier join session on session.id = earlier.session_id) as found
          group by tool`,
       );
       texts = { generation: generation(), rows };

@@ -25,7 +25,7 @@ export async function automatic(
 ): Promise<FoundLog[]> {
   // Projects keep the time they came; a session's own is that of its last import.
   const oldest = await db.get<{ at: string | null }>(
-    "select min(at) as at from (select created_at as at from project union all select first_at as at from import_state)",
+    "select min(at) as at from (select created_at as at from project union all select first_at as at from import_state) as known",
   );
   const first = oldest?.at ? Date.parse(oldest.at) : Number.POSITIVE_INFINITY;
   return found.filter(({ stored, ref }) =>

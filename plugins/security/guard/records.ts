@@ -62,7 +62,7 @@ export function createRecords(kernel: Kernel): Records {
     if (sinceTrim < 500) return;
     sinceTrim = 0;
     await db.run(
-      "delete from interception where at < (select min(at) from (select at from interception order by at desc limit ?))",
+      "delete from interception where at < (select min(at) from (select at from interception order by at desc limit ?) as newest)",
       [KEEP],
     );
   }

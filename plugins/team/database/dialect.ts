@@ -115,23 +115,6 @@ export const RULES: readonly Rule[] = [
     apply: (tokens) => rewrite(tokens, (at) => (startsWith(tokens, at, "indexed", "by") ? [[], 3] : undefined)),
   },
   {
-    name: "equality",
-    why: "`==` is no operator",
-    apply: (tokens) => tokens.map((token) => (isSign(token, "==") ? sign("=") : token)),
-  },
-  {
-    name: "is with a value",
-    why: "`is` compares with null, true and false alone",
-    apply: (tokens) =>
-      rewrite(tokens, (at) => {
-        if (!isWord(tokens[at], "is")) return undefined;
-        const not = isWord(tokens[at + 1], "not");
-        const operand = tokens[at + (not ? 2 : 1)];
-        if (isWord(operand, "null", "true", "false", "distinct", "not")) return undefined;
-        return [["is", ...(not ? [] : ["not"]), "distinct", "from"].map(word), not ? 2 : 1];
-      }),
-  },
-  {
     name: "in nothing",
     why: "a list has at least one value",
     apply: (tokens) =>
@@ -180,30 +163,6 @@ export const RULES: readonly Rule[] = [
         const type = TYPES[tokens[at + 1]?.text.toLowerCase() ?? ""];
         return type === undefined || tokens[at + 1]?.kind !== "word" ? undefined : [[word("as"), word(type)], 2];
       }),
-  },
-  {
-    name: "char",
-    why: "`char` is a type",
-    apply: (tokens) =>
-      tokens.map((token, i) => (isWord(token, "char") && isSign(tokens[i + 1], "(") ? word("chr") : token)),
-  },
-  {
-    name: "names of subqueries",
-    why: "PostgreSQL 15 wants a name for each table that is a query",
-    apply: (tokens) => {
-      const named = new Map<number, Token[]>();
-      for (const [i, token] of tokens.entries()) {
-        if (!isSign(token, "(") || !isWord(tokens[i - 1], "from", "join") || !isWord(tokens[i + 1], "select", "values"))
-          continue;
-        const end = closing(tokens, i);
-        const next = tokens[end + 1];
-        const has =
-          next?.kind === "name" ||
-          (next?.kind === "word" && (isWord(next, "as") || !KEYWORDS_AFTER_TABLE.has(next.text.toLowerCase())));
-        if (!has) named.set(end, [sign(")"), word("as"), word(`q${i}`)]);
-      }
-      return tokens.flatMap((token, i) => named.get(i) ?? [token]);
-    },
   },
   {
     name: "groups by a key",

@@ -208,7 +208,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
       `select count(distinct l.session) as sessions ${SEEN} and m.state is null`,
     );
     const possible = await count(
-      `from (select l.fingerprint ${ALL} group by l.fingerprint having min(l.confidence) = 'possible' and max(m.state) is null)`,
+      `from (select l.fingerprint ${ALL} group by l.fingerprint having min(l.confidence) = 'possible' and max(m.state) is null) as doubted`,
     );
     const of = (state: LeakState) => rows.filter((row) => row.state === state);
     return {
