@@ -153,13 +153,13 @@ describe("documented code", () => {
   });
 
   it("embed.ts asks an archive without a service", async () => {
-    const { statusOf, projectsOf } = (await import(join(folder, "embed.ts"))) as {
-      statusOf(dir: string): Promise<{ version: string }>;
-      projectsOf(dir: string): Promise<unknown[]>;
+    const { readStatus, readProjects } = (await import(join(folder, "embed.ts"))) as {
+      readStatus(dir: string): Promise<{ version: string }>;
+      readProjects(dir: string): Promise<unknown[]>;
     };
     const dataDir = join(folder, "data");
-    expect(await statusOf(dataDir)).toMatchObject({ version: expect.stringMatching(/^\d/) });
-    expect(await projectsOf(dataDir)).toEqual([]);
+    expect(await readStatus(dataDir)).toMatchObject({ version: expect.stringMatching(/^\d/) });
+    expect(await readProjects(dataDir)).toEqual([]);
   });
 
   it("sessarc.config.mjs is a configuration", async () => {
