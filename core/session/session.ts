@@ -76,6 +76,8 @@ export interface SessionRef {
   exclusive?: boolean | undefined;
   /** Further files and folders that belong to this session alone (sub-agent folder, sidecars). */
   companions?: string[] | undefined;
+  /** `remembered` of the summary of the last reading, where the log is read again from its start. */
+  remembered?: Json | undefined;
 }
 
 /** What `read` returns when a session is at its end. */
@@ -126,6 +128,11 @@ export interface SessionSummary {
   leftOut?: LeftOut | undefined;
   /** When the log has rested so long (ms) that what waits at its end is a part of it; it is to be read again then. */
   restsAt?: number | undefined;
+  /**
+   * What a later reading of the whole log is to know though its source may be gone by then: files beside the log. Stored with the session, up to
+   * 32 KB of JSON; more is not remembered.
+   */
+  remembered?: Json | undefined;
   /** What the provider reported about the limits of the plan, where the log has it. */
   limits?: LimitReading[] | undefined;
   /** What could not be read: bad lines, a half-written last line, unknown record types. */

@@ -37,7 +37,7 @@ interface Facts extends Span {
   summary?: string;
 }
 
-export function createParser(ref: Pick<SessionRef, "path" | "parent">): LineParser {
+export function createParser(ref: Pick<SessionRef, "path" | "parent" | "remembered">): LineParser {
   const stem = toStem(ref.path);
   const isAgent = stem.startsWith("agent-");
   const ledger = createLedger();
@@ -46,7 +46,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">): LinePars
   const recent: string[] = [];
   const messages = createMessages(isAgent, createOutputs(ref.path));
   const queue = createQueue();
-  const spend = createSpend();
+  const spend = createSpend(ref.remembered);
   const links = createLinks();
   const unknown = new Map<string, number>();
 
@@ -190,6 +190,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">): LinePars
         replies,
         evidence,
         ...links.facts(),
+        remembered: isAgent ? undefined : spend.remembered(),
         skipped: { lines: 0, unknown: Object.fromEntries(unknown) },
       };
     },

@@ -3,7 +3,18 @@
  * from the client's own running total (`cost-state`), which covers the sub-agents too and goes on in a fork.
  */
 
-import { isRecord, type JsonRecord, type SessionUsage, type TokenUsage, toIso, toText, type UsageEntry } from "sessarc";
+import {
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type SessionUsage,
+  type TokenUsage,
+  toIso,
+  toJson,
+  toNumber,
+  toText,
+  type UsageEntry,
+} from "sessarc";
 import { addUsage, type LedgerSummary, possible, toCount, toSlot } from "sessarc/adapter";
 
 /** A total as the log recorded it. */
@@ -26,14 +37,25 @@ interface Spend {
    * What each sub-agent spent, by its log: `covered` by the last total, and `later`. The log may be deleted before the session goes on; what it
    * spent stays counted with the sub-agent, and the total goes on to cover it.
    */
-  agents?: Record<string, { covered: SessionUsage; later: SessionUsage }>;
+  agents?: Agents;
+  /** How many totals the log had. */
+  totals: number;
 }
+
+type Agents = Record<string, { covered: SessionUsage; later: SessionUsage }>;
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
-export function createSpend() {
-  const state: Spend = {};
+/** `remembered`: of the last reading of this log, before some logs of sub-agents may have gone. */
+export function createSpend(remembered?: Json) {
+  const { totals: before, agents } = toRemembered(remembered);
+  const state: Spend = { totals: 0, ...(agents && { agents }) };
   return {
+    /** Undefined while no sub-agent is known. */
+    remembered: (): Json | undefined =>
+      state.agents && Object.keys(state.agents).length > 0
+        ? toJson(structuredClone({ totals: state.totals, agents: state.agents }))
+        : undefined,
     /** Before each counted reply. */
     reply(at: string | undefined): void {
       state.at = at ?? state.at;
@@ -45,6 +67,8 @@ export function createSpend() {
       state.first ??= mark;
       state.last = mark;
       state.next = undefined;
+      // What is remembered is as it was after the totals of that time.
+      if (++state.totals <= before) return;
       for (const { covered, later } of Object.values(state.agents ?? {}))
         for (const [model, tokens] of takeAll(later)) addUsage(covered, model, tokens);
     },
@@ -122,6 +146,21 @@ function takeAll(usage: SessionUsage): [string, TokenUsage][] {
   const all = Object.entries(usage);
   for (const [model] of all) delete usage[model];
   return all;
+}
+
+function toRemembered(remembered: Json | undefined): { totals: number; agents?: Agents } {
+  if (!isRecord(remembered)) return { totals: 0 };
+  const sums = (usage: unknown): SessionUsage => {
+    const all: SessionUsage = {};
+    for (const [model, tokens] of Object.entries(isRecord(usage) ? usage : {}))
+      if (isRecord(tokens)) addUsage(all, model, tokens);
+    return all;
+  };
+  const agents = Object.entries(isRecord(remembered.agents) ? remembered.agents : {}).map(([log, spent]) => {
+    const { covered, later } = isRecord(spent) ? spent : {};
+    return [log, { covered: sums(covered), later: sums(later) }] as const;
+  });
+  return { totals: toNumber(remembered.totals) ?? 0, agents: Object.fromEntries(agents) };
 }
 
 const toRest = (total: SessionUsage) => new Map(Object.entries(structuredClone(total)));

@@ -63,7 +63,8 @@ async function costOfOneLine(sessions: number) {
   for (const [sql, params] of asked) {
     for (const { detail } of await all<{ detail: string }>(`explain query plan ${sql}`, params)) {
       const [, table] =
-        /^SCAN (\w+)\b(?! USING (?:COVERING )?INDEX session_(?:uncompared|unsettled))/.exec(detail) ?? [];
+        /^SCAN (?!CONSTANT ROW)(\w+)\b(?! USING (?:COVERING )?INDEX session_(?:uncompared|unsettled))/.exec(detail) ??
+        [];
       if (table) cost.scanned.add(`${table}: ${sql}`);
     }
   }

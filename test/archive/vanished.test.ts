@@ -33,7 +33,6 @@ it("spends each token once, whichever logs of sub-agents are deleted while the s
       const folder = join(t.home, ".claude/projects/-w-app");
       const session = join(folder, `${ID}.jsonl`);
       const agent = (n: number) => join(folder, ID, "subagents", `agent-a${n}.jsonl`);
-      // A session of the last week: of one that rested longer, what deleted sub-agents spent is not remembered for its next total.
       let clock = Date.now() - 86_400_000;
       let logged = 0;
       let own = 0;

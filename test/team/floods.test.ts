@@ -227,7 +227,7 @@ describe.each(engines())("floods of a member on $name", (engine) => {
       .poll(async () => (await server.rows("select 1 from team_session where session like '%~aborted'")).length)
       .toBe(1);
     gone.abort();
-    // Nobody reads the answer.
+    // The machine is gone and reads no answer.
     await answer;
     await expect
       .poll(() => server.rows("select code from team_access where status = 499"))

@@ -1,6 +1,6 @@
 /** Shapes of the archive: rows of the catalogue and the wire resources made of them. */
 
-import type { LeftOut, SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import type { Json, LeftOut, SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import type { TranscriptPart } from "sessarc/storage";
 
 /** What happened in one UTC quarter-hour of a session. */
@@ -148,6 +148,7 @@ export interface LoggedFacts {
   tags?: string[];
   refused?: string;
   leftOut?: LeftOut;
+  remembered?: Json;
 }
 
 /** Cost in millionths of a US dollar; null where no price service runs. */
