@@ -42,7 +42,10 @@ export interface TeamDatabaseOptions {
 }
 
 /** A session's summary as it leaves the machine: without folder, project and single replies. Tokens are those of its log. */
-export type PortableSummary = Omit<SessionSummary, "cwd" | "gitRemote" | "virtualProject" | "replies" | "limits">;
+export type PortableSummary = Omit<
+  SessionSummary,
+  "cwd" | "gitRemote" | "virtualProject" | "replies" | "limits" | "remembered"
+>;
 
 /** A raw log of which redaction changed nothing but texts: an adapter reads the same replies and the same messages from it. */
 export interface ManifestLog {

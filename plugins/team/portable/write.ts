@@ -21,6 +21,7 @@ export function toPortable(summary: SessionSummary): PortableSummary {
     gitRemote: _gitRemote,
     virtualProject: _virtualProject,
     limits: _limits,
+    remembered: _remembered,
     links,
     ...portable
   } = summary;
