@@ -3,26 +3,22 @@
  * precise coverage of one process. Each trip is made once before it is counted, so that what is counted is the steady state. The plugins
  * dashboard, demo and team are left out.
  */
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createJiti } from "jiti";
+import { alias } from "./sources.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "sessarc-trips-"));
 const at = (file) => join(ROOT, file);
-const entries = readdirSync(at("core/entries")).map((file) => [
-  `sessarc/${file.slice(0, -3)}`,
-  at(`core/entries/${file}`),
-]);
-const alias = {
-  ...Object.fromEntries(entries),
-  "sessarc/plugins": at("plugins/index.ts"),
-  sessarc: at("core/index.ts"),
-};
-const jiti = createJiti(at("trips.mjs"), { alias, fsCache: join(home, "jiti"), interopDefault: false });
+const jiti = createJiti(at("trips.mjs"), {
+  alias: { ...alias, "sessarc/plugins": at("plugins/index.ts") },
+  fsCache: join(home, "jiti"),
+  interopDefault: false,
+});
 
 const SESSIONS = [1, 2, 3].map((n) => `0000000${n}-0000-4000-8000-000000000000`);
 const folder = join(home, ".claude/projects/-w-app");

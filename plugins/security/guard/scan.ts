@@ -92,7 +92,11 @@ export function createCallScans(kernel: Kernel): (scanner: Scanner) => CallScan 
       const { findings, partial, late } = await scan(event, file.text.length, file.path);
       // The cache must not contain secrets.
       const cached = findings.map(({ ruleId, rule, field, confidence, masked }) => ({
-        ...{ ruleId, rule, field, confidence, masked },
+        ruleId,
+        rule,
+        field,
+        confidence,
+        masked,
       }));
       const result = { findings: cached, partial: partial || file.cut };
       if (scanned.size >= CACHED_LIMIT) scanned.clear();
