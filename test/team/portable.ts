@@ -131,18 +131,11 @@ export async function readCounted(t: TestKernel) {
   for (const row of rows) {
     const values = Object.entries(row).map(([name, value]) => [
       name,
-      parsed.has(name) ? withoutRemembered(JSON.parse(String(value))) : value,
+      parsed.has(name) ? JSON.parse(String(value)) : value,
     ]);
     all.push({ ...Object.fromEntries(values), facts: await t.kernel.inject("archive").facts(String(row.id)) });
   }
   return all;
-}
-
-/** What is remembered of files beside a log stays on its machine. */
-function withoutRemembered(value: Record<string, unknown> | null) {
-  if (!value || !("remembered" in value)) return value;
-  const { remembered: _, ...rest } = value;
-  return Object.keys(rest).length > 0 ? rest : null;
 }
 
 /** Messages of all texts of a session, oldest text first. */

@@ -35,6 +35,7 @@ export const migrations: readonly string[] = [
      inherited text,
      evidence text,
      logged text,
+     remembered text,
      skipped text,
      source_path text not null,
      source_version text not null,

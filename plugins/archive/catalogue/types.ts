@@ -1,6 +1,6 @@
 /** Shapes of the archive: rows of the catalogue and the wire resources made of them. */
 
-import type { Json, LeftOut, SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import type { LeftOut, SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import type { TranscriptPart } from "sessarc/storage";
 
 /** What happened in one UTC quarter-hour of a session. */
@@ -68,6 +68,8 @@ export interface SessionRow {
   evidence: string | null;
   /** JSON of `LoggedFacts`. */
   logged: string | null;
+  /** JSON of what the adapter gets when it reads the whole log again. */
+  remembered: string | null;
   skipped: string | null;
   source_path: string;
   source_version: string;
@@ -148,7 +150,6 @@ export interface LoggedFacts {
   tags?: string[];
   refused?: string;
   leftOut?: LeftOut;
-  remembered?: Json;
 }
 
 /** Cost in millionths of a US dollar; null where no price service runs. */

@@ -6,8 +6,6 @@ import type { FoundLog } from "../places/scan.ts";
 /** Links and tags stored of a session. */
 const MOST = 50;
 const CHARS = 2_048;
-/** Of what is remembered, as JSON. */
-const REMEMBERED_CHARS = 32_768;
 
 export function toLogged({
   costUSD,
@@ -16,11 +14,7 @@ export function toLogged({
   tags = [],
   refused,
   leftOut,
-  remembered,
-}: Pick<
-  SessionSummary,
-  "costUSD" | "unlogged" | "links" | "tags" | "refused" | "leftOut" | "remembered"
->): LoggedFacts {
+}: Pick<SessionSummary, "costUSD" | "unlogged" | "links" | "tags" | "refused" | "leftOut">): LoggedFacts {
   const kept = links.filter(isPlain).slice(0, MOST);
   const named = tags.filter((tag) => tag.length <= CHARS).slice(0, MOST);
   return {
@@ -30,7 +24,6 @@ export function toLogged({
     ...(named.length > 0 && { tags: named }),
     ...(refused !== undefined && { refused }),
     ...(leftOut && { leftOut }),
-    ...(remembered && JSON.stringify(remembered).length <= REMEMBERED_CHARS && { remembered }),
   };
 }
 

@@ -30,6 +30,7 @@ const COLUMNS = [
   "inherited",
   "evidence",
   "logged",
+  "remembered",
   "skipped",
   "source_path",
   "source_version",
@@ -75,6 +76,9 @@ interface RowPlace {
   /** Others have replies of it, too. */
   shares: boolean;
 }
+
+/** Of what is remembered, as JSON. */
+const REMEMBERED_CHARS = 32_768;
 
 /** Grows when sessions are counted another way: then each log is read once more. */
 export const COUNTED = 4;
@@ -127,6 +131,7 @@ export function toRow(
     inherited,
     evidence: jsonOrNull(summary.evidence),
     logged: jsonOrNull(toLogged(summary)),
+    remembered: toRemembered(summary),
     skipped: findSkipped(session),
     source_path: ref.path,
     source_version: toVersion(ref),
@@ -183,6 +188,11 @@ export function replaceEarlier({ id, earlier }: ImportedSession, keptAt: Readonl
 }
 
 const bytesIn = (parts: readonly TranscriptPart[]) => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+function toRemembered({ remembered }: ImportedSession["summary"]): string | null {
+  const json = remembered === undefined ? null : JSON.stringify(remembered);
+  return json !== null && json.length <= REMEMBERED_CHARS ? json : null;
+}
+
 const toBytes = ({ buffer, byteOffset, byteLength }: Float64Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
 function findSkipped({ summary: { skipped } }: ImportedSession): string | null {

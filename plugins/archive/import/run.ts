@@ -14,7 +14,7 @@ import {
 import { readSpace } from "sessarc/files";
 import { formatCount } from "sessarc/terminal";
 import { isDamage } from "../catalogue/damage.ts";
-import { type LoggedFacts, type SessionRow, toParts } from "../catalogue/types.ts";
+import { type SessionRow, toParts } from "../catalogue/types.ts";
 import { readFacts } from "../figures/read.ts";
 import { type FoundLog, toVersion } from "../places/scan.ts";
 import { HAS_COPIES, settleCopies } from "./copies.ts";
@@ -337,10 +337,8 @@ class Run {
     const session: JobSession = { id, ref, generation: this.#stage.generationOf(id), past: null, stored };
     const open = known && this.#grown.has(id) ? opened.of(id, known.generation) : undefined;
     const row = known?.row;
-    if (!known || !open || !row || known.format < COUNTED) {
-      const { remembered }: LoggedFacts = row?.logged ? JSON.parse(row.logged) : {};
-      return remembered === undefined ? session : { ...session, ref: { ...ref, remembered } };
-    }
+    if (!known || !open || !row || known.format < COUNTED)
+      return row?.remembered ? { ...session, ref: { ...ref, remembered: JSON.parse(row.remembered) } } : session;
     const facts = open.isSame ? undefined : await readFacts(db, id);
     this.#past.set(id, row);
     session.past = toStored(row, facts, known.earlier);
