@@ -10,6 +10,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
+import { codeOf } from "../utils/gone.ts";
 import { type ChangedPages, emptyDatabase, PAGE, readFully, type StoredPages } from "./catalog-file.ts";
 import { type FoundCatalogue, findInode, findStat, readSign } from "./find-catalogue.ts";
 import { LOG_FILE, MAIN_FILE } from "./present.ts";
@@ -17,6 +18,8 @@ import { FRAME_HEADER, WAL_HEADER, WalEncoder } from "./wal.ts";
 
 /** Pages written at once. */
 const AT_ONCE = 256;
+/** Times that a new log is put in place while other programs take it away. */
+const TRIES = 5;
 const FRAME = FRAME_HEADER + PAGE;
 
 export interface CatalogLog extends StoredPages {
@@ -113,6 +116,24 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
         await writeAll(file, next.frames(pages, done + AT_ONCE < numbers.length ? 0 : pageCount), at);
       }
     };
+    const made = WAL_HEADER + numbers.length * FRAME;
+    let opened = await replaceLog(write, made);
+    // Another SQLite program closed in between and took the new one away, too. What it carries can still be read from the old one.
+    for (let tries = 1; opened === undefined && tries < TRIES; tries++) opened = await replaceLog(write, made);
+    if (opened === undefined) {
+      broken = replaced();
+      throw broken;
+    }
+    ({ ino } = await opened.stat({ bigint: true }));
+    isRemoved = false;
+    const former = handle;
+    [handle, encoder, carried, carriedCount, own] = [opened, next, places, pageCount, new Map()];
+    bytes = made;
+    await former?.close();
+  }
+
+  /** The new log, open; nothing where another SQLite program removed it, or put an empty one in its place, before it was opened. */
+  async function replaceLog(write: (file: FileHandle) => Promise<void>, size: number): Promise<FileHandle | undefined> {
     const before = await findInode(logPath);
     try {
       await writeFileAtomic(logPath, write, { calls });
@@ -121,16 +142,17 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
       if ((await findInode(logPath)) !== before) broken = error;
       throw error;
     }
-    const opened = await calls.open(logPath, constants.O_RDWR).catch((error: unknown) => {
-      broken = error;
-      throw error;
-    });
-    ({ ino } = await opened.stat({ bigint: true }));
-    isRemoved = false;
-    const former = handle;
-    [handle, encoder, carried, carriedCount, own] = [opened, next, places, pageCount, new Map()];
-    bytes = WAL_HEADER + numbers.length * FRAME;
-    await former?.close();
+    try {
+      const file = await calls.open(logPath, constants.O_RDWR);
+      if ((await file.stat()).size === size) return file;
+      await file.close();
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") {
+        broken = error;
+        throw error;
+      }
+    }
+    return undefined;
   }
 
   return {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import * as disk from "node:fs/promises";
 import { appendFile, copyFile, cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -170,6 +171,29 @@ describe("the file and its log", () => {
     expect(await ids(owner)).toEqual([1, 2, 3, 4, 5]);
     await owner.close();
     expect(await askStock([pickMain(dir)], "pragma integrity_check", "select count(*) from t")).toEqual([["ok", "5"]]);
+  });
+
+  it("another SQLite program that removes the log between its making and its opening takes nothing away", async () => {
+    for (const leavesEmpty of [false, true]) {
+      const dir = await makeTempDir();
+      let left = 2;
+      const rename: typeof disk.rename = async (from, to) => {
+        await disk.rename(from, to);
+        if (to !== toLog(dir) || left === 0) return;
+        left--;
+        await rm(toLog(dir));
+        if (leavesEmpty) await writeFile(toLog(dir), "");
+      };
+      const owner = open(dir, { calls: { ...disk, rename } });
+      await owner.run(CREATE);
+      await owner.run("insert into t values (1, '')");
+      left = 1;
+      await rm(toLog(dir));
+      await owner.run("insert into t values (2, '')");
+      expect(left).toBe(0);
+      await owner.close();
+      expect(await ids(open(dir))).toEqual([1, 2]);
+    }
   });
 
   it.skipIf(!HAS_STOCK)(
