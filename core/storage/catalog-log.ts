@@ -99,10 +99,11 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
   async function rotate(): Promise<void> {
     const kept = new Map([...carried, ...own]);
     const numbers = [...kept.keys()].filter((number) => number <= pageCount).sort((a, b) => a - b);
-    const next = new WalEncoder(PAGE);
+    let next = encoder;
     const places = new Map<number, number>();
     const old = handle?.fd;
     const write = async (file: FileHandle) => {
+      next = new WalEncoder(PAGE);
       await writeAll(file, next.header, 0);
       for (let done = 0; done < numbers.length; done += AT_ONCE) {
         const piece = numbers.slice(done, done + AT_ONCE);

@@ -191,6 +191,9 @@ describe("the file and its log", () => {
       await rm(toLog(dir));
       await owner.run("insert into t values (2, '')");
       expect(left).toBe(0);
+      const killed = await makeTempDir();
+      await cp(dir, killed, { recursive: true });
+      expect(await ids(open(killed))).toEqual([1, 2]);
       await owner.close();
       expect(await ids(open(dir))).toEqual([1, 2]);
     }
