@@ -1,4 +1,4 @@
-/** Runs one task after the other, each when the page has nothing better to do: colours never hold up scrolling. */
+/** One task after the other, each when the page has nothing better to do: colours never hold up scrolling. */
 const waiting: (() => Promise<void>)[] = [];
 let running = false;
 /** Rows scrolled past long ago need no colours. */
@@ -15,12 +15,17 @@ export function stir(): void {
 const idle = (run: () => void): unknown =>
   "requestIdleCallback" in window ? window.requestIdleCallback(run, { timeout: 2_000 }) : setTimeout(run, 60);
 
-export function whenIdle(task: () => Promise<void>): void {
-  waiting.push(task);
-  if (waiting.length > KEPT) waiting.shift();
-  if (running) return;
-  running = true;
-  idle(next);
+/** Never resolves for a task whose signal was aborted, or that was dropped or failed: nothing waits for colours. */
+export function whenIdle<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve) => {
+    waiting.push(async () => {
+      if (!signal?.aborted) resolve(await task());
+    });
+    if (waiting.length > KEPT) waiting.shift();
+    if (running) return;
+    running = true;
+    idle(next);
+  });
 }
 
 async function next(): Promise<void> {

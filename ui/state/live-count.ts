@@ -1,16 +1,12 @@
 import { type ComputedRef, computed, effectScope } from "vue";
+import { type Answer, api } from "../client.ts";
 import { usePoll } from "./poll.ts";
 
-interface Watcher {
-  sessionId: string;
-  clients: number;
-}
+type Watcher = Answer<"GET /live/status">["watchers"][number];
+
 function create(): ComputedRef<Watcher[]> {
-  const poll = usePoll(async (signal) => {
-    const response = await fetch("/api/live/status", { signal });
-    return response.ok ? ((await response.json()) as { watchers: Watcher[] }).watchers : [];
-  }, 20_000);
-  return computed(() => poll.data.value ?? []);
+  const poll = usePoll((signal) => api("GET /live/status", { signal }), 20_000);
+  return computed(() => poll.data.value?.watchers ?? []);
 }
 let shared: ComputedRef<Watcher[]> | undefined;
 /** Sessions that a client is following as they are written. */

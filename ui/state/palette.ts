@@ -1,10 +1,11 @@
 /** What the palette shows: rows that fit the text, the actions of one row, or a text that an action wants. */
 import { useTimeoutFn } from "@vueuse/core";
-import { computed, nextTick, onMounted, onScopeDispose, ref, shallowRef, watch } from "vue";
+import { computed, nextTick, onMounted, ref, shallowRef, watch } from "vue";
 import { useRouter } from "vue-router";
 import { api } from "../client.ts";
 import { t } from "../i18n/index.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
+import { useLatest } from "./latest.ts";
 import type { SavedSearch } from "./notes.ts";
 import { offers } from "./offers.ts";
 import {
@@ -86,13 +87,9 @@ export function usePalette() {
     at.value = Math.min(at.value, Math.max(0, rows.value.length - 1));
   });
 
-  let stop = new AbortController();
   const q = computed(() => text.value.trim());
-  const typed = useTimeoutFn(look, () => (q.value === "" ? 0 : 120), { immediate: false });
-  async function look(): Promise<void> {
-    stop = new AbortController();
+  const { run: look, stop } = useLatest(async (signal) => {
     const query = { q: q.value, limit: 8 };
-    const { signal } = stop;
     const [answer, files] = await Promise.all([
       api("GET /search", { query, signal }).catch(() => undefined),
       q.value === "" ? [] : findPlaces(q.value, signal, 5),
@@ -100,19 +97,19 @@ export function usePalette() {
     if (!answer || signal.aborted) return;
     found.value = answer;
     places.value = files.some(isLine) ? files.filter(isLine) : files.slice(0, 3);
-  }
+  });
+  const typed = useTimeoutFn(look, () => (q.value === "" ? 0 : 120), { immediate: false });
   watch(
     text,
     () => {
       if (within.value) return;
       at.value = 0;
       typed.stop();
-      stop.abort();
+      stop();
       if (prefixOf(text.value) === undefined && q.value.length !== 1) typed.start();
     },
     { immediate: true },
   );
-  onScopeDispose(() => stop.abort());
   onMounted(async () => {
     if (offers("GET /searches"))
       void api("GET /searches").then(

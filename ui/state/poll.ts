@@ -1,33 +1,20 @@
-import { onScopeDispose, type Ref, ref, shallowRef } from "vue";
+import { onScopeDispose, type Ref } from "vue";
+import { useLatest } from "./latest.ts";
 
 /** Repeats the query every `ms` while the page is visible. A failed query keeps the last answer. */
 export function usePoll<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   ms: number,
-): { data: Ref<T | undefined>; failed: Ref<boolean>; now(): Promise<void> } {
-  const data = shallowRef<T>();
-  const failed = ref(false);
-  const stop = new AbortController();
+): { data: Readonly<Ref<T | undefined>>; error: Readonly<Ref<unknown>>; now(): Promise<void> } {
+  const { data, error, run } = useLatest(ask);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asked = 0;
-  let told = 0;
+  let over = false;
   async function now(): Promise<void> {
     clearTimeout(timer);
-    if (stop.signal.aborted) return;
-    const mine = ++asked;
-    try {
-      const answer = await ask(stop.signal);
-      // A later query was answered first: this answer is outdated.
-      if (mine < told) return;
-      data.value = answer;
-      failed.value = false;
-    } catch {
-      if (mine < told) return;
-      failed.value = true;
-    }
-    told = mine;
+    if (over) return;
+    await run();
     clearTimeout(timer);
-    if (!stop.signal.aborted) timer = setTimeout(tick, ms);
+    if (!over) timer = setTimeout(tick, ms);
   }
   function tick(): void {
     if (document.hidden) timer = setTimeout(tick, ms);
@@ -36,10 +23,10 @@ export function usePoll<T>(
   const onShow = () => void (!document.hidden && now());
   document.addEventListener("visibilitychange", onShow);
   onScopeDispose(() => {
-    stop.abort();
+    over = true;
     clearTimeout(timer);
     document.removeEventListener("visibilitychange", onShow);
   });
   void now();
-  return { data, failed, now };
+  return { data, error, now };
 }

@@ -1,9 +1,10 @@
 /** The exact number behind a search whose first page says "at least": asked for then only, and shown as it is counted. */
-import { computed, onScopeDispose, shallowRef, watch } from "vue";
+import { computed, shallowRef, watch } from "vue";
 import type { SearchTotalFrame } from "../../plugins/index.ts";
 import { type QueryOf, request } from "../client.ts";
 import type { SearchAnswer } from "../wire.ts";
 import { readFrames } from "./import-frames.ts";
+import { useLatest } from "./latest.ts";
 
 interface Counted {
   /** The page whose total it is. */
@@ -19,9 +20,7 @@ export function useSearchTotal(
   filters: () => NonNullable<QueryOf<"GET /search/total">>,
 ) {
   const counted = shallowRef<Counted>();
-  let running: AbortController | undefined;
-
-  async function count(page: SearchAnswer, signal: AbortSignal): Promise<void> {
+  const { run, stop } = useLatest(async (signal, page: SearchAnswer) => {
     counted.value = { page, sessions: page.total.sessions };
     try {
       const response = await request("GET /search/total", {
@@ -38,17 +37,15 @@ export function useSearchTotal(
       // The page's own lower bound stands.
     }
     if (!signal.aborted && counted.value?.relation === undefined) counted.value = undefined;
-  }
+  });
   watch(
     asked,
     (page) => {
-      running?.abort();
-      running = new AbortController();
-      if (page && !page.recent && page.total.relation === "gte") void count(page, running.signal);
+      stop();
+      if (page && !page.recent && page.total.relation === "gte") void run(page);
     },
     { immediate: true },
   );
-  onScopeDispose(() => running?.abort());
 
   /** What is known of a page's total; `counting` while it is a lower bound that grows. */
   return (page: () => SearchAnswer | undefined) =>

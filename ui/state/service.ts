@@ -21,7 +21,7 @@ interface ProgressFrame {
 function createService() {
   const status = usePoll(
     async (signal) =>
-      (await (await fetch("/api/status", { signal })).json()) as {
+      (await api("GET /status", { signal })) as {
         version: string;
         dataDir: string;
         uptimeMs: number;
@@ -91,7 +91,7 @@ function createService() {
   }
   return {
     status: status.data,
-    unreachable: status.failed,
+    unreachable: computed(() => status.error.value !== undefined),
     /** True while the service does not answer at all, and the seconds until it is asked again. */
     lost,
     retryIn,

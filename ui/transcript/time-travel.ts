@@ -1,11 +1,11 @@
 /** The repository as it was when a message was written. */
 import { useTimeoutFn } from "@vueuse/core";
-import { computed, onScopeDispose, ref, shallowRef, watch } from "vue";
+import { computed, watch } from "vue";
 import { type Answer, ApiError, api } from "../client.ts";
+import { useLatest } from "../state/latest.ts";
 
 export type CommitAt = Answer<"GET /git/at">;
 export type Tree = Answer<"GET /git/tree">;
-type FileAt = Answer<"GET /git/file">;
 
 const WAIT = 120;
 /** Trees kept for going back and forth; one of a large repository is several MB. */
@@ -19,77 +19,56 @@ export function useTimeTravel(
   /** Another commit to take the file from. */
   other: () => string | undefined = () => undefined,
 ) {
-  const state = shallowRef<CommitAt>();
-  const tree = shallowRef<Tree>();
-  const content = shallowRef<FileAt>();
-  const problem = shallowRef<ApiError>();
-  const fileProblem = shallowRef<ApiError>();
-  const loading = ref(false);
-  let stop = new AbortController();
   const trees = new Map<string, Tree>();
-
-  const commit = computed(() => state.value?.commit ?? null);
+  const now = useLatest(async (signal, id: string, ts: string) => {
+    const { session, seq } = message();
+    const state = await api("GET /git/at", { query: { project: id, ts, session, seq: String(seq) }, signal });
+    const hash = state.commit?.hash;
+    if (hash === undefined) return { state, tree: undefined };
+    const tree = trees.get(hash) ?? (await api("GET /git/tree", { query: { project: id, commit: hash }, signal }));
+    trees.delete(hash);
+    trees.set(hash, tree);
+    for (const oldest of trees.keys()) if (trees.size > KEPT) trees.delete(oldest);
+    return { state, tree };
+  });
+  async function load(): Promise<void> {
+    const [id, ts] = [project(), at()];
+    if (id !== undefined && ts !== undefined) await now.run(id, ts);
+  }
+  const commit = computed(() => now.data.value?.state.commit ?? null);
 
   const later = useTimeoutFn(load, WAIT, { immediate: false });
   watch(
     () => [project(), at(), message().seq] as const,
     () => {
-      stop.abort();
-      loading.value = false;
+      now.stop();
       later.start();
     },
     { immediate: true },
   );
 
-  async function load(): Promise<void> {
-    const [id, ts] = [project(), at()];
-    if (id === undefined || ts === undefined) return;
-    stop = new AbortController();
-    const { signal } = stop;
-    loading.value = true;
-    try {
-      const { session, seq } = message();
-      const answer = await api("GET /git/at", { query: { project: id, ts, session, seq: String(seq) }, signal });
-      problem.value = undefined;
-      const hash = answer.commit?.hash;
-      if (hash !== undefined) {
-        const known = trees.get(hash) ?? (await api("GET /git/tree", { query: { project: id, commit: hash }, signal }));
-        trees.delete(hash);
-        trees.set(hash, known);
-        for (const oldest of trees.keys()) if (trees.size > KEPT) trees.delete(oldest);
-        tree.value = known;
-      } else tree.value = undefined;
-      state.value = answer;
-    } catch (error) {
-      if (error instanceof ApiError) problem.value = error;
-    } finally {
-      if (!signal.aborted) loading.value = false;
-    }
-  }
-
-  let run = 0;
+  const shown = useLatest(async (signal) => {
+    const [id, hash, path] = [project(), other() ?? commit.value?.hash, file()];
+    if (id === undefined || hash === undefined || path === undefined) return undefined;
+    return api("GET /git/file", { query: { project: id, commit: hash, path }, signal });
+  });
   watch(
-    () => [project(), other() ?? commit.value?.hash, file()] as const,
-    async ([id, hash, path]) => {
-      const mine = ++run;
-      fileProblem.value = undefined;
-      if (id === undefined || hash === undefined || path === undefined) {
-        content.value = undefined;
-        return;
-      }
-      try {
-        const answer = await api("GET /git/file", { query: { project: id, commit: hash, path } });
-        if (mine === run) content.value = answer;
-      } catch (error) {
-        if (mine !== run) return;
-        content.value = undefined;
-        if (error instanceof ApiError) fileProblem.value = error;
-      }
-    },
+    () => [project(), other() ?? commit.value?.hash, file()],
+    () => shown.run(),
     { immediate: true },
   );
-  onScopeDispose(() => stop.abort());
-  return { state, commit, tree, content, problem, fileProblem, loading, retry: () => void load() };
+  const problemOf = ({ error }: typeof now | typeof shown) =>
+    error.value instanceof ApiError ? error.value : undefined;
+  return {
+    state: computed(() => now.data.value?.state),
+    commit,
+    tree: computed(() => now.data.value?.tree),
+    content: computed(() => (shown.error.value === undefined ? shown.data.value : undefined)),
+    problem: computed(() => problemOf(now)),
+    fileProblem: computed(() => (shown.pending.value ? undefined : problemOf(shown))),
+    loading: now.pending,
+    retry: () => void load(),
+  };
 }
 
 export interface CommitMark {
@@ -101,10 +80,10 @@ const MOST = 60;
 
 /** Commits made while the session ran, oldest first, found by walking back from its end. */
 export async function commitsDuring(
+  signal: AbortSignal,
   project: string,
   start: string,
   end: string,
-  signal: AbortSignal,
 ): Promise<CommitMark[]> {
   const found: CommitMark[] = [];
   let time = end;

@@ -1,5 +1,6 @@
 /** The text of a file as a call of this session found it: the last commit, and what earlier calls wrote since. */
 import { type Ref, shallowRef, watch } from "vue";
+import { useLatest } from "../state/latest.ts";
 import type { SessionContext } from "./context.ts";
 import { placeEdits } from "./place-edits.ts";
 import { readWrites, toWrites } from "./use-writes.ts";
@@ -14,13 +15,23 @@ interface FoundFile {
   isFile(path: string): boolean;
 }
 
+interface Before extends Pick<FoundFile, "committed" | "isFile"> {
+  /** Calls that wrote the file since. */
+  earlier: readonly number[];
+}
+
 /** null where it is unknown. */
 export function useFileBefore(
   session: SessionContext,
   wanted: () => FoundFile | undefined,
 ): Readonly<Ref<string | null>> {
   const text = shallowRef<string | null>(null);
-  let run = 0;
+  const { run, stop } = useLatest(async (signal, { committed, earlier, isFile }: Before) => {
+    const writes = await readWrites(session, earlier, isFile, signal);
+    if (signal.aborted || !writes) return;
+    const edits = writes.sort((a, b) => a.seq - b.seq).flatMap((write) => write.edits);
+    text.value = placeEdits(committed, edits)?.at(-1)?.after ?? null;
+  });
   watch(
     () => {
       const want = wanted();
@@ -32,15 +43,11 @@ export function useFileBefore(
       const earlier = toWrites(session, isFile).filter((one) => one < seq && !((times[one] ?? 0) <= since + 1000));
       return { committed, isFile, earlier, key: [seq, ...earlier].join() };
     },
-    async (want, before) => {
+    (want, before) => {
       if (want?.key === before?.key && want?.committed === before?.committed) return;
-      const mine = ++run;
+      stop();
       text.value = want && want.earlier.length === 0 ? want.committed : null;
-      if (!want || want.earlier.length === 0) return;
-      const writes = await readWrites(session, want.earlier, want.isFile, () => mine === run);
-      if (mine !== run || !writes) return;
-      const edits = writes.sort((a, b) => a.seq - b.seq).flatMap((write) => write.edits);
-      text.value = placeEdits(want.committed, edits)?.at(-1)?.after ?? null;
+      if (want && want.earlier.length > 0) void run(want);
     },
     { immediate: true },
   );

@@ -1,6 +1,7 @@
 /** Search inside a session: matches, the one the reader is at, and what must open for it to be seen. */
-import { computed, type Ref, ref, shallowRef, watch } from "vue";
+import { computed, type Ref, shallowRef, watch } from "vue";
 import { api } from "../client.ts";
+import { useLatest } from "../state/latest.ts";
 import { useQueryState } from "../state/query-state.ts";
 import { failed } from "../state/toast.ts";
 import type { SessionContext } from "./context.ts";
@@ -12,37 +13,27 @@ type Parts = Pick<SessionContext, "id" | "transcript" | "rows" | "selected" | "s
 /** Shown of a text before it is opened, at least: what is found in it needs no opening. */
 const SHOWN = { lines: 3, characters: 240 };
 
-export function useFind(session: Parts, signal: AbortSignal) {
+export function useFind(session: Parts) {
   const { id, transcript, rows, selected, opened, pages } = session;
   const find = useQueryState("q", "", { replace: true });
-  const matches = shallowRef<readonly number[]>([]);
-  const truncated = ref(false);
-  /** True until the answer for the present text is there. */
-  const searching = ref(false);
+  const text = computed(() => find.value.trim());
   /** The match that was last gone to; a new object each time. */
   const hit: Ref<{ seq: number } | null> = shallowRef(null);
-  watch(
-    () => [find.value, transcript.value !== undefined] as const,
-    async ([text, ready]) => {
-      searching.value = text.trim() !== "";
-      if (!searching.value) matches.value = [];
-      if (!searching.value || !ready) return;
-      try {
-        const answer = await api("GET /sessions/:id/find", { params: { id }, query: { q: text.trim() }, signal });
-        if (text !== find.value) return;
-        matches.value = answer.seqs;
-        truncated.value = answer.truncated;
-        const here = selected.value;
-        if (here !== null && answer.seqs.includes(here)) await reveal(here);
-      } catch (error) {
-        if (signal.aborted || text !== find.value) return;
-        matches.value = [];
-        failed(error);
-      }
-      searching.value = false;
-    },
-    { immediate: true },
-  );
+  const { data, error, pending, run } = useLatest(async (signal) => {
+    if (text.value === "") return undefined;
+    const answer = await api("GET /sessions/:id/find", { params: { id }, query: { q: text.value }, signal });
+    const here = selected.value;
+    if (here !== null && answer.seqs.includes(here)) await reveal(here);
+    return answer;
+  });
+  const isReady = computed(() => transcript.value !== undefined);
+  watch([text, isReady], () => isReady.value && run(), { immediate: true });
+  watch(error, (failure) => failure !== undefined && failed(failure));
+  const found = computed(() => (text.value === "" || error.value !== undefined ? undefined : data.value));
+  const matches = computed<readonly number[]>(() => found.value?.seqs ?? []);
+  const truncated = computed(() => found.value?.truncated ?? false);
+  /** True until the answer for the present text is there. */
+  const searching = computed(() => text.value !== "" && (pending.value || !isReady.value));
   const matchAt = computed(() =>
     selected.value === null ? -1 : matches.value.findLastIndex((seq) => seq <= (selected.value ?? 0)),
   );

@@ -1,23 +1,24 @@
 /** Everything one session view holds: its columns, bodies, rows, selection, search and live tail. */
 import { useQuery } from "@pinia/colada";
 import { useEventListener } from "@vueuse/core";
-import { computed, onScopeDispose, provide, reactive, ref, shallowRef, triggerRef, watch } from "vue";
+import { computed, provide, reactive, ref, triggerRef, watch } from "vue";
 import { useRouter } from "vue-router";
-import { ApiError, api } from "../client.ts";
+import { api } from "../client.ts";
 import { KINDS, type Kind } from "../components/base/tools.ts";
 import { useLive } from "../live.ts";
+import { useLatest } from "../state/latest.ts";
 import { offers } from "../state/offers.ts";
 import { usePoll } from "../state/poll.ts";
 import { useQueryState, useWriteQuery } from "../state/query-state.ts";
 import { useThrottle } from "../state/throttle.ts";
 import type { Message, Session } from "../wire.ts";
-import { type Causality, toCausality } from "./causality.ts";
+import { toCausality } from "./causality.ts";
 import { SESSION, type SessionContext } from "./context.ts";
 import { addMessage, countKinds, cutMessages, kindAt, type Transcript, toolAt, toTranscript } from "./model.ts";
 import { createPages } from "./pages.ts";
 import { recall, remember } from "./position.ts";
 import { keepRows, type Row, toRows } from "./rows.ts";
-import { type CommitMark, commitsDuring } from "./time-travel.ts";
+import { commitsDuring } from "./time-travel.ts";
 import { useFind } from "./use-find.ts";
 
 /** Milliseconds between two reads of the figures of a growing session. */
@@ -31,28 +32,16 @@ export function useSession(id: string, openFile: (path: string) => void) {
     query: ({ signal }) => api("GET /sessions/:id", { params: { id }, signal }),
   });
   const detail = computed(() => query.data.value);
-  const transcript = shallowRef<Transcript>();
-  const error = shallowRef<unknown>();
+  const {
+    data: transcript,
+    error,
+    pending: loading,
+    run: load,
+  } = useLatest(
+    async (signal): Promise<Transcript> =>
+      toTranscript(await api("GET /sessions/:id/outline", { params: { id }, signal })),
+  );
   const pages = createPages(id, () => transcript.value?.total ?? 0);
-  const stop = new AbortController();
-  onScopeDispose(() => stop.abort());
-
-  let asked = 0;
-  let told = 0;
-  async function load(): Promise<void> {
-    const mine = ++asked;
-    try {
-      error.value = undefined;
-      const outline = await api("GET /sessions/:id/outline", { params: { id }, signal: stop.signal });
-      // A later query was answered first.
-      if (mine < told) return;
-      transcript.value = toTranscript(outline);
-    } catch (failure) {
-      if (!stop.signal.aborted && mine === asked) error.value = failure;
-    } finally {
-      told = Math.max(told, mine);
-    }
-  }
   void load();
 
   // What is shown of it.
@@ -117,7 +106,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     select(to);
   }
 
-  const search = useFind({ id, transcript, rows, selected, select, opened, pages }, stop.signal);
+  const search = useFind({ id, transcript, rows, selected, select, opened, pages });
 
   // Sub-agents are shown at the call that started them.
   const subagents = computed(() => {
@@ -134,26 +123,21 @@ export function useSession(id: string, openFile: (path: string) => void) {
     return places;
   });
 
-  const causality = shallowRef<Causality>();
-  const commits = shallowRef<readonly CommitMark[]>([]);
+  const { data: causality, run: readCausality } = useLatest(async (signal) =>
+    toCausality(await api("GET /sessions/:id/causality", { params: { id }, signal })),
+  );
+  const { data: made, run: readCommits } = useLatest(commitsDuring);
+  const commits = computed(() => made.value ?? []);
   // Not needed to begin reading: asked for once the first rows stand.
   watch(
     () => [transcript.value !== undefined, detail.value?.project.id] as const,
     async ([ready, project]) => {
       if (!ready || project === undefined) return;
-      const links = await api("GET /sessions/:id/causality", { params: { id }, signal: stop.signal }).catch(
-        () => undefined,
-      );
-      if (links) causality.value = toCausality(links);
+      await readCausality();
       const { session, project: owner } = detail.value ?? {};
       if (!offers("GET /git/at") || !session?.startedAt || !session.endedAt || owner?.identity.kind !== "repository")
         return;
-      commits.value = await commitsDuring(project, session.startedAt, session.endedAt, stop.signal).catch(
-        (failure: unknown) => {
-          if (failure instanceof ApiError || stop.signal.aborted) return [];
-          throw failure;
-        },
-      );
+      await readCommits(project, session.startedAt, session.endedAt);
     },
     { immediate: true },
   );
@@ -180,7 +164,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     if (!model) return;
     let added = 0;
     // A gap (the archive was rebuilt meanwhile): the columns are asked for again, once.
-    if (asked === told && messages.some((message) => message.seq > model.total + messages.length)) void load();
+    if (!loading.value && messages.some((message) => message.seq > model.total + messages.length)) void load();
     for (const message of messages) {
       const whole = { ...message, id: message.id ?? null, at: message.at ?? null } as Message;
       if (!addMessage(model, whole, (call) => findCall(call))) continue;

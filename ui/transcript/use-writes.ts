@@ -1,7 +1,8 @@
 /** The calls of this session that changed one file, asked for when a diff is on show. */
-import { shallowRef, watch } from "vue";
+import { watch } from "vue";
 import { api } from "../client.ts";
 import type { Hunk } from "../components/diff/diff-types.ts";
+import { useLatest } from "../state/latest.ts";
 import type { SessionContext } from "./context.ts";
 import type { Write } from "./writes.ts";
 
@@ -30,7 +31,7 @@ export async function readWrites(
   session: SessionContext,
   seqs: readonly number[],
   isFile: (path: string) => boolean,
-  goesOn: () => boolean,
+  signal: AbortSignal,
 ): Promise<Write[] | undefined> {
   if (seqs.length > MOST) return undefined;
   const { toWrite } = await import("./writes.ts");
@@ -39,7 +40,7 @@ export async function readWrites(
   let missing = false;
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (let seq = left.pop(); seq !== undefined && goesOn(); seq = left.pop()) {
+      for (let seq = left.pop(); seq !== undefined && !signal.aborted; seq = left.pop()) {
         const message = session.pages.get(seq) ?? (await one(session.id, seq));
         missing ||= message === undefined;
         const write = message && toWrite(message, isFile);
@@ -52,29 +53,26 @@ export async function readWrites(
 
 /** Tells which message wrote a hunk of the file; undefined until the calls are there. `wanted` undefined: none are asked for. */
 export function useWrites(session: SessionContext, wanted: () => Wanted | undefined) {
-  const writtenBy = shallowRef<(hunk: Hunk) => number | undefined>();
-  let run = 0;
+  const { fresh: writtenBy, run } = useLatest(async (signal, list: string) => {
+    const want = wanted();
+    if (list === "" || !want) return undefined;
+    const seqs = list
+      .slice(list.lastIndexOf("\n") + 1)
+      .split(",")
+      .map(Number);
+    // With too many to read, it is unknown which one is unique.
+    const found = await readWrites(session, seqs, want.isFile, signal);
+    if (!found || found.length === 0) return undefined;
+    const { findWriter } = await import("./writes.ts");
+    return (hunk: Hunk) => findWriter(hunk, found);
+  });
   watch(
     () => {
       const want = wanted();
       const seqs = want ? toWrites(session, want.isFile).filter((seq) => seq <= want.until) : [];
       return seqs.length === 0 ? "" : `${want?.path}\n${seqs.join()}`;
     },
-    async (list) => {
-      const mine = ++run;
-      const want = wanted();
-      writtenBy.value = undefined;
-      if (list === "" || !want) return;
-      const seqs = list
-        .slice(list.lastIndexOf("\n") + 1)
-        .split(",")
-        .map(Number);
-      // With too many to read, it is unknown which one is unique.
-      const found = await readWrites(session, seqs, want.isFile, () => mine === run);
-      if (mine !== run || !found || found.length === 0) return;
-      const { findWriter } = await import("./writes.ts");
-      if (mine === run) writtenBy.value = (hunk) => findWriter(hunk, found);
-    },
+    (list) => run(list),
     { immediate: true },
   );
   return writtenBy;
