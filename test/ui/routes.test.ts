@@ -16,10 +16,9 @@ const [, section = ""] = readme.split("## Where each route is met");
 const listed = [...(section.split("\n## ")[0] ?? "").matchAll(/`((?:GET|POST|PATCH|DELETE) \/[^`]+)`/g)].map(
   (match) => match[1] ?? "",
 );
-/** Asked for in another way than by the client: an event source, a poll, the link of a share. */
+/** Asked for in another way than by the client: an event source, the link of a share. */
 const OTHERWISE: Record<string, string> = {
   "GET /sessions/:id/live": "/sessions/:id/live",
-  "GET /live/status": "/api/live/status",
   "GET /share/:token": "created.url",
 };
 
