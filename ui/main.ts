@@ -27,8 +27,8 @@ async function start(): Promise<void> {
   await loadPlugins(router);
   // Last of all. Over plain HTTP a browser has it for this machine alone; without it nothing is lost but the page of a service that is away.
   if (offers("GET /live/turns") && readStored("sessarc:followed", null))
-    void import("./state/turns.ts").then((turns) => turns.startTurns(router));
-  if (offers("GET /budgets")) void import("./state/budgets.ts").then((budgets) => budgets.startBudgetNews());
+    void import("./features/turns/turns.ts").then((turns) => turns.startTurns(router));
+  if (offers("GET /budgets")) void import("./features/usage/budgets.ts").then((budgets) => budgets.startBudgetNews());
   if (!import.meta.hot) await navigator.serviceWorker?.register("/sw.js").catch(() => {});
 }
 

@@ -4,38 +4,43 @@ import { watchLeaving } from "./state/leaving.ts";
 import { hasScreen } from "./state/offers.ts";
 import { watchRoutes } from "./state/route-failure.ts";
 
-const home = () => import("./pages/home.vue");
+const home = () => import("./features/home/home.vue");
 
 const routes: RouteRecordRaw[] = [
   { path: "/", name: "home", component: home },
-  { path: "/projects", name: "projects", component: () => import("./pages/projects.vue") },
-  { path: "/projects/:id", name: "project", component: () => import("./pages/project.vue"), props: true },
-  { path: "/sessions", name: "sessions", component: () => import("./pages/sessions.vue") },
-  { path: "/compare", name: "compare", component: () => import("./pages/compare.vue") },
-  { path: "/calls", name: "calls", component: () => import("./pages/calls.vue") },
+  { path: "/projects", name: "projects", component: () => import("./features/projects/projects.vue") },
+  { path: "/projects/:id", name: "project", component: () => import("./features/projects/project.vue"), props: true },
+  { path: "/sessions", name: "sessions", component: () => import("./features/sessions/sessions.vue") },
+  { path: "/compare", name: "compare", component: () => import("./features/sessions/compare.vue") },
+  { path: "/calls", name: "calls", component: () => import("./features/sessions/calls.vue") },
   {
     path: "/sessions/:id",
     name: "session",
-    component: () => import("./pages/session.vue"),
+    component: () => import("./features/session/session.vue"),
     props: true,
     meta: { wide: true },
   },
-  { path: "/notes", name: "notes", component: () => import("./pages/notes.vue") },
-  { path: "/usage", name: "usage", component: () => import("./pages/usage.vue") },
-  { path: "/search", name: "search", component: () => import("./pages/search.vue"), meta: { wide: true } },
-  { path: "/import", name: "import", component: () => import("./pages/import.vue") },
-  { path: "/security", name: "security", component: () => import("./pages/security.vue") },
-  { path: "/rescue", name: "rescue", component: () => import("./pages/rescue.vue") },
-  { path: "/shares", name: "shares", component: () => import("./pages/shares.vue") },
-  { path: "/help/:page(.*)?", name: "help", component: () => import("./pages/help.vue"), props: true },
-  { path: "/feedback", name: "feedback", component: () => import("./pages/feedback.vue") },
-  { path: "/skills", name: "skills", component: () => import("./pages/skills.vue") },
-  { path: "/skills/scan", name: "skills-scan", component: () => import("./pages/skills-scan.vue") },
-  { path: "/skills/:id", name: "skill", component: () => import("./pages/skill.vue"), props: true },
-  { path: "/mcp-hub", name: "mcp-hub", component: () => import("./pages/mcp-hub.vue") },
-  { path: "/replay/:id?", name: "replay", component: () => import("./pages/replay.vue"), props: true },
-  { path: "/settings/:section?", name: "settings", component: () => import("./pages/settings.vue"), props: true },
-  { path: "/:rest(.*)*", name: "not-found", component: () => import("./pages/not-found.vue") },
+  { path: "/notes", name: "notes", component: () => import("./features/notes/notes.vue") },
+  { path: "/usage", name: "usage", component: () => import("./features/usage/usage.vue") },
+  { path: "/search", name: "search", component: () => import("./features/search/search.vue"), meta: { wide: true } },
+  { path: "/import", name: "import", component: () => import("./features/import/import.vue") },
+  { path: "/security", name: "security", component: () => import("./features/security/security.vue") },
+  { path: "/rescue", name: "rescue", component: () => import("./features/rescue/rescue.vue") },
+  { path: "/shares", name: "shares", component: () => import("./features/shares/shares.vue") },
+  { path: "/help/:page(.*)?", name: "help", component: () => import("./features/help/help.vue"), props: true },
+  { path: "/feedback", name: "feedback", component: () => import("./features/feedback/feedback.vue") },
+  { path: "/skills", name: "skills", component: () => import("./features/skills/skills.vue") },
+  { path: "/skills/scan", name: "skills-scan", component: () => import("./features/skills/skills-scan.vue") },
+  { path: "/skills/:id", name: "skill", component: () => import("./features/skills/skill.vue"), props: true },
+  { path: "/mcp-hub", name: "mcp-hub", component: () => import("./features/hub/mcp-hub.vue") },
+  { path: "/replay/:id?", name: "replay", component: () => import("./features/replay/replay.vue"), props: true },
+  {
+    path: "/settings/:section?",
+    name: "settings",
+    component: () => import("./features/settings/settings.vue"),
+    props: true,
+  },
+  { path: "/:rest(.*)*", name: "not-found", component: () => import("./components/NotFound.vue") },
 ];
 
 export function createAppRouter(): Router {

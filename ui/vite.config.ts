@@ -14,7 +14,7 @@ export default defineConfig({
   root: here("."),
   plugins: [vue(), tailwind(), icons(), licenses(here("../dist/LICENSES.txt")), worker(), oneFile()],
   // What `markdown-it` takes of it, in ten lines instead of a table of two thousand names.
-  resolve: { alias: [{ find: /^entities$/, replacement: here("./components/session/entities.ts") }] },
+  resolve: { alias: [{ find: /^entities$/, replacement: here("./features/session/entities.ts") }] },
   build: {
     outDir: here("../dist/ui"),
     emptyOutDir: true,

@@ -1,7 +1,7 @@
 /** What programs wrote for a terminal. */
 import { expect, it } from "vitest";
-import { colourCodes, plain } from "../../ui/components/session/ansi.ts";
-import { contrast, readable } from "../../ui/components/session/contrast.ts";
+import { contrast, readable } from "../../ui/features/code/contrast.ts";
+import { colourCodes, plain } from "../../ui/features/session/ansi.ts";
 
 const ESC = "\u001b";
 

@@ -1,6 +1,6 @@
 /** What the user typed: as typed, with code as code. And the row of filters, which fits where it stands. */
 import { expect, it } from "vitest";
-import { toPromptParts } from "../../ui/components/session/prompt-parts.ts";
+import { toPromptParts } from "../../ui/features/session/prompt-parts.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
 import { describeUi, sessionId, useStage, visit } from "./browser.ts";

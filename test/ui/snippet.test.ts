@@ -1,6 +1,6 @@
 /** What a search result shows of a match. */
 import { expect, it } from "vitest";
-import { piecesOf, readable } from "../../ui/components/search/readable.ts";
+import { piecesOf, readable } from "../../ui/features/search/readable.ts";
 
 const shown = (text: string, word: string, form: "json" | "markdown" | "plain") => {
   const start = text.indexOf(word);

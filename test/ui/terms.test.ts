@@ -1,22 +1,20 @@
 /** One word for one thing: wordings that were replaced do not come back, in any of the three languages. */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const FOLDER = fileURLToPath(new URL("../../ui/i18n", import.meta.url));
+const UI = fileURLToPath(new URL("../../ui", import.meta.url));
 const LANGUAGES = ["en", "zh", "ja"] as const;
 type Tag = (typeof LANGUAGES)[number];
 
 /** Key and text of every message of a language. Keys that are addresses hold the words a user may search a screen by: any will do. */
 async function messages(tag: Tag): Promise<[string, string][]> {
-  const files = readdirSync(FOLDER).flatMap((name) => {
-    if (statSync(join(FOLDER, name)).isDirectory()) return [join(name, `${tag}.ts`)];
-    return new RegExp(`^${tag}(-\\w+)?\\.ts$`).test(name) ? [name] : [];
-  });
+  const isWords = new RegExp(`[\\\\/]${tag}(-\\w+)?\\.ts$`);
+  const files = readdirSync(UI, { recursive: true, encoding: "utf8" }).filter((name) => isWords.test(name));
   const found = new Map<string, [string, string]>();
   for (const file of files) {
-    const module: Record<string, unknown> = await import(pathToFileURL(join(FOLDER, file)).href);
+    const module: Record<string, unknown> = await import(pathToFileURL(join(UI, file)).href);
     for (const list of Object.values(module))
       for (const [key, text] of Object.entries(list ?? {}))
         if (typeof text === "string" && !key.startsWith("/"))

@@ -1,6 +1,6 @@
 /** The scale of the timeline: pauses are pressed, and the axis has round times, in order and apart. */
 import { describe, expect, it } from "vitest";
-import { createScale, type Tick } from "../../ui/components/session/timeline-scale.ts";
+import { createScale, type Tick } from "../../ui/features/session/timeline-scale.ts";
 
 const MINUTE = 60_000;
 const START = new Date(2026, 10, 3, 10, 17, 30).getTime();

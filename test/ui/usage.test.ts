@@ -1,8 +1,8 @@
 /** The usage screen: what it sums, how it is split, what is switched off, and what leaves it as a file. */
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
+import { averageOf, periods, toPeriod } from "../../ui/features/usage/periods.ts";
 import { modelWords } from "../../ui/model-names.ts";
-import { averageOf, periods, toPeriod } from "../../ui/state/periods.ts";
 import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: usage", () => {

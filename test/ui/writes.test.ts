@@ -1,8 +1,8 @@
 /** Which message wrote a hunk, and what stands between hunks. */
 import { describe, expect, it } from "vitest";
-import { compare } from "../../ui/components/diff/compare.ts";
-import { type Item, toItems } from "../../ui/components/diff/layout.ts";
-import { findWriter, toWrite, type Write } from "../../ui/transcript/writes.ts";
+import { compare } from "../../ui/features/code/compare.ts";
+import { type Item, toItems } from "../../ui/features/code/layout.ts";
+import { findWriter, toWrite, type Write } from "../../ui/features/session/transcript/writes.ts";
 import type { Message } from "../../ui/wire.ts";
 
 const toHunks = (before: string, after: string) => compare(before, after, 3, 1_000) ?? [];

@@ -25,7 +25,7 @@ export function sizes(row) {
   };
   const sum = (files) => files.reduce((total, file) => total + gz(file), 0);
   const entry = "index.html";
-  const page = (name) => Object.keys(manifest).find((key) => key.endsWith(`pages/${name}.vue`));
+  const page = (name) => Object.keys(manifest).find((key) => key.endsWith(`/${name}.vue`));
   row("entry, JS gzip", sum(needs([entry])), "kB", 90);
   row("entry and Home, JS gzip", sum(needs([entry, page("home")])), "kB", 90);
   const session = page("session");

@@ -1,6 +1,6 @@
 /** Files and lines that sessions wrote, as `GET /git/find` answers them: where each leads. */
-import { type Answer, api } from "../client.ts";
-import { offers } from "./offers.ts";
+import { type Answer, api } from "../../client.ts";
+import { offers } from "../../state/offers.ts";
 
 export type Place = Answer<"GET /git/find">["places"][number];
 

@@ -1,4 +1,4 @@
-import type { Token } from "../session/highlight.ts";
+import type { Token } from "./highlight.ts";
 
 export interface Segment {
   text: string;

@@ -1,6 +1,6 @@
 /** How sessions are told apart in a file: a letter and a colour each, the one with most lines first. */
 import type { Answer } from "../../client.ts";
-import { HUES } from "../chart/patterns.ts";
+import { HUES } from "../../components/chart/patterns.ts";
 
 export type Origins = Answer<"GET /git/blame">;
 export type Line = NonNullable<Origins["lines"]>[number];

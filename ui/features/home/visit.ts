@@ -1,4 +1,4 @@
-import { readStored, writeStored } from "./settings.ts";
+import { readStored, writeStored } from "../../state/settings.ts";
 
 const KEY = "sessarc:visit";
 /** A visit ends after this long without the page. */

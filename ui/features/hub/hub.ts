@@ -1,7 +1,7 @@
 /** The hub: its services, and reloading them after a change. */
 import { useQuery } from "@pinia/colada";
-import { type Answer, api, type BodyOf } from "../client.ts";
-import { useRefresh } from "./refresh.ts";
+import { type Answer, api, type BodyOf } from "../../client.ts";
+import { useRefresh } from "../../state/refresh.ts";
 
 export type HubService = Answer<"GET /mcp/services">["services"][number];
 export type HubTool = Answer<"GET /mcp/tools">["tools"][number];

@@ -1,7 +1,7 @@
 /** What a cell or a row of the matrix can do: one takeover of configuration files, and who sees the service afterwards. */
 import type { Answer, BodyOf } from "../../client.ts";
-import type { HubWords } from "../../i18n/hub/en.ts";
-import type { HubService } from "../../state/hub.ts";
+import type { HubService } from "./hub.ts";
+import type { HubWords } from "./words/en.ts";
 
 export type Matrix = Answer<"GET /mcp/matrix">;
 export type MatrixServer = Matrix["servers"][number];

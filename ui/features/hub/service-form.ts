@@ -1,6 +1,7 @@
 /** A service as fields of a form, and back as what is sent. Secrets come as masks; a mask that is sent back keeps the value. */
-import { hubText } from "../../i18n/hub/index.ts";
-import type { HubService, ServicePatch } from "../../state/hub.ts";
+
+import type { HubService, ServicePatch } from "./hub.ts";
+import { hubText } from "./words/index.ts";
 
 type Transport = "stdio" | "http" | "sse";
 interface ServiceForm {

@@ -1,10 +1,10 @@
 /** The import of this page: started here, or found running after a reload. Goes on when the page shows something else. */
 import { computed, readonly, ref, shallowRef } from "vue";
-import type { FollowFrame, ImportReport, SessionOutcome } from "../../plugins/index.ts";
-import { ApiError, api, type BodyOf, request } from "../client.ts";
-import { readFrames } from "./import-frames.ts";
-import { useService } from "./service.ts";
-import { readStored, writeStored } from "./settings.ts";
+import type { FollowFrame, ImportReport, SessionOutcome } from "../../../plugins/index.ts";
+import { ApiError, api, type BodyOf, request } from "../../client.ts";
+import { readFrames } from "../../state/import-frames.ts";
+import { useService } from "../../state/service.ts";
+import { readStored, writeStored } from "../../state/settings.ts";
 
 export type { SessionOutcome };
 

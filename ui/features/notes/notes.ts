@@ -1,7 +1,7 @@
 /** Bookmarks, tags and notes; saved searches. */
 import { useQuery } from "@pinia/colada";
 import { shallowRef } from "vue";
-import { type Answer, api } from "../client.ts";
+import { type Answer, api } from "../../client.ts";
 
 export type Mark = Answer<"GET /notes">[number];
 export type SavedSearch = Answer<"GET /searches">[number];

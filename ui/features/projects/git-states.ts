@@ -1,7 +1,7 @@
 /** Git of all projects (or one), each as it comes. What was known before stands until the new state is there. */
 import { onScopeDispose, ref, shallowReactive } from "vue";
-import { pathOf } from "../client-path.ts";
-import type { Project } from "../wire.ts";
+import { pathOf } from "../../client-path.ts";
+import type { Project } from "../../wire.ts";
 
 /** `failed`: the service could not be asked. */
 export type GitState = Project["git"] | "failed";

@@ -1,12 +1,12 @@
 /** What can be done with a project, on the list and on its own page. */
 import { nextTick, type Ref, reactive, ref } from "vue";
-import { api, type RouteKey } from "../client.ts";
-import type { MenuItem } from "../components/base/MenuButton.vue";
-import { t } from "../i18n/index.ts";
-import type { Project } from "../wire.ts";
-import { offered } from "./offers.ts";
-import { useRefresh } from "./refresh.ts";
-import { failed, toast } from "./toast.ts";
+import { api, type RouteKey } from "../../client.ts";
+import type { MenuItem } from "../../components/base/MenuButton.vue";
+import { t } from "../../i18n/index.ts";
+import { offered } from "../../state/offers.ts";
+import { useRefresh } from "../../state/refresh.ts";
+import { failed, toast } from "../../state/toast.ts";
+import type { Project } from "../../wire.ts";
 
 interface ProjectActionsOptions {
   /** After the archive changed. */

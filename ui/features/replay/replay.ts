@@ -1,12 +1,12 @@
 /** The replay of a session: its plan, the selected step, and running steps. */
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
-import { type Answer, api } from "../client.ts";
-import { replayText } from "../i18n/replay/index.ts";
-import { useAct } from "./act.ts";
-import { useQueryState } from "./query-state.ts";
-import { useRefresh } from "./refresh.ts";
-import { toast } from "./toast.ts";
+import { type Answer, api } from "../../client.ts";
+import { useAct } from "../../state/act.ts";
+import { useQueryState } from "../../state/query-state.ts";
+import { useRefresh } from "../../state/refresh.ts";
+import { toast } from "../../state/toast.ts";
+import { replayText } from "./words/index.ts";
 
 type Plan = Answer<"GET /sessions/:id/replay-plan">;
 export type Step = Plan["steps"][number];

@@ -1,8 +1,8 @@
 /** Nothing was found: everything that could be given up, one thing at a time, a filter or a word of the query. */
 import { computed } from "vue";
-import { type Kind, kindWord, toolLabel } from "../components/base/tools.ts";
-import { t } from "../i18n/index.ts";
-import { useProjectNames } from "./projects.ts";
+import { type Kind, kindWord, toolLabel } from "../../components/base/tools.ts";
+import { t } from "../../i18n/index.ts";
+import { useProjectNames } from "../../state/projects.ts";
 import { type Facet, PARAMETER, type SearchQuery, type useSearchFilters } from "./search-filters.ts";
 
 export interface Relaxation {

@@ -1,8 +1,8 @@
 /** What is searched for, by what filters and in which order: all of it in the address. */
 import { computed } from "vue";
-import type { QueryOf } from "../client.ts";
-import { dayStart } from "../format.ts";
-import { useQueryState, useWriteQuery } from "./query-state.ts";
+import type { QueryOf } from "../../client.ts";
+import { dayStart } from "../../format.ts";
+import { useQueryState, useWriteQuery } from "../../state/query-state.ts";
 
 const FACETS = ["tool", "project", "kind", "from", "to", "errors"] as const;
 export type Facet = (typeof FACETS)[number];

@@ -1,10 +1,10 @@
 /** The exact number behind a search whose first page says "at least": asked for then only, and shown as it is counted. */
 import { computed, shallowRef, watch } from "vue";
-import type { SearchTotalFrame } from "../../plugins/index.ts";
-import { type QueryOf, request } from "../client.ts";
-import type { SearchAnswer } from "../wire.ts";
-import { readFrames } from "./import-frames.ts";
-import { useLatest } from "./latest.ts";
+import type { SearchTotalFrame } from "../../../plugins/index.ts";
+import { type QueryOf, request } from "../../client.ts";
+import { readFrames } from "../../state/import-frames.ts";
+import { useLatest } from "../../state/latest.ts";
+import type { SearchAnswer } from "../../wire.ts";
 
 interface Counted {
   /** The page whose total it is. */

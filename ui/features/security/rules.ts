@@ -1,7 +1,7 @@
 /** Rules of the secret scanner. */
 import { useQuery } from "@pinia/colada";
-import { type Answer, api, type BodyOf } from "../client.ts";
-import { useRefresh } from "./refresh.ts";
+import { type Answer, api, type BodyOf } from "../../client.ts";
+import { useRefresh } from "../../state/refresh.ts";
 
 export type Rule = Answer<"GET /security/rules">["rules"][number];
 export type RuleInput = BodyOf<"POST /security/rules">;

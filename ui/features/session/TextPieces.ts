@@ -1,6 +1,6 @@
 /** Text of a terminal: coloured lines, or plain text with its links. A function: in a template every space between would show. */
 import { type FunctionalComponent, h } from "vue";
-import type { Token } from "./highlight.ts";
+import type { Token } from "../code/highlight.ts";
 import type { LinkPart } from "./links.ts";
 
 const LINK = { class: "text-accent underline underline-offset-2", target: "_blank", rel: "noopener noreferrer" };

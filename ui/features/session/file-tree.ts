@@ -1,5 +1,5 @@
 /** The files of a commit as a tree, and the rows of it that show. A folder's key ends with a slash. */
-import type { Tree } from "../../transcript/time-travel.ts";
+import type { Tree } from "./transcript/time-travel.ts";
 
 type ChangeStatus = Tree["changed"][number]["status"];
 

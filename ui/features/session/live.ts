@@ -1,8 +1,8 @@
 /** Messages as they are written: EventSource of one session. A lost connection comes back, says when, and misses nothing. */
 import { computed, onScopeDispose, ref, watch } from "vue";
-import { pathOf } from "./client-path.ts";
-import { useService } from "./state/service.ts";
-import type { Message } from "./wire.ts";
+import { pathOf } from "../../client-path.ts";
+import { useService } from "../../state/service.ts";
+import type { Message } from "../../wire.ts";
 
 export type LiveState = "off" | "connecting" | "live" | "stopped" | "reconnecting";
 

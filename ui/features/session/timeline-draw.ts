@@ -1,5 +1,5 @@
 /** The drawing of the timeline: all messages in bars of four pixels, stacked by kind. */
-import { KINDS } from "../base/tools.ts";
+import { KINDS } from "../../components/base/tools.ts";
 import type { Scale } from "./timeline-scale.ts";
 
 interface Strip {

@@ -1,5 +1,5 @@
 /** Positions of messages on the strip, as a share of its width. Idle stretches over ten minutes are compressed. */
-import type { Transcript } from "../../transcript/model.ts";
+import type { Transcript } from "./transcript/model.ts";
 
 const IDLE = 10 * 60_000;
 /** Width of a pressed gap, in ms of active time. */

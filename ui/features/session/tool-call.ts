@@ -1,7 +1,7 @@
 /** What a tool call says in one line, and what its arguments are, across assistants. */
 import { type EditText, toolCall } from "../../../core/adapter/tool-call.ts";
-import type { Role } from "../../transcript/model.ts";
 import type { Message } from "../../wire.ts";
+import type { Role } from "./transcript/model.ts";
 
 type Input = Record<string, unknown>;
 export const inputOf = (message: Message): Input =>

@@ -1,7 +1,7 @@
 /** Calls that failed or took long, by pages. What was loaded stays on show while something else is asked for. */
 import { type Ref, ref, shallowRef } from "vue";
-import { type Answer, api, type Init } from "../client.ts";
-import { useListPages } from "./list-pages.ts";
+import { type Answer, api, type Init } from "../../client.ts";
+import { useListPages } from "../../state/list-pages.ts";
 
 type Calls = Answer<"GET /insights/calls">;
 export type CallEntry = Calls["calls"][number];

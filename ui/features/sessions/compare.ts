@@ -1,9 +1,9 @@
 /** Two sessions as columns of one table. */
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
-import { ApiError, api } from "../client.ts";
-import { toolAt, toTranscript } from "../transcript/model.ts";
-import { allTokens, partsOf, type Usage } from "./insights.ts";
+import { ApiError, api } from "../../client.ts";
+import { allTokens, partsOf, type Usage } from "../../state/insights.ts";
+import { toolAt, toTranscript } from "../session/transcript/model.ts";
 
 /** Everything of one side; its parts come one by one. */
 export function useSide(id: Readonly<Ref<string>>) {

@@ -1,13 +1,13 @@
 /** Filters and order of the list of sessions, in the address, and how the service is asked for them. */
 import { computed, type Ref } from "vue";
-import { toolLabel } from "../components/base/tools.ts";
-import type { Sort } from "../components/sessions/columns.ts";
-import { dayStart } from "../format.ts";
-import { t } from "../i18n/index.ts";
-import { sessionsText } from "../i18n/sessions/index.ts";
-import { type Condition, conditionOf } from "./conditions.ts";
-import { useQueryState, useWriteQuery } from "./query-state.ts";
+import { toolLabel } from "../../components/base/tools.ts";
+import { dayStart } from "../../format.ts";
+import { t } from "../../i18n/index.ts";
+import { type Condition, conditionOf } from "../../state/conditions.ts";
+import { useQueryState, useWriteQuery } from "../../state/query-state.ts";
+import type { Sort } from "./columns.ts";
 import type { SessionQuery } from "./session-list.ts";
+import { sessionsText } from "./words/index.ts";
 
 const NAMES = ["q", "tool", "project", "model", "kind", "errors", "from", "to"] as const;
 const KINDS = ["main", "subagent", "fork"] as const;

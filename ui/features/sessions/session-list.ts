@@ -1,8 +1,8 @@
 /** Sessions by pages, as far as the user has scrolled. The loaded rows remain visible while others load. */
 import { type Ref, ref, shallowRef } from "vue";
-import { api, type QueryOf } from "../client.ts";
-import type { Session } from "../wire.ts";
-import { useListPages } from "./list-pages.ts";
+import { api, type QueryOf } from "../../client.ts";
+import { useListPages } from "../../state/list-pages.ts";
+import type { Session } from "../../wire.ts";
 
 export type SessionQuery = Omit<QueryOf<"GET /sessions">, "limit" | "cursor">;
 const PAGE = 100;

@@ -1,6 +1,6 @@
 /** Named views of a list, kept in this browser: the service has no store for them. */
 import { ref, watch } from "vue";
-import { readStored, writeStored } from "./settings.ts";
+import { readStored, writeStored } from "../../state/settings.ts";
 
 interface View {
   name: string;

@@ -1,7 +1,7 @@
 /** What the search box of the settings knows: every field with its section and the words it is found by. */
 import { type Key, t } from "../../i18n/index.ts";
-import { notifyText } from "../../i18n/notify/index.ts";
-import { settingsText } from "../../i18n/settings/index.ts";
+import { notifyText } from "../turns/words/index.ts";
+import { settingsText } from "./words/index.ts";
 
 interface Field {
   /** Of the row, after `#` in the address. */

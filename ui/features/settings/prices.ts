@@ -1,10 +1,10 @@
 /** Prices of the user's own: what is typed, how it is kept, and the way back. */
 import { useQuery, useQueryCache } from "@pinia/colada";
 import { type Answer, api, type BodyOf } from "../../client.ts";
-import { settingsText } from "../../i18n/settings/index.ts";
 import { useDraft } from "../../state/draft.ts";
 import { useRefresh } from "../../state/refresh.ts";
 import { toast } from "../../state/toast.ts";
+import { settingsText } from "./words/index.ts";
 
 export const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 export type PriceDraft = Record<(typeof RATES)[number] | "model", string>;

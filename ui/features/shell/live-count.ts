@@ -1,6 +1,6 @@
 import { type ComputedRef, computed, effectScope } from "vue";
-import { type Answer, api } from "../client.ts";
-import { usePoll } from "./poll.ts";
+import { type Answer, api } from "../../client.ts";
+import { usePoll } from "../../state/poll.ts";
 
 type Watcher = Answer<"GET /live/status">["watchers"][number];
 

@@ -2,12 +2,13 @@
 import { useTimeoutFn } from "@vueuse/core";
 import { computed, nextTick, onMounted, ref, shallowRef, watch } from "vue";
 import { useRouter } from "vue-router";
-import { api } from "../client.ts";
-import { t } from "../i18n/index.ts";
-import type { Project, SearchAnswer } from "../wire.ts";
-import { useLatest } from "./latest.ts";
-import type { SavedSearch } from "./notes.ts";
-import { offers } from "./offers.ts";
+import { api } from "../../client.ts";
+import { t } from "../../i18n/index.ts";
+import { useLatest } from "../../state/latest.ts";
+import { offers } from "../../state/offers.ts";
+import type { Project, SearchAnswer } from "../../wire.ts";
+import { findPlaces, isLine, type Place } from "../code/places.ts";
+import type { SavedSearch } from "../notes/notes.ts";
 import {
   actionRows,
   inSession,
@@ -20,7 +21,6 @@ import {
   sessionRows,
   toolRows,
 } from "./palette-rows.ts";
-import { findPlaces, isLine, type Place } from "./places.ts";
 import { rank, scored } from "./rank.ts";
 
 /** The sign that keeps to one kind. Pasted code has none: it is indented, or a comment. */

@@ -1,5 +1,5 @@
 /** Which of some labels fit a typed text, best first. Labels chosen often and recently rank higher; stored in this browser. */
-import { readStored, writeStored } from "./settings.ts";
+import { readStored, writeStored } from "../../state/settings.ts";
 
 const KEY = "sessarc:chosen";
 const HALF_LIFE = 7 * 86_400_000;

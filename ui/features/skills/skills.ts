@@ -1,11 +1,11 @@
 /** The stored skills, and linking them into the assistants. */
 import { useQuery } from "@pinia/colada";
 import { reactive } from "vue";
-import { type Answer, api, type BodyOf } from "../client.ts";
-import { toolLabel } from "../components/base/tools.ts";
-import { skillsText } from "../i18n/skills/index.ts";
-import { useRefresh } from "./refresh.ts";
-import { failed, toast } from "./toast.ts";
+import { type Answer, api, type BodyOf } from "../../client.ts";
+import { toolLabel } from "../../components/base/tools.ts";
+import { useRefresh } from "../../state/refresh.ts";
+import { failed, toast } from "../../state/toast.ts";
+import { skillsText } from "./words/index.ts";
 
 export type Skill = Answer<"GET /skills">["skills"][number];
 export type SkillDetail = Answer<"GET /skills/:id">;

@@ -4,9 +4,9 @@
  */
 import { ref, watch } from "vue";
 import type { Router } from "vue-router";
-import type { Turn, TurnFrame } from "../../plugins/live/index.ts";
-import { notifyText } from "../i18n/notify/index.ts";
-import { readStored, writeStored } from "./settings.ts";
+import type { Turn, TurnFrame } from "../../../plugins/live/index.ts";
+import { readStored, writeStored } from "../../state/settings.ts";
+import { notifyText } from "./words/index.ts";
 
 interface Followed {
   id: string;

@@ -1,6 +1,6 @@
 /** Windows of plans, as `GET /usage?by=block` answers them. */
-import type { Answer } from "../client.ts";
-import { date, dayOf } from "../format.ts";
+import type { Answer } from "../../client.ts";
+import { date, dayOf } from "../../format.ts";
 
 type BlockReport = Extract<Answer<"GET /usage">, { by: "block" }>;
 export type BlockRow = BlockReport["rows"][number];

@@ -1,13 +1,13 @@
 /** Budgets: how they are named, and news of those that crossed a level. */
 import { watch } from "vue";
-import { type Answer, api } from "../client.ts";
-import { toolLabel } from "../components/base/tools.ts";
-import { money, short } from "../format.ts";
-import { dailyText } from "../i18n/daily/index.ts";
-import { modelWords } from "../model-names.ts";
-import { useService } from "./service.ts";
-import { readStored, writeStored } from "./settings.ts";
-import { toast } from "./toast.ts";
+import { type Answer, api } from "../../client.ts";
+import { toolLabel } from "../../components/base/tools.ts";
+import { money, short } from "../../format.ts";
+import { dailyText } from "../../i18n/daily/index.ts";
+import { modelWords } from "../../model-names.ts";
+import { useService } from "../../state/service.ts";
+import { readStored, writeStored } from "../../state/settings.ts";
+import { toast } from "../../state/toast.ts";
 
 export type Budget = Answer<"GET /budgets">[number];
 

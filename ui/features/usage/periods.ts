@@ -1,5 +1,5 @@
 /** Days, weeks and months of a range. */
-import type { Bar } from "../components/chart/BarSeries.vue";
+import type { Bar } from "../../components/chart/BarSeries.vue";
 
 export type Unit = "day" | "week" | "month";
 

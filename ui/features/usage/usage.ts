@@ -1,9 +1,9 @@
 /** What the usage screen draws: rows of `GET /usage` as bars in series, and as lines of a file. */
-import type { Answer } from "../client.ts";
-import type { Bar } from "../components/chart/BarSeries.vue";
-import { date, dayOf, daysLabel } from "../format.ts";
+import type { Answer } from "../../client.ts";
+import type { Bar } from "../../components/chart/BarSeries.vue";
+import { date, dayOf, daysLabel } from "../../format.ts";
+import { saveBlob } from "../../state/save.ts";
 import { toPeriod, type Unit } from "./periods.ts";
-import { saveBlob } from "./save.ts";
 
 export type UsageReport = Answer<"GET /usage">;
 export type UsageRow = UsageReport["rows"][number];

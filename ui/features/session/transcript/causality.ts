@@ -1,5 +1,5 @@
 /** Why a change was made: which reads went before it, and back. */
-import type { CausalityAnswer } from "../wire.ts";
+import type { CausalityAnswer } from "../../../wire.ts";
 
 export type Cause = CausalityAnswer["changes"][number]["causes"][number];
 /** Further apart than this is "long before". */

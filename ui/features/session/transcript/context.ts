@@ -1,6 +1,6 @@
 /** What the parts of one session view share. */
 import type { ComputedRef, InjectionKey, Ref, ShallowRef } from "vue";
-import type { EditState, SessionDetail } from "../wire.ts";
+import type { EditState, SessionDetail } from "../../../wire.ts";
 import type { Causality } from "./causality.ts";
 import type { Transcript } from "./model.ts";
 import type { Pages } from "./pages.ts";

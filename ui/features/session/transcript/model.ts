@@ -1,6 +1,6 @@
 /** A session in columns, grown by live messages. Position in a column is the message's seq. */
-import { KINDS, type Kind } from "../components/base/tools.ts";
-import type { Message, Outline } from "../wire.ts";
+import { KINDS, type Kind } from "../../../components/base/tools.ts";
+import type { Message, Outline } from "../../../wire.ts";
 
 export type Role = Outline["tools"][number]["role"];
 export interface Transcript {

@@ -1,7 +1,7 @@
 /** Message bodies, loaded by page when they come near the view; pages far away are dropped. */
 import { shallowReactive, shallowRef } from "vue";
-import { api } from "../client.ts";
-import type { Message } from "../wire.ts";
+import { api } from "../../../client.ts";
+import type { Message } from "../../../wire.ts";
 
 const PAGE = 200;
 /** Longer texts come cut and are fetched whole when asked for. */

@@ -1,5 +1,5 @@
 /** Edits as changes of their whole file, which numbers their lines. */
-import type { Edit } from "../components/session/tool-call.ts";
+import type { Edit } from "../tool-call.ts";
 
 /** The text before and after each edit; undefined where a text is unknown, not there, or there more than once. `null`: the file is unknown. */
 export function placeEdits(

@@ -1,5 +1,5 @@
 /** Where the reader was in each session, for the last 200 of them. */
-import { readStored, writeStored } from "../state/settings.ts";
+import { readStored, writeStored } from "../../../state/settings.ts";
 
 const KEY = "sessarc:positions";
 const KEPT = 200;

@@ -1,7 +1,7 @@
 /** What each prompt of a session led to, loaded when its outline is open. */
 import { useQuery } from "@pinia/colada";
 import { computed } from "vue";
-import { type Answer, api } from "../client.ts";
+import { type Answer, api } from "../../../client.ts";
 
 type Costs = Answer<"GET /sessions/:id/prompts">;
 export interface PromptFigures {

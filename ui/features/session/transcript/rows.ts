@@ -1,5 +1,5 @@
 /** The transcript as a flat list of rows: what is folded, filtered and grouped is decided here, from the columns alone. */
-import type { Kind } from "../components/base/tools.ts";
+import type { Kind } from "../../../components/base/tools.ts";
 import { kindAt, type Role, type Transcript, toolAt } from "./model.ts";
 
 export type Row =

@@ -1,8 +1,8 @@
 /** The repository as it was when a message was written. */
 import { useTimeoutFn } from "@vueuse/core";
 import { computed, watch } from "vue";
-import { type Answer, ApiError, api } from "../client.ts";
-import { useLatest } from "../state/latest.ts";
+import { type Answer, ApiError, api } from "../../../client.ts";
+import { useLatest } from "../../../state/latest.ts";
 
 export type CommitAt = Answer<"GET /git/at">;
 export type Tree = Answer<"GET /git/tree">;

@@ -1,6 +1,6 @@
 /** The text of a file as a call of this session found it: the last commit, and what earlier calls wrote since. */
 import { type Ref, shallowRef, watch } from "vue";
-import { useLatest } from "../state/latest.ts";
+import { useLatest } from "../../../state/latest.ts";
 import type { SessionContext } from "./context.ts";
 import { placeEdits } from "./place-edits.ts";
 import { readWrites, toWrites } from "./use-writes.ts";

@@ -1,7 +1,7 @@
 /** Keeps the marks of a search up to date while rows come and go. What does it is loaded with the first search. */
 import { useMutationObserver } from "@vueuse/core";
 import { computed, onScopeDispose, type Ref, shallowRef, watch } from "vue";
-import { useThrottle } from "../state/throttle.ts";
+import { useThrottle } from "../../../state/throttle.ts";
 import type { SessionContext } from "./context.ts";
 
 const EVERY = 120;

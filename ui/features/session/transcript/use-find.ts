@@ -1,9 +1,9 @@
 /** Search inside a session: matches, the one the reader is at, and what must open for it to be seen. */
 import { computed, type Ref, shallowRef, watch } from "vue";
-import { api } from "../client.ts";
-import { useLatest } from "../state/latest.ts";
-import { useQueryState } from "../state/query-state.ts";
-import { failed } from "../state/toast.ts";
+import { api } from "../../../client.ts";
+import { useLatest } from "../../../state/latest.ts";
+import { useQueryState } from "../../../state/query-state.ts";
+import { failed } from "../../../state/toast.ts";
 import type { SessionContext } from "./context.ts";
 import { kindAt } from "./model.ts";
 import { rowOf } from "./rows.ts";

@@ -1,18 +1,18 @@
 /** What can be done with a session as a whole: the entries of its menu, and the dialogs they open. */
 import { computed, ref } from "vue";
 import { useRouter } from "vue-router";
-import { api, type RouteKey, urlOf } from "../client.ts";
-import type { MenuItem } from "../components/base/MenuButton.vue";
-import { dailyText } from "../i18n/daily/index.ts";
-import { t } from "../i18n/index.ts";
-import { sessionText } from "../i18n/session/index.ts";
-import { useCommands } from "../state/commands.ts";
-import { editing } from "../state/notes.ts";
-import { isLocal, offered } from "../state/offers.ts";
-import { copyLink, copyText } from "../state/page.ts";
-import { useRefresh } from "../state/refresh.ts";
-import { saveFrom } from "../state/save.ts";
-import { failed, toast } from "../state/toast.ts";
+import { api, type RouteKey, urlOf } from "../../../client.ts";
+import type { MenuItem } from "../../../components/base/MenuButton.vue";
+import { dailyText } from "../../../i18n/daily/index.ts";
+import { t } from "../../../i18n/index.ts";
+import { useCommands } from "../../../state/commands.ts";
+import { isLocal, offered } from "../../../state/offers.ts";
+import { copyLink, copyText } from "../../../state/page.ts";
+import { useRefresh } from "../../../state/refresh.ts";
+import { saveFrom } from "../../../state/save.ts";
+import { failed, toast } from "../../../state/toast.ts";
+import { editing } from "../../notes/notes.ts";
+import { sessionText } from "../words/index.ts";
 import type { useSession } from "./use-session.ts";
 
 interface Action extends MenuItem {

@@ -1,7 +1,7 @@
 /** Keys of a session's screen: rows, prompts, matches, panes, causes. */
 import type { Ref } from "vue";
 import { useRouter } from "vue-router";
-import { useKeys } from "../state/keys.ts";
+import { useKeys } from "../../../state/keys.ts";
 import { rowOf } from "./rows.ts";
 import type { useSession } from "./use-session.ts";
 

@@ -1,8 +1,8 @@
 /** The calls of this session that changed one file, asked for when a diff is on show. */
 import { watch } from "vue";
-import { api } from "../client.ts";
-import type { Hunk } from "../components/diff/diff-types.ts";
-import { useLatest } from "../state/latest.ts";
+import { api } from "../../../client.ts";
+import { useLatest } from "../../../state/latest.ts";
+import type { Hunk } from "../../code/diff-types.ts";
 import type { SessionContext } from "./context.ts";
 import type { Write } from "./writes.ts";
 

@@ -1,8 +1,9 @@
 /** Which message of a session wrote a hunk of a commit. Says nothing unless exactly one can have. */
-import { compare } from "../components/diff/compare.ts";
-import type { Hunk } from "../components/diff/diff-types.ts";
-import { commandOf, type Edit, editsOf, patchOf } from "../components/session/tool-call.ts";
-import type { Message } from "../wire.ts";
+
+import type { Message } from "../../../wire.ts";
+import { compare } from "../../code/compare.ts";
+import type { Hunk } from "../../code/diff-types.ts";
+import { commandOf, type Edit, editsOf, patchOf } from "../tool-call.ts";
 
 /** One call that changed a file: stretches of old text and what they became. */
 export interface Write {
