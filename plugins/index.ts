@@ -102,6 +102,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("blame", () => import("./blame/index.ts"), ["blame", "receipt", "notes"]),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
+    entry("traces", () => import("./traces/index.ts")),
     entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume", "handoff"]),
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
@@ -185,3 +186,4 @@ export type {
 } from "./skills/index.ts";
 export type { Figures, StatuslineStatus } from "./statusline/index.ts";
 export type {} from "./team/index.ts";
+export type {} from "./traces/index.ts";

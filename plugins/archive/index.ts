@@ -47,6 +47,7 @@ export interface Repositories {
 }
 
 import type { ImportReport } from "./import/report.ts";
+import type { Traces } from "./search/traces.ts";
 
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
 export type { RetentionReport } from "./places/retention.ts";
@@ -141,6 +142,8 @@ declare module "sessarc" {
     "archive/open": OpenArchive;
     /** Optional: another plugin's index of all texts. A search then reads these sessions alone. */
     candidates: Candidates;
+    /** Optional: sessions of which only the prompts are left. A search shows those beside its sessions. */
+    traces: Traces;
     /** Optional: a team server provides it, because its projects have no folder. */
     repositories: Repositories;
     /** Optional: a team server provides it, because not all of its sessions have the same readers. */

@@ -20,6 +20,7 @@ import { createParser } from "./parse.ts";
 import { RELATIVES, type Relative } from "./relatives.ts";
 import { rescue } from "./rescue.ts";
 import { scanProjects } from "./scan.ts";
+import { traces } from "./traces.ts";
 import { readUsage } from "./usage.ts";
 
 export interface ClaudeCodeOptions {
@@ -88,6 +89,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
     (env) => toRoots(env, options),
     (env) => homes(env, options)[0] ?? "",
   ),
+  traces: traces((env) => homes(env, options)),
 });
 
 /** An assistant that writes the same log: what is known of Claude Code beside its logs does not hold for it. */

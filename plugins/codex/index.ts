@@ -10,6 +10,7 @@ import { createParser } from "./parse.ts";
 import { rescue } from "./rescue.ts";
 import { createHeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
+import { traces } from "./traces.ts";
 import { readUsage } from "./usage.ts";
 
 export interface CodexOptions {
@@ -96,6 +97,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
       mcp: mcp(toBase),
       statusline: { none: "Codex draws its line from built-in items (tui.status_line) and runs no command" },
       guard: guard(toBase),
+      traces: traces(toBase),
     }),
 
     async peek(ref) {

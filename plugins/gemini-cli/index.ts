@@ -12,6 +12,7 @@ import { scanChats } from "./scan.ts";
 import { mcp } from "./servers.ts";
 import { readRetention } from "./settings.ts";
 import { TOOLS } from "./tools.ts";
+import { traces } from "./traces.ts";
 
 export interface GeminiOptions {
   /** Stands for the home folder; it may also be the tool's own folder, or a folder of chats. */
@@ -53,5 +54,6 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     guard: guard(toolDir),
     retention: (env) => readRetention(join(toolDir(env), "settings.json")),
     rescue: rescue(toolDir, heads),
+    traces: traces((env) => [join(toolDir(env), "tmp")]),
   };
 });

@@ -14,6 +14,8 @@ export interface RescueOverview {
   notArchived: number;
   /** Their assistants. */
   notArchivedTools: string[];
+  /** Sessions that were deleted before they were archived, and how many of their prompts are left; in none of the numbers above. */
+  traces: { sessions: number; prompts: number };
   stored: StoredLogs;
   retention: RetentionRule[];
 }
@@ -51,6 +53,7 @@ export async function readOverview(kernel: Kernel, keeper: Keeper, states: State
     notListed: byState.hidden + byState.gone,
     notArchived: late.reduce((sum, one) => sum + one.notArchived, 0),
     notArchivedTools: late.map(({ tool }) => tool),
+    traces: (await kernel.find("traces")?.count()) ?? { sessions: 0, prompts: 0 },
     stored: await keeper.room(),
     retention: await readRetention(kernel),
   };

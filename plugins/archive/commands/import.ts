@@ -1,4 +1,5 @@
 import {
+  ApiError,
   accepted,
   type CommandContext,
   createProgress,
@@ -87,6 +88,7 @@ export async function run(ctx: CommandContext): Promise<number> {
         ? "No such project in the logs"
         : "No sessions found. Where each tool keeps its logs: `sessarc doctor`",
     );
+    await tellTraces(ctx);
     return 3;
   }
   if (ctx.signal.aborted) return INTERRUPTED;
@@ -144,6 +146,7 @@ async function runImport(ctx: CommandContext, selection: Selection): Promise<num
   }
   if (!done) throw new Error("The import ended without a result; what was imported so far stays");
   report(ctx, done, byTool);
+  await tellTraces(ctx);
   if (ctx.signal.aborted) return INTERRUPTED;
   return done.failed.length > 0 ? 1 : 0;
 }
@@ -185,6 +188,20 @@ function report(ctx: CommandContext, done: Outcome, byTool: ReadonlyMap<string, 
   );
   for (const { id, code, message } of done.failed)
     ctx.err(`${style.red("failed")} ${id}: ${printable(message)} (${code})`);
+}
+
+/** What was deleted before it was archived, where a list of prompts is left of it. */
+async function tellTraces(ctx: CommandContext): Promise<void> {
+  if (ctx.json || ctx.signal.aborted) return;
+  const left = await ctx
+    .get<{ sessions: number; prompts: number }>("/traces", { limit: "0" })
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return undefined; // the plugin is switched off
+      throw error;
+    });
+  if (!left || left.sessions === 0) return;
+  const were = left.sessions === 1 ? "1 session was" : `${formatCount(left.sessions)} sessions were`;
+  ctx.err(`${were} deleted before; ${formatCount(left.prompts)} of their prompts are left: sessarc search kind:trace`);
 }
 
 function dryRun(ctx: CommandContext, scan: ScanAnswer, sessions: readonly ScannedSession[]): number {

@@ -19,7 +19,12 @@ interface SearchAnswer {
   results: { session: Session; project: { name: string } | null; matchCount: number; matches: Match[] }[];
   nextCursor?: string | null;
   damaged: number;
+  traces: {
+    total: number;
+    results: { trace: TraceFacts; project: { name: string } | null; matches: Match[] }[];
+  } | null;
 }
+type TraceFacts = { id: string; title: string | null; cwd: string | null; endedAt: string | null; prompts: number };
 interface Match {
   seq: number;
   kind: string;
@@ -37,7 +42,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit, redacted }, ctx.signal);
   if (ctx.json) ctx.answer(answer);
   else print(ctx, answer);
-  return answer.results.length > 0 ? 0 : 3;
+  return answer.results.length + (answer.traces?.results.length ?? 0) > 0 ? 0 : 3;
 }
 
 /** What is a flag in the words of a shell (`"rm -rf"`) is a word here, too; `-tool:x` and `-"two words"` are no flags. */
@@ -58,6 +63,7 @@ function print(ctx: CommandContext, answer: SearchAnswer): void {
     for (const match of matches) ctx.out(`  ${style.dim(`#${match.seq} ${match.kind}`)}  ${highlight(match, style)}`);
     ctx.out("");
   }
+  printTraces(ctx, answer.traces, style);
   const { sessions, relation } = answer.total;
   const shown = answer.results.length;
   const more = sessions > shown ? `, ${formatCount(shown)} shown` : "";
@@ -68,6 +74,25 @@ function print(ctx: CommandContext, answer: SearchAnswer): void {
   ctx.err(
     `${relation === "gte" ? "at least " : ""}${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}${more}, ${Math.round(answer.tookMs)} ms`,
   );
+}
+
+function printTraces(ctx: CommandContext, traces: SearchAnswer["traces"], style: Style): void {
+  if (!traces || traces.total === 0) return;
+  const [are, logs] = traces.total === 1 ? ["session", "log was"] : ["sessions", "logs were"];
+  ctx.out(style.bold(`Only the prompts are left of ${formatCount(traces.total)} ${are}, whose ${logs} deleted:`));
+  for (const { trace, project, matches } of traces.results) {
+    const facts = [trace.id, project?.name ?? trace.cwd ?? "", trace.endedAt?.slice(0, 10) ?? ""];
+    ctx.out(
+      style.dim(
+        facts
+          .filter(Boolean)
+          .map((fact) => oneLine(printable(fact)))
+          .join("  "),
+      ),
+    );
+    for (const match of matches) ctx.out(`  ${style.dim(`#${match.seq}`)}  ${highlight(match, style)}`);
+  }
+  ctx.out("");
 }
 
 /** The snippet on one line with its matches marked; nothing in it can steer the terminal. */

@@ -1,6 +1,7 @@
 import { EVENT_KINDS, type SessionEvent } from "sessarc";
 import { describeLeftOut } from "sessarc/adapter";
 import {
+  ApiError,
   type CommandContext,
   createStyle,
   formatCount,
@@ -32,10 +33,43 @@ export async function run(ctx: CommandContext): Promise<number> {
   const after = numberFlag(ctx, "after");
   const limit = numberFlag(ctx, "limit");
   const version = text(numberFlag(ctx, "earlier"));
-  const { id } = await findSession(ctx, wanted);
   const redacted = isRedacted(ctx) ? "1" : undefined;
+  const found = await findSession(ctx, wanted).catch(async (error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return {
+      trace: await ctx.get<TraceAnswer>(`/traces/${encodeURIComponent(wanted)}`, { redacted }).catch(() => {
+        throw error;
+      }),
+    };
+  });
+  if ("trace" in found) return showTrace(ctx, found.trace);
+  const { id } = found;
   const wish = { kinds, version, after, limit, redacted };
   return ctx.json ? printJson(ctx, id, wish) : printText(ctx, id, wish);
+}
+
+/** A session of which only the prompts are left. */
+interface TraceAnswer {
+  trace: { id: string; title: string | null; cwd: string | null };
+  messages: { seq: number; at: string | null; text: string }[];
+  commits: { hash: string; at: string; subject: string }[];
+}
+
+function showTrace(ctx: CommandContext, answer: TraceAnswer): number {
+  if (ctx.json) {
+    ctx.answer(answer);
+    return 0;
+  }
+  const style = createStyle(ctx.colour);
+  const { trace, messages, commits } = answer;
+  ctx.out(style.bold(printable(trace.title ?? trace.id)));
+  ctx.out(style.dim(`${trace.id}  ${printable(trace.cwd ?? "")}`.trim()));
+  ctx.out("Its log was deleted before it was archived: only the prompts are left.");
+  for (const { seq, at, text } of messages) ctx.out(toText({ seq, kind: "user", text, ...(at && { at }) }, style));
+  if (commits.length > 0) ctx.out(style.bold("Commits of that time"));
+  for (const { hash, at, subject } of commits)
+    ctx.out(`  ${hash.slice(0, 9)}  ${at.slice(0, 10)}  ${printable(subject)}`);
+  return 0;
 }
 
 interface Wish {

@@ -1,10 +1,11 @@
 /** GET /search. */
-import { defineRoute, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Project, Session } from "../catalogue/types.ts";
 import type { Match } from "../search/match.ts";
-import { isEmpty } from "../search/query.ts";
+import { isEmpty, type Query } from "../search/query.ts";
 import type { SearchPlace } from "../search/search.ts";
+import { type FoundTrace, searchTraces, type Trace } from "../search/traces.ts";
 import { plainMatches, redactedQuery, redactMatches, redactSession } from "./redacted.ts";
 import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";
 import { searchTotal } from "./search-total.ts";
@@ -17,6 +18,13 @@ export interface SearchResult {
   project: Project;
   matchCount: number;
   matchRelation: "eq" | "gte";
+  matches: Match[];
+}
+
+/** A session of which only the prompts are left. */
+export interface TraceResult {
+  trace: Trace;
+  project: Project | null;
   matches: Match[];
 }
 
@@ -62,11 +70,31 @@ const search = defineRoute({
         nextCursor,
         stats: null,
         damaged: 0,
+        traces: null,
       };
     }
+    const chosen = chooseProjects(query, projects);
+    // Beside the first page: they are few.
+    const traces = input.cursor === undefined ? await searchTraces(kernel, query, projects, chosen) : null;
+    const shownTraces = traces && {
+      total: traces.length,
+      results: await Promise.all(traces.slice(0, limit).map((found) => showTrace(kernel, found, query, isRedacted))),
+    };
+    if (query.traces)
+      return {
+        query: input.q,
+        recent: false,
+        total: { sessions: 0, relation: "eq" as const },
+        tookMs: since(started),
+        results: [],
+        nextCursor: null,
+        stats: null,
+        damaged: 0,
+        traces: shownTraces,
+      };
     const answer = await archive.index.search({
       query,
-      projects: chooseProjects(query, projects),
+      projects: chosen,
       sessions: await chooseSessions(kernel, query),
       limit,
       cursor: parseCursor(input.cursor),
@@ -94,9 +122,21 @@ const search = defineRoute({
       nextCursor: answer.next ? `${answer.next.sortAt}:${answer.next.found}:${answer.next.id}` : null,
       stats: answer.stats,
       damaged: answer.damaged,
+      traces: shownTraces,
     };
   },
 });
+
+async function showTrace(
+  kernel: Kernel,
+  { trace, project, matches }: FoundTrace,
+  query: Query,
+  isRedacted: boolean,
+): Promise<TraceResult> {
+  if (!isRedacted) return { trace, project, matches: plainMatches(matches) };
+  const title = trace.title && (await kernel.inject("redactor").title(trace.title, trace.title.length));
+  return { trace: { ...trace, title }, project, matches: await redactMatches(kernel, matches, query) };
+}
 
 export const searchRoutes = [search, searchTotal] as const;
 

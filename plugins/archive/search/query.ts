@@ -28,8 +28,11 @@ export interface Query {
   tag: string[][];
   notTag: string[];
   bookmarked: boolean | null;
+  /** `kind:trace`: only sessions of which the prompts are all that is left. */
+  traces: boolean;
 }
 
+const TRACE = "trace";
 const FILTERS = ["tool", "project", "kind", "model", "path", "after", "before", "is", "tag"] as const;
 type Filter = (typeof FILTERS)[number];
 /** A hyphen before a word leaves it out. A flag (`--force`, `-m`) is a word: two hyphens, or one before a single letter or digit. */
@@ -55,6 +58,7 @@ export function parseQuery(q: string): Query {
     tag: [],
     notTag: [],
     bookmarked: null,
+    traces: false,
   };
   for (const match of q.matchAll(TOKEN)) {
     const [whole, minus, name, quoted, bare] = match;
@@ -73,6 +77,7 @@ export function isEmpty(query: Query): boolean {
     query.terms.length === 0 &&
     !hasMessageFilter(query) &&
     query.tool.length + query.notTool.length + query.project.length + query.notProject.length === 0 &&
+    !query.traces &&
     !asksForMarks(query)
   );
 }
@@ -115,7 +120,8 @@ function addFilter(query: Query, name: Filter, value: string, negated: boolean):
       (negated ? query.notPath : query.path).push(value.toLowerCase().normalize("NFC"));
       return;
     case "kind":
-      (negated ? query.notKind : own(query.kind)).push(toKind(value));
+      if (value.toLowerCase() === TRACE && !negated) query.traces = true;
+      else (negated ? query.notKind : own(query.kind)).push(toKind(value));
       return;
     case "tag":
       if (negated) query.notTag.push(value.toLowerCase());
@@ -141,7 +147,7 @@ function own<T>(lists: T[][]): T[] {
 
 export function toKind(value: string): EventKind {
   const kind = EVENT_KINDS.find((known) => known === value.toLowerCase());
-  if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.join(", ")}`);
+  if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.join(", ")}, ${TRACE}`);
   return kind;
 }
 

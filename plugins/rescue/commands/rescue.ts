@@ -69,10 +69,14 @@ async function list(ctx: CommandContext): Promise<number> {
     ctx.answer({ ...overview, lists });
     return 0;
   }
-  const { sessions, notListed, states, stored } = overview;
+  const { sessions, notListed, states, stored, traces } = overview;
   ctx.out(
     `${formatCount(sessions)} sessions; ${formatCount(notListed)} are no longer listed by their assistants; ${formatCount(states.dying)} will be deleted within 7 days.`,
   );
+  if (traces.sessions > 0)
+    ctx.out(
+      `${formatCount(traces.sessions)} more ${traces.sessions === 1 ? "was" : "were"} deleted before; ${formatCount(traces.prompts)} of their prompts are left: sessarc search kind:trace`,
+    );
   ctx.out(
     stored.setting === "none"
       ? "Logs are not stored (`rescue.logs` is `none`)."
