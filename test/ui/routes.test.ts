@@ -41,6 +41,8 @@ const FOR_PROGRAMS = [
   // The command line and the hub.
   /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$/,
   /^DELETE \/rescue\/logs$/,
+  // The command line shows what is left of deleted sessions.
+  /^(GET|DELETE) \/traces(\/:id)?$/,
   // The command line joins a team and pushes.
   /^(GET|POST|PUT) \/team(\/(join|projects|push|withdraw|open|leave|invites|people|access|spaces|revoke|tokens(\/revoke)?))?$/,
   // The page asks by their addresses, Settings link to the first.
