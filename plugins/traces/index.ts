@@ -93,7 +93,7 @@ interface WholeTrace {
 /** How long after its last prompt a session may still have committed. */
 const AFTER = 3_600_000;
 
-/** Commits of the session's folder from its first prompt on, oldest first; none where that is no repository. */
+/** Commits of the session's folder from its first prompt on, oldest first; none without a repository. */
 async function commitsOf(kernel: Kernel, { cwd, startedAt, endedAt }: Trace): Promise<WholeTrace["commits"]> {
   const git = kernel.find("git");
   if (!git || cwd === null || startedAt === null || endedAt === null) return [];

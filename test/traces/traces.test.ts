@@ -54,7 +54,7 @@ describe("traces of deleted sessions", () => {
   it("have every typed prompt with its time and folder, newest session first", async () => {
     await put(
       history(),
-      typed(1, "mend the lexer") + typed(1, "/clear", START + 1) + typed(2, "write a poem", START + 9),
+      typed(1, "fix the lexer") + typed(1, "/clear", START + 1) + typed(2, "write a poem", START + 9),
     );
     const t = await start();
     expect(await list(t)).toMatchObject({
@@ -62,18 +62,18 @@ describe("traces of deleted sessions", () => {
       prompts: 3,
       traces: [
         { id: toId(2), title: "write a poem" },
-        { id: toId(1), title: "mend the lexer", cwd: "/w/app", prompts: 2, startedAt: new Date(START).toISOString() },
+        { id: toId(1), title: "fix the lexer", cwd: "/w/app", prompts: 2, startedAt: new Date(START).toISOString() },
       ],
     });
     const { messages } = await t.json<{ messages: object[] }>(`/api/traces/${encodeURIComponent(toId(1))}`);
     expect(messages).toEqual([
-      { seq: 0, at: new Date(START).toISOString(), text: "mend the lexer" },
+      { seq: 0, at: new Date(START).toISOString(), text: "fix the lexer" },
       { seq: 1, at: new Date(START + 1).toISOString(), text: "/clear" },
     ]);
   });
 
   it("are found by a search beside its sessions, and alone by kind:trace", async () => {
-    await put(history(), typed(1, "mend the lexer") + typed(2, "unlike"));
+    await put(history(), typed(1, "fix the lexer") + typed(2, "unlike"));
     await put(log(3), row(3, "the lexer again"));
     const t = await start();
     await importAll(t);
@@ -81,12 +81,12 @@ describe("traces of deleted sessions", () => {
     expect(both.total.sessions).toBe(1);
     expect(both.traces).toMatchObject({
       total: 1,
-      results: [{ trace: { id: toId(1) }, matches: [{ snippet: "mend the lexer" }] }],
+      results: [{ trace: { id: toId(1) }, matches: [{ snippet: "fix the lexer" }] }],
     });
     expect(await search(t, "kind:trace lexer")).toMatchObject({ total: { sessions: 0 }, traces: { total: 1 } });
     expect(await search(t, "kind:trace")).toMatchObject({ traces: { total: 2 } });
     expect(await search(t, "lexer kind:assistant")).toMatchObject({ traces: null });
-    expect(await search(t, "lexer -mend")).toMatchObject({ traces: { total: 0 } });
+    expect(await search(t, "lexer -fix")).toMatchObject({ traces: { total: 0 } });
     expect(await search(t, "lexer tool:codex")).toMatchObject({ traces: { total: 0 } });
   });
 
@@ -101,16 +101,16 @@ describe("traces of deleted sessions", () => {
     const t = await start();
     await importAll(t);
     const before = await figures(t);
-    await put(history(), typed(1, "mend the lexer"));
+    await put(history(), typed(1, "fix the lexer"));
     expect((await list(t)).sessions).toBe(1);
     expect(await figures(t)).toEqual(before);
   });
 
   it("go into the session when its log turns up, without doubles", async () => {
-    await put(history(), typed(1, "mend the lexer"));
+    await put(history(), typed(1, "fix the lexer"));
     const t = await start();
     expect((await list(t)).sessions).toBe(1);
-    await put(log(1), row(1, "mend the lexer"));
+    await put(log(1), row(1, "fix the lexer"));
     await importAll(t);
     expect((await list(t)).sessions).toBe(0);
     expect(await search(t, "lexer")).toMatchObject({ total: { sessions: 1 }, traces: { total: 0 } });
@@ -135,7 +135,7 @@ describe("traces of deleted sessions", () => {
 
   it("read of a list that grew what is new, also a line that was half-written", async () => {
     const line = typed(2, "write a poem", START + 5);
-    await put(history(), typed(1, "mend the lexer") + line.slice(0, 30));
+    await put(history(), typed(1, "fix the lexer") + line.slice(0, 30));
     const t = await start();
     expect((await list(t)).prompts).toBe(1);
     await appendFile(history(), line.slice(30));
@@ -202,8 +202,8 @@ describe("traces of deleted sessions", () => {
     expect((await t.fetch(path)).status).toBe(404);
   });
 
-  it("are told by import, rescue, search and show", async () => {
-    await put(history(), typed(1, "mend the lexer") + typed(1, "and test it", START + 1));
+  it("are shown by import, rescue, search and show", async () => {
+    await put(history(), typed(1, "fix the lexer") + typed(1, "and test it", START + 1));
     expect((await runCommand(["import"], home)).stderr).toContain(
       "1 session was deleted before; 2 of their prompts are left",
     );
