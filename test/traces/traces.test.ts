@@ -207,7 +207,9 @@ describe("traces of deleted sessions", () => {
     expect((await runCommand(["import"], home)).stderr).toContain(
       "1 session was deleted before; 2 of their prompts are left",
     );
-    expect((await runCommand(["rescue"], home)).stdout).toContain("2 of their prompts are left");
+    const rescue = await runCommand(["rescue"], home);
+    expect(rescue.stdout).toContain("2 of their prompts are left");
+    expect(rescue.stdout).toContain(toId(1));
     const found = await runCommand(["search", "lexer"], home);
     expect([found.code, found.stdout]).toEqual([0, expect.stringContaining(toId(1))]);
     expect((await runCommand(["show", toId(1)], home)).stdout).toContain("and test it");

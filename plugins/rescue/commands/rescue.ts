@@ -93,8 +93,33 @@ async function list(ctx: CommandContext): Promise<number> {
         `${formatCount(found.sessions.length)} of ${formatCount(found.total)}; --state ${state} --limit shows more`,
       );
   }
+  if (traces.sessions > 0 && wanted === undefined) await listTraces(ctx, query.limit);
   warn(ctx, overview);
   return 0;
+}
+
+/** Sessions that were deleted before they were archived. */
+async function listTraces(ctx: CommandContext, limit: string): Promise<void> {
+  const found = await ctx.get<{ sessions: number; traces: ListedTrace[] }>("/traces", { limit }, ctx.signal);
+  const { bold, dim } = createStyle(ctx.colour);
+  ctx.out(`\n${bold("Only their prompts are left")} (${formatCount(found.sessions)})`);
+  ctx.out(
+    formatTable<ListedTrace>(
+      [
+        { title: "session", value: ({ id }) => printable(id) },
+        { title: "last prompt", value: ({ endedAt }) => endedAt?.slice(0, 10) ?? "" },
+        { title: "title", value: ({ title }) => printable(title ?? ""), shrink: true },
+      ],
+      found.traces,
+      { head: dim, width: ctx.columns },
+    ),
+  );
+}
+
+interface ListedTrace {
+  id: string;
+  title: string | null;
+  endedAt: string | null;
 }
 
 function table(ctx: CommandContext, rows: Listed["sessions"]): string {
