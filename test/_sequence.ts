@@ -9,6 +9,7 @@ const FIRST = [
   "git/",
   "skills/",
   "share/drivers",
+  "security/guard-rows",
   "security/guard-hook",
   "adapters/",
   // The longest.

@@ -85,6 +85,15 @@ describe("security: tool-call guard", () => {
     expect(await block("opencode")).toEqual({ decision: "block", reason });
   });
 
+  it("asks its user where the assistant knows a question, in the assistant's own fields", async () => {
+    const t = await start();
+    const question = (client: string) => ask(t, claude("gh auth token"), `?client=${client}`);
+    expect(await question("claude-code")).toMatchObject({ hookSpecificOutput: { permissionDecision: "ask" } });
+    expect(await question("cursor")).toMatchObject({ permission: "ask" });
+    expect(await question("copilot")).toMatchObject({ permissionDecision: "ask" });
+    expect(Object.keys(await question("codex"))).not.toContain("hookSpecificOutput");
+  });
+
   it.each([
     [
       "a JSON string",

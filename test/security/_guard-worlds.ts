@@ -1,23 +1,123 @@
-/** The calls of `_guard-space.ts` over a home and a project with secrets: harmful ones are stopped or asked about, harmless ones are allowed without a question. */
+/** The folders in which the rows of `guard-rows.jsonl` are asked: what a row's `files` names. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestKernel, type TestKernel } from "../kernel.ts";
-import { type Kind, SPACE, type SpaceCall } from "./_guard-space.ts";
-import { plugins } from "./_kernel.ts";
+import { gzipSync } from "node:zlib";
+import type { TestKernel } from "../kernel.ts";
 import { letters } from "./_samples.ts";
 
-let t: TestKernel;
-let cwd: string;
+/** Writes the files a kernel's guard will look at; answers the folder in which the calls run. */
+export const WORLDS = {
+  project: ({ home }) => {
+    const cwd = place(home, projectFiles());
+    execFileSync("tar", ["czf", "backup.tgz", ".env"], { cwd });
+    execFileSync("git", ["init", "-q"], { cwd });
+    return cwd;
+  },
+  home: ({ home }) => {
+    const cwd = place(home, HOME_FILES);
+    writeHistory(cwd);
+    return cwd;
+  },
+  folder: ({ home }) => {
+    const token = `ghp_${letters(36, 71)}`;
+    const files = {
+      ".env": `A=1\nGITHUB_TOKEN=${token}\n`,
+      "conf/prod.env": `GITHUB_TOKEN=${token}\n`,
+      "notes.txt": "nothing\n",
+    };
+    return place(home, files, "app");
+  },
+  flow: ({ home }) => {
+    const token = `ghp_${letters(36, 71)}`;
+    const files = {
+      ".env": `PORT=1\nexport GITHUB_TOKEN=${token}\nURL=https://\${GITHUB_TOKEN}@x.dev\n`,
+      token: `${token}\n`,
+      "key.env": `KEY="a\n${token}\nb"\n`,
+      rc: `if true; then\n  export PORT=1 A=2\nfi\nGITHUB_TOKEN=${token}\n`,
+    };
+    return place(home, files, "app");
+  },
+  settings: ({ home }) => {
+    const env = `# settings\nPORT=3000\nHOST=localhost\nLOG_LEVEL=debug\nGITHUB_TOKEN=ghp_${letters(36, 5)}\nNODE_ENV=test\n`;
+    const files = {
+      ".env": env,
+      ".env.gz": gzipSync(env),
+      "README.md": "# App\n",
+      "src/app.ts": "export const port = 3000;\n",
+    };
+    const cwd = place(home, files);
+    execFileSync("git", ["init", "-q"], { cwd });
+    return cwd;
+  },
+  archive: ({ kernel }) => {
+    kernel.announce({ url: `http://127.0.0.1:${PORT}/`, port: PORT, host: "127.0.0.1" });
+    return "/w";
+  },
+} satisfies Record<string, (t: TestKernel) => string>;
+
+/** Where the service of the world `archive` answers. */
+export const PORT = 41_799;
+
+/** `~/` begins files of the home; the others are in its folder `name`. */
+function place(home: string, files: Readonly<Record<string, string | Buffer>>, name = "w"): string {
+  const cwd = join(home, name);
+  for (const [path, text] of Object.entries(files)) {
+    const full = path.startsWith("~/") ? join(home, path.slice(2)) : join(cwd, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+  }
+  return cwd;
+}
+
+/** Files with a token, as projects and homes hold them. */
+function projectFiles(): Readonly<Record<string, string | Buffer>> {
+  const token = `ghp_${letters(36, 91)}`;
+  const key = `-----BEGIN PRIVATE KEY-----\n${letters(64, 92)}\n${letters(64, 93)}\n-----END PRIVATE KEY-----\n`;
+  const env = `PORT=3000\nNODE_ENV=test\nGITHUB_TOKEN=${token}\n# the end\n`;
+  return {
+    ".env": env,
+    ".env.local": env,
+    ".env.gz": gzipSync(env),
+    "config/.env.production": env,
+    ".env.example": "PORT=3000\nGITHUB_TOKEN=\n",
+    ".envrc": `export GITHUB_TOKEN=${token}\n`,
+    token: `${token}\n`,
+    id_rsa: key,
+    "credentials.json": JSON.stringify({ name: "app", token }),
+    "service-account.json": JSON.stringify({ type: "service_account", private_key: key }),
+    "secrets.yaml": `name: app\ntoken: ${token}\n`,
+    "settings.xml": `<settings><password>${token}</password></settings>\n`,
+    "config.toml": `token = "${token}"\n`,
+    "docker-compose.yml": `services:\n  web:\n    environment:\n      GITHUB_TOKEN: ${token}\n`,
+    "terraform.tfvars": `github_token = "${token}"\n`,
+    "terraform.tfstate": JSON.stringify({ outputs: { token: { value: token } } }),
+    "wp-config.php": `<?php define('GITHUB_TOKEN', '${token}');\n`,
+    "config/database.yml": `production:\n  url: postgres://app:${letters(12, 94)}4@db.internal/app\n`,
+    "application.properties": `github.token=${token}\n`,
+    "files.txt": "README.md\n",
+    "README.md": "# App\n",
+    "package.json": JSON.stringify({ name: "app", scripts: { build: "tsc" } }),
+    "src/app.ts": "export const port = 3000;\n",
+    "~/.ssh/id_rsa": key,
+    "~/.aws/credentials": `[default]\naws_access_key_id = AKIA${letters(16, 95).toUpperCase()}\naws_secret_access_key = ${letters(40, 96)}\n`,
+    "~/.netrc": `machine github.com login me password ${token}\n`,
+    "~/.npmrc": `//registry.npmjs.org/:_authToken=npm_${letters(36, 97)}\n`,
+    "~/.pypirc": `[pypi]\nusername = __token__\npassword = ${token}\n`,
+    "~/.docker/config.json": JSON.stringify({ auths: { "ghcr.io": { auth: btoa(`me:${token}`) } } }),
+    "~/.kube/config": `users:\n- name: me\n  user:\n    token: ${token}\n`,
+    "~/.config/gh/hosts.yml": `github.com:\n    oauth_token: ${token}\n`,
+    "~/.git-credentials": `https://me:${token}@github.com\n`,
+  };
+}
 
 const token = `ghp_${letters(36, 71)}`;
 const word = (seed: number, length = 24) => letters(length, seed);
 const KEY = `-----BEGIN OPENSSH PRIVATE KEY-----\n${word(72, 70)}\n${word(73, 70)}\n-----END OPENSSH PRIVATE KEY-----\n`;
 const ENV = `PORT=3000\nNODE_ENV=test\nGITHUB_TOKEN=${token}\n`;
 
-/** Files of the home, which begin with `~/`, and of the project. */
-const FILES: Readonly<Record<string, string>> = {
+/** A home and a project with the stores of many programs. */
+const HOME_FILES: Readonly<Record<string, string>> = {
   ".env": ENV,
   ".env.example": "PORT=3000\nGITHUB_TOKEN=\n",
   ".gitignore": ".env\n",
@@ -94,14 +194,13 @@ const FILES: Readonly<Record<string, string>> = {
   "~/.psql_history": `alter user app password '${word(117, 10)}';\n`,
 };
 
-const git = (...args: string[]) =>
-  execFileSync("git", ["-c", "user.name=Me", "-c", "user.email=me@x.dev", "-c", "commit.gpgsign=false", ...args], {
-    cwd,
-    stdio: "pipe",
-  });
-
 /** A history whose second commit adds a file with a secret, and a stash with another. */
-function writeHistory(): void {
+function writeHistory(cwd: string): void {
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=Me", "-c", "user.email=me@x.dev", "-c", "commit.gpgsign=false", ...args], {
+      cwd,
+      stdio: "pipe",
+    });
   git("init", "-q", "-b", "main");
   git("add", ".gitignore", "README.md", "package.json", "src");
   git("commit", "-q", "-m", "start");
@@ -113,73 +212,3 @@ function writeHistory(): void {
   git("commit", "-q", "-a", "-m", "another port");
   git("config", "github.token", token);
 }
-
-beforeAll(async () => {
-  t = await createTestKernel({ plugins: plugins() });
-  cwd = join(t.home, "w");
-  for (const [name, text] of Object.entries(FILES)) {
-    const path = name.startsWith("~/") ? join(t.home, name.slice(2)) : join(cwd, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-  writeHistory();
-});
-afterAll(() => t.close());
-
-interface Answer {
-  decision: string;
-  ask: string | null;
-  reason: string | null;
-  findings: object[];
-}
-
-/** `~/` and `@/` at the beginning of a tool's argument become folders. */
-function placed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(placed);
-  return typeof value === "string" ? value.replace(/^@\//, `${cwd}/`).replace(/^~\//, `${t.home}/`) : value;
-}
-
-async function ask(call: SpaceCall): Promise<Answer> {
-  const [client, tool_name, input] = typeof call === "string" ? ["claude-code", "Bash", { command: call }] : call;
-  const tool_input = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, placed(value)]));
-  const body = { hook_event_name: "PreToolUse", cwd, tool_name, tool_input };
-  return (await t.send<Answer>("POST", `/api/security/pretooluse?client=${client}`, body)).body;
-}
-
-const titled = (calls: readonly SpaceCall[]): [string, SpaceCall][] =>
-  calls.map((call) => [
-    typeof call === "string"
-      ? call
-      : call
-          .slice(1)
-          .map((part) => JSON.stringify(part))
-          .join(" "),
-    call,
-  ]);
-
-it("the guard recognizes 95 of 100 harmful calls", () => {
-  const count = (list: (kind: Kind) => readonly SpaceCall[]) => SPACE.reduce((sum, kind) => sum + list(kind).length, 0);
-  const [recognized, missed] = [count(({ harmful }) => harmful), count(({ missed: more = [] }) => more)];
-  expect(recognized / (recognized + missed)).toBeGreaterThan(0.95);
-});
-
-describe.each(SPACE)("$kind", ({ harmful, harmless, missed = [] }) => {
-  it.each(titled(harmful))("stops or asks about: %s", async (_, call) => {
-    const { decision, ask: question } = await ask(call);
-    expect(decision === "block" || question !== null).toBe(true);
-  });
-
-  it.each(titled(missed))("does not recognize: %s", async (_, call) => {
-    expect(await ask(call)).toMatchObject({ decision: "allow", ask: null });
-  });
-
-  it.each(titled(harmless))("allows: %s", async (_, call) => {
-    const { decision, ask: question, reason, findings } = await ask(call);
-    expect({ decision, question, reason, findings: findings.length > 0 && question ? findings : [] }).toEqual({
-      decision: "allow",
-      question: null,
-      reason: null,
-      findings: [],
-    });
-  });
-});
