@@ -37,7 +37,7 @@ const ROWS = readFileSync(new URL("guard-rows.jsonl", import.meta.url), "utf8")
   .split("\n")
   .map((text): Row => JSON.parse(text));
 
-/** What the user or the assistant is told about a finding. */
+/** A word of the text that explains a finding. */
 const SAID: Readonly<Record<string, string>> = {
   "prints-credentials": "credential",
   "own-archive": "sessarc search --redacted",
