@@ -221,6 +221,21 @@ describe("the built package", () => {
     expect(new Set(packages)).toEqual(new Set(["valibot"]));
   });
 
+  it("keeps names of functions without defining them while it runs, and its lines are short", async () => {
+    const files = (await readdir(join(ROOT, "dist"), { recursive: true })).filter(
+      (name) => name.endsWith(".mjs") && !name.startsWith("ui"),
+    );
+    const code = new Map<string, string>();
+    for (const name of files) code.set(name, await readFile(join(ROOT, "dist", name), "utf8"));
+    const all = [...code.values()].join("\n");
+    expect(all).toMatch(/function importSession\(/);
+    // As esbuild's `keepNames` does, for each inner function whenever the one around it runs.
+    expect(all).not.toMatch(/=>\w+\(\w+,["'`]name["'`],\{value:\w+,configurable:!0\}\)/);
+    // Data and expressions are long; of code a line ends where a statement begins.
+    const long = [...code].filter(([, text]) => text.split("\n").filter((line) => line.length > 2_000).length > 8);
+    expect(long.map(([name]) => name)).toEqual([]);
+  });
+
   it("packs what users need and nothing else, within its size", async () => {
     const packed = await packedTarball();
     const paths = packed.files.map((file) => file.path);
