@@ -14,6 +14,7 @@ import { serviceRoutes } from "./routes/services.ts";
 import { signInRoutes } from "./routes/sign-in.ts";
 
 export type { ServiceEntry, ServiceInput, ServicePatch } from "./entry.ts";
+export type { JoinedCall, ToolFigures } from "./hub/calls.ts";
 export type { WireBackup, WireDiff, WireMatrix, WireScan, WireScanEntry } from "./routes/config-wire.ts";
 export type { WireService } from "./routes/wire.ts";
 

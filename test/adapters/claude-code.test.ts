@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "sessarc";
 import claudeCode from "sessarc/plugins/claude-code";
 import { describe, expect, it } from "vitest";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { type Bench, withBench } from "../adapter/bench.ts";
 import { testAdapter } from "../adapter.ts";
+import { serversIn } from "./mcp-servers.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/claude-code", import.meta.url));
 const MAIN = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01";
@@ -161,7 +161,7 @@ describe("adapters: claude-code", () => {
       e: 5,
     };
     const local = { "/p": { mcpServers: { f: { command: "f", headersHelper: "x" } }, disabledMcpServers: ["f"] } };
-    expect(mcp?.servers({ numStartups: 3, mcpServers: servers, projects: local }, parts)).toEqual([
+    expect(serversIn(mcp, { numStartups: 3, mcpServers: servers, projects: local })).toEqual([
       {
         name: "a",
         path: ["mcpServers", "a"],
@@ -188,7 +188,7 @@ describe("adapters: claude-code", () => {
         disabled: true,
       },
     ]);
-    expect(mcp?.servers({ mcpServers: [], projects: 5 }, parts)).toEqual([]);
+    expect(serversIn(mcp, { mcpServers: [], projects: 5 })).toEqual([]);
   });
 
   it("says how long the tool keeps its logs", () =>

@@ -6,10 +6,10 @@ import type { SessionEvent } from "sessarc";
 import archive from "sessarc/plugins/archive";
 import codex from "sessarc/plugins/codex";
 import { describe, expect, it } from "vitest";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { type Bench, drainTail, essence, withBench } from "../adapter/bench.ts";
 import { testAdapter } from "../adapter.ts";
 import { createTestKernel } from "../kernel.ts";
+import { serversIn } from "./mcp-servers.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/codex", import.meta.url));
 const plugin = (dir: string) => codex({ dir });
@@ -325,7 +325,7 @@ enabled = false
 command = "no"
 [mcp_servers.empty]
 `;
-    expect(mcp?.servers(parseToml(text), parts)).toEqual([
+    expect(serversIn(mcp, parseToml(text))).toEqual([
       {
         name: "a",
         path: ["mcp_servers", "a"],
@@ -343,6 +343,6 @@ command = "no"
         disabled: true,
       },
     ]);
-    expect(mcp?.servers({}, parts)).toEqual([]);
+    expect(serversIn(mcp, {})).toEqual([]);
   });
 });

@@ -4,9 +4,9 @@ import { matchCalls } from "../../plugins/copilot/vscode/calls.ts";
 import { createObjectLog } from "../../plugins/copilot/vscode/oplog.ts";
 import { findFolder } from "../../plugins/copilot/vscode/places.ts";
 import { contentText } from "../../plugins/copilot/vscode/text.ts";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { CHATS, chat, create, find, kinds, own, put, read, scan, texts, tokens } from "./_copilot.ts";
 import { drainTail, env, useHome } from "./_home.ts";
+import { serversIn } from "./mcp-servers.ts";
 
 useHome("copilot");
 
@@ -179,17 +179,14 @@ describe("Copilot Chat in VS Code", () => {
   it("reads servers, and which of their tools are shown", () => {
     const path = (name: string) => ({ name, path: ["mcpServers", name] });
     expect(
-      create().mcp?.servers(
-        {
-          mcpServers: {
-            a: { type: "local", command: "x", args: ["y"], tools: ["*"] },
-            b: { type: "http", url: "https://b", tools: [] },
-            c: { type: "sse", url: "https://c", tools: ["t"], excludeTools: ["u"], timeout: 5 },
-            d: 1,
-          },
+      serversIn(create().mcp, {
+        mcpServers: {
+          a: { type: "local", command: "x", args: ["y"], tools: ["*"] },
+          b: { type: "http", url: "https://b", tools: [] },
+          c: { type: "sse", url: "https://c", tools: ["t"], excludeTools: ["u"], timeout: 5 },
+          d: 1,
         },
-        parts,
-      ),
+      }),
     ).toEqual([
       { ...path("a"), transport: "stdio", command: "x", args: ["y"] },
       { ...path("b"), transport: "http", url: "https://b", tools: { allow: [], deny: ["*"] } },

@@ -8,7 +8,6 @@ import { afterAll, describe, expect, it } from "vitest";
 import cursor from "../../plugins/cursor/index.ts";
 import { toPrompt } from "../../plugins/cursor/read/text.ts";
 import { pathOfUri } from "../../plugins/cursor/stores/uri.ts";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import {
   ask,
   CHAT,
@@ -26,6 +25,7 @@ import {
 } from "../fixtures/cursor/build.ts";
 import { create, dot, useCursor, user } from "./_cursor.ts";
 import { env, home, readAll, scan } from "./_home.ts";
+import { serversIn } from "./mcp-servers.ts";
 
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 
@@ -257,7 +257,7 @@ describe("Cursor: text and capabilities", () => {
         d: 4,
       },
     };
-    expect(mcp?.servers(config, parts)).toEqual([
+    expect(serversIn(mcp, config)).toEqual([
       {
         name: "a",
         path: ["mcpServers", "a"],

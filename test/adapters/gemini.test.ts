@@ -9,9 +9,9 @@ import { testAdapter } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { answered, chat, create, header, kinds, lines, one, own, paid, read, said, scan, texts } from "./_gemini.ts";
 import { drainTail, env, home, useHome } from "./_home.ts";
+import { serversIn } from "./mcp-servers.ts";
 
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 
@@ -264,7 +264,7 @@ describe("adapters: gemini-cli", () => {
       },
     };
     const path = (name: string) => ({ name, path: ["mcpServers", name] });
-    expect(create().mcp?.servers(settings, parts)).toEqual([
+    expect(serversIn(create().mcp, settings)).toEqual([
       { ...path("a"), transport: "stdio", command: "npx", args: ["x", "1"], env: { K: "v" }, cwd: "/w" },
       { ...path("b"), transport: "http", url: "https://b.example/mcp", headers: { h: "1" }, disabled: true },
       { ...path("c"), transport: "sse", url: "https://c.example/sse" },

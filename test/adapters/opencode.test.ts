@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { testAdapter } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
 import { toTokens } from "../../core/session/usage.ts";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { toUsage } from "../../plugins/opencode/parse.ts";
 import {
@@ -22,6 +21,7 @@ import {
 } from "../fixtures/opencode/build.ts";
 import { drain, env, home, readAll, scan } from "./_home.ts";
 import { create, data, db, toKinds, twice, USAGE, useOpenCode } from "./_opencode.ts";
+import { serversIn } from "./mcp-servers.ts";
 
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 
@@ -265,7 +265,7 @@ describe("OpenCode: capabilities", () => {
         empty: { type: "local", command: [] },
       },
     };
-    expect(mcp?.servers(config, parts)).toEqual([
+    expect(serversIn(mcp, config)).toEqual([
       {
         name: "files",
         path: ["mcp", "files"],
@@ -284,7 +284,7 @@ describe("OpenCode: capabilities", () => {
       },
     ]);
     const second = { mcp: { servers: { web: { type: "remote", url: "https://example.org/mcp", disabled: true } } } };
-    expect(mcp?.servers(second, parts)).toEqual([
+    expect(serversIn(mcp, second)).toEqual([
       {
         name: "web",
         path: ["mcp", "servers", "web"],
@@ -293,7 +293,7 @@ describe("OpenCode: capabilities", () => {
         disabled: true,
       },
     ]);
-    expect(mcp?.servers({}, parts)).toEqual([]);
+    expect(serversIn(mcp, {})).toEqual([]);
     expect(guard?.settings(env)).toBe(join(home, ".config", "opencode", "plugin", "sessarc.js"));
     expect(skills?.dirs({ ...env, env: { XDG_CONFIG_HOME: "/x" } }).at(-1)).toEqual({
       path: join("/x", "opencode", "skills"),

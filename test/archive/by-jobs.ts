@@ -1,13 +1,13 @@
 /** An index whose totals are counted by jobs, as in workers, and whose files are in a folder of its own. */
 import type { Kernel } from "sessarc";
 import { Changes } from "../../plugins/archive/catalogue/changes.ts";
-import type { Derived } from "../../plugins/archive/search/count-cache.ts";
 import { SearchIndex } from "../../plugins/archive/search/search.ts";
-import type { ShelfOptions } from "../../plugins/archive/search/shelf.ts";
 import { findCounter } from "../../plugins/archive/search/total.ts";
 
+type Files = NonNullable<ConstructorParameters<typeof SearchIndex>[6]>;
+
 /** As after a start. `chunks`: full ones of a job. Throws what would only be reported. */
-export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions & { counts?: Derived }): SearchIndex {
+export function indexByJobs(kernel: Kernel, chunks: number, files: Omit<Files, "onError">): SearchIndex {
   const pool: Kernel["pool"] = {
     ...kernel.pool,
     threaded: true,

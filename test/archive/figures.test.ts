@@ -3,16 +3,11 @@
 import type { SessionUsage } from "sessarc";
 import { addUsage } from "sessarc/adapter";
 import { expect, it } from "vitest";
-import { openDatabase } from "../../core/storage/database.ts";
-import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
-import type { SessionFigures } from "../../plugins/archive/catalogue/types.ts";
 import { readFacts } from "../../plugins/archive/figures/read.ts";
-import { migrations } from "../../plugins/archive/figures/schema.ts";
 import { eraseFigures, writeFigures } from "../../plugins/archive/figures/write.ts";
 import type { SessionFacts } from "../../plugins/archive/index.ts";
-import { makeTempDir } from "../_setup.ts";
 import { type Dice, random } from "../daily/history.ts";
-import { insertSession } from "../insights/rows.ts";
+import { insertSession, openCatalogue } from "../insights/rows.ts";
 import { rounds } from "../rounds.ts";
 
 const NAMES = ["Bash", "__proto__", "constructor", 'a "quoted" name', "ünïcode", ""];
@@ -28,7 +23,7 @@ const toTokens = (dice: Dice) => ({
 });
 
 /** As an import has them; some messages, failures and tokens are without a time. */
-function anyFigures(dice: Dice, id: string): SessionFigures {
+function anyFigures(dice: Dice, id: string): Parameters<typeof writeFigures>[0] {
   const some = <T>(value: () => T): Record<string, T> =>
     Object.fromEntries(NAMES.filter(() => dice.below(2) === 0).map((name) => [name, value()]));
   const facts: SessionFacts = {
@@ -67,8 +62,7 @@ function anyFigures(dice: Dice, id: string): SessionFigures {
 it("reads back what was written, over what was there before", async () => {
   for (let seed = 1; seed <= rounds(200, 12); seed++) {
     const dice = random(seed);
-    const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...migrations]) await db.run(sql);
+    const { db, close } = await openCatalogue();
     const last = new Map<string, SessionFacts>();
     for (let step = 0; step < 8; step++) {
       const id = `s${dice.below(3)}`;
@@ -88,16 +82,15 @@ it("reads back what was written, over what was there before", async () => {
     }
     for (const table of ["session", "work", "tokens", "total", "call", "kind", "skill", "context", "files", "state"])
       expect(await db.all(`select * from usage_${table}`), table).toEqual([]);
-    await db.close();
+    await close();
   }
 });
 
 it("names of a log with zero bytes refuse nothing", async () => {
-  const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-  for (const sql of [...tables, ...migrations]) await db.run(sql);
+  const { db, close } = await openCatalogue();
   const figures = anyFigures(random(1), "s");
   figures.facts.tools = { "a\0b": [1, 0], "a\0c": [2, 0], d: [3, 1] };
   await db.batch([insertSession("s"), ...writeFigures(figures)]);
   expect((await readFacts(db, "s"))?.tools).toMatchObject({ d: [3, 1] });
-  await db.close();
+  await close();
 });

@@ -1,16 +1,14 @@
 /** Sessions that a filter lets through, in each order, page by page: those that a check of each row finds. */
 import type { SqlValue } from "sessarc";
 import { expect, it } from "vitest";
-import { openDatabase } from "../../core/storage/database.ts";
 import { Changes } from "../../plugins/archive/catalogue/changes.ts";
-import type { SessionFilter } from "../../plugins/archive/catalogue/filter.ts";
-import { SESSION_SORTS, type SessionSort } from "../../plugins/archive/catalogue/pages.ts";
-import { migrations } from "../../plugins/archive/catalogue/schema.ts";
 import { createStore } from "../../plugins/archive/catalogue/store.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
-import { makeTempDir } from "../_setup.ts";
-import { insertSession } from "../insights/rows.ts";
+import { insertSession, openCatalogue } from "../insights/rows.ts";
 import { rounds } from "../rounds.ts";
+
+type Asked = Parameters<ReturnType<typeof createStore>["page"]>[0];
+type SessionFilter = Omit<Asked, "limit" | "sort">;
+type SessionSort = NonNullable<Asked["sort"]>;
 
 const SESSIONS = 2_300;
 /** Sessions of an answer that are checked: each takes its time. */
@@ -35,8 +33,8 @@ interface Made {
 }
 
 it("filters find what each row says, in every order, whatever changes between two pages", async () => {
-  const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-  for (const sql of migrations) await db.run(sql);
+  const rates = { "model-0": { input: 1, output: 1 }, "model-1": { input: 3, output: 1 } };
+  const { db, pricing } = await openCatalogue(rates);
   let state = 5;
   const below = (n: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -72,7 +70,6 @@ it("filters find what each row says, in every order, whatever changes between tw
   };
   await db.batch(Array.from({ length: SESSIONS }, (_, n) => store(n)));
   const changes = new Changes();
-  const pricing = createPricing({ "model-0": { input: 1, output: 1 }, "model-1": { input: 3, output: 1 } });
   const { page, sessionNamed } = createStore(db, () => pricing, changes);
 
   const passes = (one: Made, filter: SessionFilter) =>
@@ -125,7 +122,8 @@ it("filters find what each row says, in every order, whatever changes between tw
     expect(found.join(" "), note).toBe(ids.slice(0, cursor === undefined ? undefined : found.length).join(" "));
     expect([...totals], note).toEqual([wanted.length]);
   };
-  for (const [n, way] of ways.entries()) await check(SESSION_SORTS[n % SESSION_SORTS.length] as SessionSort, way());
+  const sorts = Object.keys(values) as SessionSort[];
+  for (const [n, way] of ways.entries()) await check(sorts[n % sorts.length] as SessionSort, way());
   let filter: SessionFilter = { errors: true };
   let sort: SessionSort = "active";
   for (let round = 0; round < rounds(120, 12); round++) {
@@ -141,7 +139,7 @@ it("filters find what each row says, in every order, whatever changes between tw
     // Often what was asked before, of which an answer is kept.
     if (below(2)) {
       filter = Object.assign({}, ...Array.from({ length: below(4) }, () => ways[below(ways.length)]?.()));
-      sort = SESSION_SORTS[below(SESSION_SORTS.length)] as SessionSort;
+      sort = sorts[below(sorts.length)] as SessionSort;
     }
     if (below(3) === 0) filter = { ...filter, since: START + below(900) * 60_000 };
     await check(sort, filter);
@@ -153,5 +151,4 @@ it("filters find what each row says, in every order, whatever changes between tw
   expect(await sessionNamed("s00001")).toBe("s00001");
   await expect(sessionNamed("s000")).rejects.toMatchObject({ code: "SESSION_AMBIGUOUS" });
   await expect(sessionNamed("nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
-  await db.close();
 });

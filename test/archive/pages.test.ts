@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
-import type { SearchPlace } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
@@ -211,7 +210,7 @@ describe("lists of sessions", () => {
     // Only the oldest hold "plain": a page without time has checked the newest by then.
     for (const q of ["common", "plain", "sure_thing", "nowhere at all"]) {
       const seen: string[] = [];
-      let cursor: SearchPlace | undefined;
+      let cursor: Parameters<typeof index.search>[0]["cursor"];
       do {
         const page = await index.search({
           ...{ query: parseQuery(q), projects: null, limit: 3, sort: "recent", budgetMs: -1 },

@@ -4,9 +4,8 @@ import { openDatabase } from "../../core/storage/database.ts";
 import { Changes } from "../../plugins/archive/catalogue/changes.ts";
 import { migrations } from "../../plugins/archive/catalogue/schema.ts";
 import { createStore } from "../../plugins/archive/catalogue/store.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { makeTempDir } from "../_setup.ts";
-import { insertSession } from "../insights/rows.ts";
+import { insertSession, openCatalogue } from "../insights/rows.ts";
 import { failing } from "../storage/failing-disk.ts";
 
 const session = (id: string, dollars: number) => {
@@ -25,7 +24,7 @@ it("a batch that is taken back while they are read is in none of them", async ()
     session("b", 2),
   ]);
   const changes = new Changes();
-  const pricing = createPricing({ m: { input: 1, output: 1 } });
+  const { pricing } = await openCatalogue({ m: { input: 1, output: 1 } });
   const store = createStore(db, () => pricing, changes);
   const look = async () => {
     const ids = async (filter: Parameters<typeof store.page>[0]) =>

@@ -3,23 +3,16 @@
 import type { SessionUsage, TokenUsage } from "sessarc";
 import { emptyUsage } from "sessarc/adapter";
 import { describe, expect, it } from "vitest";
-import { openDatabase } from "../../core/storage/database.ts";
-import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
-import { migrations as figures } from "../../plugins/archive/figures/schema.ts";
 import { blocks, blocksAt } from "../../plugins/insights/figures/blocks.ts";
 import { dayNumber, toZone } from "../../plugins/insights/figures/buckets.ts";
 import { writeReadings } from "../../plugins/insights/figures/limits.ts";
 import { readKnown } from "../../plugins/insights/figures/questions.ts";
-import { migrations } from "../../plugins/insights/figures/schema.ts";
-import type { Choice } from "../../plugins/insights/figures/sql.ts";
 import { toWindows } from "../../plugins/insights/figures/windows.ts";
 import type { BlockReport, Reading } from "../../plugins/insights/index.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { findMinutes } from "../../plugins/insights/routes/usage.ts";
-import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import type { BruteSession } from "./brute.ts";
-import { readSessions, type SlottedSession, storeSession } from "./rows.ts";
+import { openCatalogue, readSessions, type SlottedSession, storeSession } from "./rows.ts";
 
 const QUARTER = 900_000;
 const HOUR = 3_600_000;
@@ -121,7 +114,7 @@ interface Asking {
   zone: string;
   from?: string | undefined;
   to?: string | undefined;
-  choice: Choice;
+  choice: { tool?: string | undefined; projects?: readonly string[] | undefined; session?: string | undefined };
 }
 
 /** Rows as the definition has them: key, end, sessions, messages, tokens, first and last use. */
@@ -178,12 +171,10 @@ const toRows = (report: BlockReport) =>
 
 describe("windows of plans", () => {
   it("equal a count by the definition: any length, filter, range and zone, with and without the provider's own windows", async () => {
-    const { now: prices } = createPricing();
     for (let seed = 1; seed <= rounds(100, 12); seed++) {
       const dice = random(seed);
       const start = dice.pick(STARTS);
-      const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-      for (const sql of [...tables, ...figures, ...migrations]) await db.run(sql);
+      const { db, prices, close } = await openCatalogue();
       for (let n = 0; n < 12; n++) await db.batch(storeSession(db, `s${n}`, anySession(dice, start)));
       const readings: Reading[] = Array.from({ length: dice.below(6) }, () => {
         const at = start + dice.below(20 * 96) * QUARTER + dice.below(QUARTER);
@@ -226,7 +217,7 @@ describe("windows of plans", () => {
         for (const row of right) add(total, row.tokens);
         expect(report.totals.tokens).toEqual(total);
       }
-      await db.close();
+      await close();
     }
   });
 
@@ -247,8 +238,7 @@ describe("windows of plans", () => {
   });
 
   it("project the burn rate to the end of the running window alone", async () => {
-    const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...figures, ...migrations]) await db.run(sql);
+    const { db, prices, close } = await openCatalogue({ "claude-haiku-4-5": { input: 1, output: 5 } });
     const used = (input: number) => ({ "claude-haiku-4-5": { ...emptyUsage(), input } });
     const slots = {
       "2026-11-20T02:00": { m: 1, a: 0, e: 0, u: used(900) },
@@ -264,7 +254,6 @@ describe("windows of plans", () => {
         { tool: "t", minutes: 300, at: sort_at, resetsAt: Date.parse("2026-11-20T15:00:00Z"), usedPercent: 23.5 },
       ]),
     );
-    const { now: prices } = createPricing({ "claude-haiku-4-5": { input: 1, output: 5 } });
     const scope = { zone: toZone("UTC"), range: { from: null, to: null } };
     const found = await blocks(db, { scope, prices, known: await readKnown(db) }, 300);
     // An hour and a half after the first use, three hours before the end.
@@ -276,7 +265,7 @@ describe("windows of plans", () => {
       projection: { tokens: 6_000_000, microdollars: 6_000_000 },
       reported: { usedPercent: 23.5, resetsAt: "2026-11-20T15:00:00.000Z" },
     });
-    await db.close();
+    await close();
   });
 
   it("take lengths of whole quarter-hours", () => {

@@ -3,19 +3,14 @@
 import type { SessionUsage } from "sessarc";
 import { emptyUsage } from "sessarc/adapter";
 import { expect, it } from "vitest";
-import { openDatabase } from "../../core/storage/database.ts";
-import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
-import { migrations as figures } from "../../plugins/archive/figures/schema.ts";
 import { eraseFigures } from "../../plugins/archive/figures/write.ts";
 import { dayName, toZone } from "../../plugins/insights/figures/buckets.ts";
 import { readKnown } from "../../plugins/insights/figures/questions.ts";
 import { GROUPS, report } from "../../plugins/insights/figures/report.ts";
 import { KINDS } from "../../plugins/insights/figures/sql.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
-import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import { brute, reportFigures } from "./brute.ts";
-import { readSessions, type SlottedSession, storeSession } from "./rows.ts";
+import { openCatalogue, readSessions, type SlottedSession, storeSession } from "./rows.ts";
 
 /** The second costs less at night, the third cost more once; the last has no price. */
 const MODELS = ["claude-haiku-4-5", "deepseek-chat", "o3", "vendor/claude-haiku-4-5", "unheard-of-1"];
@@ -81,12 +76,10 @@ function anySession(dice: Dice): SlottedSession {
 }
 
 it("every grouping, filter and range, in zones of every kind", async () => {
-  const { now: prices } = createPricing({ "claude-haiku-4-5": { input: 1, output: 3 } });
   const names = new Map([["p", "Pea"]]);
   for (let seed = 1; seed <= rounds(40, 4); seed++) {
     const dice = random(seed);
-    const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...figures]) await db.run(sql);
+    const { db, prices, close } = await openCatalogue({ "claude-haiku-4-5": { input: 1, output: 3 } });
     for (let step = 0; step < 4; step++) {
       for (let n = 1 + dice.below(30); n > 0; n--)
         await db.batch(storeSession(db, `s${dice.below(40)}`, anySession(dice)));
@@ -143,12 +136,11 @@ it("every grouping, filter and range, in zones of every kind", async () => {
         });
       }
     }
-    await db.close();
+    await close();
   }
 });
 
 it("each day on which clocks are changed, and its neighbours", async () => {
-  const { now: prices } = createPricing();
   // In 2010 St. John's set its clocks back at one minute past midnight: quarter-hours of two days alternate.
   const years = [2010, 2026].map((year) => ({
     first: Date.UTC(year, 0) / 900_000,
@@ -157,8 +149,7 @@ it("each day on which clocks are changed, and its neighbours", async () => {
   for (const name of [...ZONES, "Asia/Beirut", "Australia/Lord_Howe"]) {
     const zone = toZone(name);
     const offset = (quarter: number) => zone.local(quarter) - quarter;
-    const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
-    for (const sql of [...tables, ...figures]) await db.run(sql);
+    const { db, prices, close } = await openCatalogue();
     const days = new Set<number>();
     const slots: Record<string, { m: number; a: number; e: number }> = {};
     for (const { first, last } of years)
@@ -184,6 +175,6 @@ it("each day on which clocks are changed, and its neighbours", async () => {
           brute(sessions, { by: "day", zone: name, from, to }, prices),
         );
       }
-    await db.close();
+    await close();
   }
 });

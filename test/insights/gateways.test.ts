@@ -1,8 +1,9 @@
 /** The same model under the names that gateways, clouds and editors give it; and names that only look like one. */
-import { expect, it } from "vitest";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
+import { afterAll, expect, it } from "vitest";
+import { openCatalogue } from "./rows.ts";
 
-const pricing = createPricing();
+const { pricing, close } = await openCatalogue();
+afterAll(close);
 const rates = (model: string) => pricing.price(model)?.rates;
 
 const SAME: Record<string, string[]> = {

@@ -1,13 +1,14 @@
 /** Models that are newer than the price table in the package, and prices that it has wrong. */
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { classed } from "../../core/session/price-class.ts";
 import { newerProviders } from "../../plugins/insights/prices/newer.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { toTable } from "../../plugins/insights/prices/table.ts";
+import { openCatalogue } from "./rows.ts";
 
 const M = 1_000_000;
 const tokens = (part: object) => ({ input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0, ...part });
-const pricing = createPricing();
+const { pricing, close } = await openCatalogue();
+afterAll(close);
 const costs = (model: string, at: string) => {
   const one = (part: object) => pricing.cost({ [pricing.keyAt(model, Date.parse(at))]: tokens(part) }).microdollars / M;
   return [one({ input: M }), one({ output: M }), one({ cacheRead: M })];
@@ -93,7 +94,7 @@ it("a table that has a model, or is newer than a correction, is right", async ()
         },
       ],
     });
-  const own = createPricing();
+  const { pricing: own } = await openCatalogue();
   own.setTable(await rows("2026-10-01"));
   expect(own.price("claude-sonnet-5-5")?.rates.input).toBe(7);
   expect(own.price("claude-sonnet-4")?.rates.input).toBe(3);

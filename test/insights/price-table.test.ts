@@ -10,10 +10,10 @@ import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import type { PriceList } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import { createPricing, SHIPPED } from "../../plugins/insights/prices/pricing.ts";
 import { toTable } from "../../plugins/insights/prices/table.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
+import { openCatalogue } from "./rows.ts";
 
 const M = 1_000_000;
 const MODEL = "claude-haiku-4-5";
@@ -59,7 +59,7 @@ it("sessions, usage and answers given before use a loaded table at once, and aft
       cost ? [{ microdollars: cost.microdollars, pricedAt: cost.pricedAt }] : [],
     );
   };
-  const shipped = Array(3).fill({ microdollars: 5 * M, pricedAt: createPricing().pricedAt });
+  const shipped = Array(3).fill({ microdollars: 5 * M, pricedAt: (await openCatalogue()).pricing.pricedAt });
   const loaded = Array(3).fill({ microdollars: 7 * M, pricedAt: "2026-11-20" });
   expect(await costs(t)).toEqual(shipped);
   expect(await t.json("/api/prices")).toMatchObject({ shipped: { inForce: true } });
@@ -119,10 +119,11 @@ function shippedProviders(): unknown[] {
 
 it("the package's own table, loaded from a file, gives every model the price that it has in the package", async () => {
   const providers = shippedProviders();
-  const table = await toTable(put(providers, SHIPPED.date));
+  const { pricing: shipped } = await openCatalogue();
+  const table = await toTable(put(providers, shipped.table.date));
   expect(table.providers.length).toBeGreaterThan(20);
-  expect(table.providers.reduce((sum, { models }) => sum + models.length, 0)).toBe(SHIPPED.models);
-  const [shipped, loaded] = [createPricing(), createPricing()];
+  expect(table.providers.reduce((sum, { models }) => sum + models.length, 0)).toBe(shipped.table.models);
+  const { pricing: loaded } = await openCatalogue();
   loaded.setTable(table);
   const models = table.providers.flatMap(({ id, models }) => models.flatMap((one) => [one.id, `${id}/${one.id}`]));
   const names = [...models, "o3", "deepseek-chat", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-opus-4-50"];
@@ -134,7 +135,7 @@ it("the package's own table, loaded from a file, gives every model the price tha
 });
 
 it("a name with capital letters has its price, as the table or the log spells it", async () => {
-  const shipped = createPricing();
+  const { pricing: shipped } = await openCatalogue();
   const { providers: shippedOnes } = await toTable(put(shippedProviders()));
   const spelled = shippedOnes.flatMap(({ id, models }) =>
     models.flatMap(({ match, prices }) =>
@@ -147,7 +148,7 @@ it("a name with capital letters has its price, as the table or the log spells it
   for (const name of spelled)
     for (const spelling of [name, name.toLowerCase()])
       expect(shipped.price(spelling)?.rates.output, spelling).toBeTypeOf("number");
-  const loaded = createPricing();
+  const { pricing: loaded } = await openCatalogue();
   const rules = [
     { starts_with: "Big-Model" },
     { and: [{ contains: "Big-Model" }, { regex: "^B.g" }] },

@@ -1,8 +1,17 @@
 /** Rows of the catalogue for tests of figures: put there, and read as they stand. */
 import type { Database, SessionUsage, SqlValue, Statement, TokenUsage, UsageEvidence } from "sessarc";
 import { writeFigures } from "../../plugins/archive/figures/write.ts";
-import type { SessionFacts } from "../../plugins/archive/index.ts";
+import archive, { type SessionFacts } from "../../plugins/archive/index.ts";
+import insights from "../../plugins/insights/index.ts";
+import { createTestKernel } from "../kernel.ts";
 import type { BruteSession } from "./brute.ts";
+
+/** An empty catalogue as a service has it, and its prices. */
+export async function openCatalogue(own: Record<string, { input: number; output: number }> = {}) {
+  const { kernel, close } = await createTestKernel({ plugins: [archive(), insights()], config: { prices: own } });
+  const pricing = kernel.inject("pricing");
+  return { db: kernel.storage.db, pricing, prices: pricing.now, close };
+}
 
 /** A statement that stores a session with one message; `more`: columns that are to say something else. */
 export function insertSession(id: string, more: Record<string, SqlValue> = {}): [sql: string, params: SqlValue[]] {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import type { JoinedCall, ToolFigures } from "../../plugins/mcp-hub/hub/calls.ts";
+import type { JoinedCall, ToolFigures } from "../../plugins/mcp-hub/index.ts";
 import type { TestKernel } from "../kernel.ts";
 import { type Row, SESSION, toLog } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { defaultPlugins } from "sessarc/plugins";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseSettings } from "../../core/outside/parse.ts";
-import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { vscode } from "../../plugins/mcp-hub/configs/vscode.ts";
 import type { WireMatrix } from "../../plugins/mcp-hub/index.ts";
+import { serversIn } from "../adapters/mcp-servers.ts";
 import { createTestKernel } from "../kernel.ts";
 import { type Configs, startConfigs, type TakeoverAnswer } from "./_configs.ts";
 
@@ -183,7 +183,7 @@ describe("every assistant with servers", () => {
         const link = mcp.link("http://127.0.0.1:4173/mcp", path, undefined);
         const config = path.reduceRight<object>((inner, key) => ({ [key]: inner }), { sessarc: link });
         const text = JSON.stringify(config);
-        const [found] = mcp.servers(await parseSettings(text, "json"), parts);
+        const [found] = serversIn(mcp, await parseSettings(text, "json")) ?? [];
         expect(found, name).toMatchObject({ path: [...path, "sessarc"], url: "http://127.0.0.1:4173/mcp" });
       }
     } finally {

@@ -1,7 +1,8 @@
 /** A call that asks more than once: each round of questions has a state of its own. */
 import { expect, it, onTestFinished } from "vitest";
 import { createPendingCalls } from "../../plugins/mcp-hub/hub/pending-calls.ts";
-import type { Caller } from "../../plugins/mcp-hub/upstream/pool.ts";
+
+type Caller = Parameters<ReturnType<typeof createPendingCalls>["run"]>[0];
 
 it("mcp-hub: an answered round of a call cannot be answered again while the next one waits", async () => {
   const pendingCalls = createPendingCalls();

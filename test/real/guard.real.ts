@@ -6,9 +6,9 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { trustHash } from "../../plugins/codex/trust.ts";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { serveTest } from "../_setup.ts";
+import { toTrustHash } from "../codex-trust.ts";
 import { plugins } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
 import { makeTrouble } from "../security/_service.ts";
@@ -50,7 +50,7 @@ async function trustHook({ home }: Driven, trusted: boolean): Promise<Record<str
   if (!trusted) return {};
   const [hooks, config] = [join(home, ".codex", "hooks.json"), join(home, ".codex", "config.toml")];
   const [entry] = JSON.parse(await readFile(hooks, "utf8")).hooks.PreToolUse;
-  const state = `\n[hooks.state."${hooks}:pre_tool_use:0:0"]\ntrusted_hash = "${trustHash(entry, entry.hooks[0])}"\n`;
+  const state = `\n[hooks.state."${hooks}:pre_tool_use:0:0"]\ntrusted_hash = "${toTrustHash(entry, entry.hooks[0])}"\n`;
   await writeFile(config, (await readFile(config, "utf8")) + state);
   return {};
 }

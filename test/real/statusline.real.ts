@@ -1,8 +1,8 @@
 /** Claude Code shows our status line: with the service up, without it, and with the limits of a plan. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { SessionUsage } from "sessarc";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import type { UsageAnswer } from "../../plugins/archive/commands/usage.ts";
 import type { StatuslineInstalled } from "../../plugins/statusline/index.ts";
 import { builtPackage, runCli, startService } from "../built.ts";
 import type { Entry } from "./model/script.ts";
@@ -60,7 +60,9 @@ it.runIf(isPicked(claudeCode))(
     const archived = async (ledger: readonly Entry[]) => {
       const wanted = ledger.reduce((sum, { tokens }) => sum + tokens.output, 0);
       const output = async () => {
-        const { totals } = (await (await fetch(`${service.url}api/usage`)).json()) as UsageAnswer;
+        const { totals } = (await (await fetch(`${service.url}api/usage`)).json()) as {
+          totals: { usage: SessionUsage };
+        };
         return Object.values(totals.usage).reduce((sum, tokens) => sum + tokens.output, 0);
       };
       await expect.poll(output, { timeout: 60_000, interval: 200 }).toBe(wanted);

@@ -6,9 +6,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultPlugins } from "sessarc/plugins";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { trustHash } from "../../plugins/codex/trust.ts";
 import type { WaitingEntry } from "../../plugins/notices/index.ts";
 import { serveTest } from "../_setup.ts";
+import { toTrustHash } from "../codex-trust.ts";
 import type { Driven } from "./drive.ts";
 import { isPicked } from "./picked.ts";
 import { stage } from "./stage.ts";
@@ -52,7 +52,7 @@ const CASES: readonly Case[] = [
       const { hooks } = JSON.parse(await readFile(path, "utf8"));
       const states = Object.entries(CODEX).map(([list, event]) => {
         const [entry] = hooks[list];
-        return `\n[hooks.state."${path}:${event}:0:0"]\ntrusted_hash = "${trustHash(entry, entry.hooks[0], event)}"\n`;
+        return `\n[hooks.state."${path}:${event}:0:0"]\ntrusted_hash = "${toTrustHash(entry, entry.hooks[0], event)}"\n`;
       });
       await writeFile(config, (await readFile(config, "utf8")) + states.join(""));
       return undefined;

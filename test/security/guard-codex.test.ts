@@ -2,9 +2,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { trustHash } from "../../plugins/codex/trust.ts";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { serveTest } from "../_setup.ts";
+import { toTrustHash } from "../codex-trust.ts";
 import { plugins } from "./_kernel.ts";
 
 const headers = { "content-type": "application/json" };
@@ -27,7 +27,7 @@ async function start() {
     const { hooks } = JSON.parse(await readFile(path, "utf8"));
     const states = lists.map(([list, event]) => {
       const entry = hooks[list][group];
-      const hash = trustHash(entry, entry.hooks[0], event);
+      const hash = toTrustHash(entry, entry.hooks[0], event);
       return `[hooks.state."${path}:${event}:${group}:0"]\n${more}trusted_hash = "${hash}"\n`;
     });
     await writeFile(config, states.join(""));
@@ -99,8 +99,8 @@ describe("security: the guard in Codex", () => {
   it("reckons digests as Codex 0.169 does", () => {
     // What `hooks/list` of its app-server answered for these.
     const hook = { type: "command", command: "/bin/sh -c 'x' é \"q\" < > &", timeout: 10 };
-    expect(trustHash({}, hook)).toBe("sha256:eafadd6d1501c1da61e56232fb7da5f826a73a1af4facd3450efdd6571a39ebb");
-    expect(trustHash({ matcher: "Bash" }, { type: "command", command: "echo b", statusMessage: "hi" })).toBe(
+    expect(toTrustHash({}, hook)).toBe("sha256:eafadd6d1501c1da61e56232fb7da5f826a73a1af4facd3450efdd6571a39ebb");
+    expect(toTrustHash({ matcher: "Bash" }, { type: "command", command: "echo b", statusMessage: "hi" })).toBe(
       "sha256:5437bb4281cba0d194004b865c98f33051ae0a786a09d6d555366be86e9e76df",
     );
   });

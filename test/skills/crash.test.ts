@@ -1,12 +1,13 @@
 /** Random actions, things of others around, and a SIGKILL between any two steps: what is not ours stays, what is ours is whole. */
+
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { toDigest } from "../../plugins/skills/content/tree.ts";
 import type { TestKernel } from "../kernel.ts";
 import { LONG, rounds } from "../rounds.ts";
 import { childScript } from "../scripts.ts";
@@ -99,7 +100,7 @@ async function checkWhole(t: TestKernel): Promise<void> {
 async function checkEdits(home: string, edits: readonly string[]): Promise<void> {
   const present = await editsIn(home);
   for (const text of edits) {
-    const hash = toDigest(text);
+    const hash = createHash("sha256").update(text).digest("hex");
     const object = join(home, "data/skills/objects", hash.slice(0, 2), hash.slice(2));
     const kept = present.includes(text) || lstatSync(object, { throwIfNoEntry: false }) !== undefined;
     expect([text, kept]).toEqual([text, true]);

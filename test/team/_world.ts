@@ -34,6 +34,12 @@ export interface World {
 
 export const TENANT = 1;
 
+/** A new, empty team's database. */
+export async function openTeam(engine: Engine): Promise<{ team: TeamDatabase; stop(): Promise<void> }> {
+  const { database, stop } = await engine.open();
+  return { team: await openTeamDatabase({ database }), stop };
+}
+
 /** Applies the migrations of all plugins that run on a server. */
 export async function migrateAll(team: TeamDatabase): Promise<void> {
   for (const entry of serverPlugins()) {
@@ -59,8 +65,8 @@ export async function createWorld(
   const home = await mkdtemp(join(tmpdir(), "sessarc-team-"));
   await fill(home);
   const local = await createTestKernel({ plugins: serverPlugins(), home, config: { dataDir: join(home, "local") } });
-  const opened = await engine.open();
-  const team = await openTeamDatabase({ database: opened.database });
+  const opened = await openTeam(engine);
+  const { team } = opened;
   await migrateAll(team);
   await local.send("POST", "/api/import", { all: true });
   for (const { id } of await local.kernel.storage.db.all<{ id: string }>("select id from session"))

@@ -2,9 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defaultPlugins } from "../../plugins/index.ts";
-import { toDigest } from "../../plugins/team/manifest.ts";
-import { serverPlugins } from "../../plugins/team/server/plugins.ts";
+import { toDigest } from "./digest.ts";
 import {
   type Answer,
   ask,
@@ -13,6 +11,7 @@ import {
   joinOwner,
   type Machine,
   makeSession,
+  readOffers,
   startServer,
   type TestServer,
   tokenRequest,
@@ -47,7 +46,7 @@ describe.each(engines())("attacks on a team server on $name", (engine) => {
   });
 
   beforeAll(async () => {
-    offered = (await serverPlugins(defaultPlugins(), true)).offers.paths;
+    offered = (await readOffers()).paths;
     server = await startServer(engine);
     owner = await joinOwner(server);
     mika = await invite(owner, "Mika");

@@ -6,10 +6,9 @@ import type { Database, SqlValue } from "sessarc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { RULES } from "../../plugins/team/database/dialect.ts";
-import { openTeamDatabase } from "../../plugins/team/database/index.ts";
 import type { TeamDatabase, TeamWriter } from "../../plugins/team/index.ts";
-import { place } from "./_world.ts";
-import { engines, type Opened } from "./postgres.ts";
+import { openTeam, place } from "./_world.ts";
+import { engines } from "./postgres.ts";
 
 const SCHEMA = [
   `create table session (id text primary key, tool text not null, name text, parent_id text, size integer not null, share real, usage text not null, body blob);
@@ -160,15 +159,15 @@ const everything = async (db: Database) => ({
 describe.each(engines())("the dialect on $name", (engine) => {
   let folder: string;
   let here: Database;
-  let opened: Opened;
+  let opened: Awaited<ReturnType<typeof openTeam>>;
   let team: TeamDatabase;
   let writer: TeamWriter;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "sessarc-dialect-"));
     here = openDatabase({ dir: folder });
     for (const step of SCHEMA) await here.run(step);
-    opened = await engine.open();
-    team = await openTeamDatabase({ database: opened.database });
+    opened = await openTeam(engine);
+    team = opened.team;
     await team.migrate("archive", SCHEMA);
     for (const session of SESSIONS) await place(team, session, 1);
     writer = await team.write(1, 1_000);

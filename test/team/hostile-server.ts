@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { ErrorBody } from "sessarc";
-import { toDigest } from "../../plugins/team/manifest.ts";
+import { toDigest } from "./digest.ts";
 
 export interface Asked {
   method: string;

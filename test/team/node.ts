@@ -8,8 +8,9 @@ import type { SessionEvent, SessionSummary } from "sessarc";
 import { loadConfig } from "sessarc/serve";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { Manifest } from "../../plugins/team/index.ts";
-import { toDigest } from "../../plugins/team/manifest.ts";
 import { createNode, type NodeOptions, type TeamNode } from "../../plugins/team/server/node.ts";
+import { serverPlugins } from "../../plugins/team/server/plugins.ts";
+import { toDigest } from "./digest.ts";
 import type { Engine } from "./postgres.ts";
 
 export const PORT = 41_999;
@@ -40,6 +41,9 @@ export interface TestServer {
   another(): Promise<TeamNode>;
   close(): Promise<void>;
 }
+
+/** What a server with repositories answers of other plugins' routes. */
+export const readOffers = async () => (await serverPlugins(defaultPlugins(), true)).offers;
 
 export async function openNode(
   database: string,

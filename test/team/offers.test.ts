@@ -1,10 +1,9 @@
 /** What a team's server answers of other plugins' routes. */
 import { expect, it } from "vitest";
-import { defaultPlugins } from "../../plugins/index.ts";
-import { serverPlugins } from "../../plugins/team/server/plugins.ts";
+import { readOffers } from "./node.ts";
 
 it("is what their routes offer, and nothing else: each is read by people over their own sessions", async () => {
-  const { offers } = await serverPlugins(defaultPlugins(), true);
+  const offers = await readOffers();
   expect(offers.named(true).sort()).toEqual(
     [
       ...["activity", "git", ":id", ":id/commits", ":id/receipt"].map((path) => `GET /projects/${path}`),

@@ -9,16 +9,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Commits, LineOrigins, Origins, Receipt } from "../../plugins/blame/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { Manifest } from "../../plugins/team/index.ts";
-import { toDigest } from "../../plugins/team/manifest.ts";
-import { serverPlugins } from "../../plugins/team/server/plugins.ts";
 import { makeWorld, type World } from "../blame/_world.ts";
 import { testEnv } from "../git/_repo.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { toDigest } from "./digest.ts";
 import {
   invite,
   joinOwner,
   type Machine,
   makeSession,
+  readOffers,
   startServer,
   type TestServer,
   type TestSession,
@@ -285,7 +285,7 @@ describe.each(engines())("repositories of a team's server on $name", (engine) =>
       422,
       { code: "TEAM_NO_REPOSITORY", fix: expect.stringContaining("--repositories") },
     ]);
-    const { offers } = await serverPlugins(defaultPlugins(), true);
+    const offers = await readOffers();
     expect(offers.named(true)).toContain("GET /git/blame");
     expect(offers.named(false)).not.toContain("GET /git/blame");
   });

@@ -13,10 +13,8 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import security from "../../plugins/security/index.ts";
 import type { Manifest } from "../../plugins/team/index.ts";
 import team, { type PushReport } from "../../plugins/team/index.ts";
-import { toDigest } from "../../plugins/team/manifest.ts";
 import { manifestSchema, type PushedManifest } from "../../plugins/team/server/ingest/manifest-schema.ts";
 import { parseAgain } from "../../plugins/team/server/ingest/parse-again.ts";
-import type { TeamNode } from "../../plugins/team/server/node.ts";
 import { makeTempDir } from "../_setup.ts";
 import { create, family, write } from "../archive/families.ts";
 import { claudeTurn, minute } from "../claude-turn.ts";
@@ -24,9 +22,10 @@ import { runCommand } from "../command.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { LONG, rounds } from "../rounds.ts";
 import { toLog } from "../security/_kernel.ts";
+import { toDigest } from "./digest.ts";
 import { freePort, startNode } from "./fleet.ts";
 import { asVersion, withAdapters } from "./misread.ts";
-import { joinBy, type Machine, openNode } from "./node.ts";
+import { joinBy, type Machine, openNode, type TestServer } from "./node.ts";
 import { type Engine, engines } from "./postgres.ts";
 import { plant, readable, rowsWith } from "./secrets.ts";
 import { joinWithSamples, serveTeam } from "./served.ts";
@@ -227,7 +226,7 @@ class Updated {
   #stop: () => Promise<void> = async () => {};
   #database = "";
   #folder = "";
-  node!: TeamNode;
+  node!: TestServer["node"];
   owner!: Machine;
 
   constructor(engine: Engine) {

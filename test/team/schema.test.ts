@@ -1,10 +1,9 @@
 /** What the schema promises for every table of every plugin that runs on a server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTeamDatabase } from "../../plugins/team/database/index.ts";
 import type { TeamDatabase } from "../../plugins/team/index.ts";
 import { ACCOUNTS } from "../../plugins/team/server/accounts/schema.ts";
-import { migrateAll, place } from "./_world.ts";
-import { engines, type Opened } from "./postgres.ts";
+import { migrateAll, openTeam, place } from "./_world.ts";
+import { engines } from "./postgres.ts";
 
 const TABLES = `select c.relname as name, c.relrowsecurity as secured, c.relforcerowsecurity as forced,
     has_table_privilege('sessarc_member', c.oid, 'select, insert, update, delete, truncate') as member,
@@ -22,11 +21,11 @@ const KEYS = `select c.relname as name, i.relname as key, a.attname as first
 const COMMON = ["migration"];
 
 describe.each(engines())("the schema on $name", (engine) => {
-  let opened: Opened;
+  let opened: Awaited<ReturnType<typeof openTeam>>;
   let team: TeamDatabase;
   beforeAll(async () => {
-    opened = await engine.open();
-    team = await openTeamDatabase({ database: opened.database });
+    opened = await openTeam(engine);
+    team = opened.team;
     await migrateAll(team);
     await team.migrate("team", ACCOUNTS);
   });

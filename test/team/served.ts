@@ -12,13 +12,12 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import git from "../../plugins/git/index.ts";
 import security from "../../plugins/security/index.ts";
 import team from "../../plugins/team/index.ts";
-import type { NodeOptions, TeamNode } from "../../plugins/team/server/node.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
-import { openNode } from "./node.ts";
+import { openNode, type TestServer } from "./node.ts";
 import type { Engine } from "./postgres.ts";
 
 export interface Served {
-  node: TeamNode;
+  node: TestServer["node"];
   url: string;
   /** By which the owner joins. */
   ownerLink: string;
@@ -27,7 +26,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export async function serveTeam(engine: Engine, options: Partial<NodeOptions> = {}): Promise<Served> {
+export async function serveTeam(engine: Engine, options: Parameters<typeof openNode>[3] = {}): Promise<Served> {
   const { database, stop } = await engine.open();
   const folder = await mkdtemp(join(tmpdir(), "sessarc-team-"));
   const log: string[] = [];

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import type { Manifest } from "../../plugins/team/index.ts";
-import { toDigest } from "../../plugins/team/manifest.ts";
+import { toDigest } from "./digest.ts";
 
 const SIGNING = generateKeyPairSync("ed25519");
 
