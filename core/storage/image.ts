@@ -1,6 +1,7 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
 import { SessarcError } from "../errors/error.ts";
 import { toMessage } from "../utils/async.ts";
+import { oneLine } from "../utils/text.ts";
 import type { CatalogFile } from "./catalog-file.ts";
 import type { TakeRows } from "./rows.ts";
 import { checkSql } from "./sql-check.ts";
@@ -221,6 +222,6 @@ function explain<T>(text: string, work: () => T): T {
 }
 
 const shorten = (text: string) => {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = oneLine(text);
   return line.length > 160 ? `${line.slice(0, 160)}…` : line;
 };

@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { isRecord, mustYield, type Pool, type PoolTask, yieldNow } from "sessarc";
 import { pathsIn, type ToolRole } from "sessarc/adapter";
+import { quoted } from "sessarc/files";
 import type { ToolCall } from "../payload.ts";
 import type { Reaching, ReachingFile, ReachingPast, ShellLine } from "./analysis.ts";
 import type { Doubt } from "./doubts.ts";
@@ -239,5 +240,5 @@ function readCommand({ tool_name, tool_input: input }: ToolCall): string {
   const command = input.command ?? input.cmd ?? input.script;
   if (!Array.isArray(command)) return typeof command === "string" ? command : "";
   const words = command.filter((word): word is string => typeof word === "string");
-  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  return words.map(quoted).join(" ");
 }

@@ -113,4 +113,5 @@ export function findMountedLine(program: string, words: readonly Word[]): string
   return texts.map((text) => mounts.reduce((line, { from, to }) => line.replaceAll(`${to}/`, `${from}/`), text));
 }
 
+/** Written here, since the thread that analyses loads nothing of core. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
