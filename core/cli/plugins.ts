@@ -11,7 +11,7 @@ export async function run(ctx: CoreContext): Promise<number> {
     const style = createStyle(ctx.colour);
     for (const { plugin, message, fix, count } of answer.problems)
       ctx.out(
-        `${style.red(count === undefined ? "left out" : `failed ${count}×`)} ${printable(plugin)}: ${printable(message)}${fix ? ` ${printable(fix)}` : ""}`,
+        `${style.red(count === undefined ? "left out" : `failed ${count}×`)} ${printable(plugin)}: ${printable(message)}${fix ? `${/[.!?]$/.test(message) ? "" : "."} ${printable(fix)}` : ""}`,
       );
   }
   return 0;

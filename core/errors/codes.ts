@@ -222,7 +222,7 @@ export const CORE_ERRORS = {
     why: (p) =>
       `Migration ${p.number} of "${p.plugin}" is not the one that made this archive: its format is older, or the plugin was edited`,
     fix: () =>
-      "Move the data directory away, or choose another with --data-dir, and run `sessarc import`: it imports all logs that still exist.",
+      "If you edited the plugin, take the edit back and append another migration. Otherwise move the data directory away, or choose another with --data-dir, and run `sessarc import`: it imports all logs that still exist.",
   },
   ARCHIVE_OLDER: {
     status: 409,

@@ -29,6 +29,7 @@ const RUN = [
   "busiest.ts",
   "reads.ts",
   "reads-indexer.ts",
+  "lent.ts",
 ];
 
 // Below the project, where `sessarc` and `sessarc/test` are what the sources say.
@@ -44,6 +45,7 @@ for (const name of [
   "busiest.ts",
   "reads.ts",
   "reads-indexer.ts",
+  "lent.ts",
 ]) {
   const readme = PAGES[name] ?? "docs/guides/plugins.md";
   await writeFile(join(folder, name), await documented(readme, name));
@@ -128,6 +130,41 @@ describe("documented code", () => {
     const { default: greet } = (await import(join(folder, "greet.ts"))) as { default: () => Plugin };
     const { json } = await createTestKernel({ plugins: [greet()] });
     expect(await json("/api/greet")).toEqual({ text: "hello from 127.0.0.1" });
+  });
+
+  it("lent.ts answers the rows of its table, with a field more after the steps of the guide", async () => {
+    await writeFile(join(folder, "lent-ui.js"), "export default () => ({});\n");
+    const { default: lent } = (await import(join(folder, "lent.ts"))) as { default: () => Plugin };
+    const first = await createTestKernel({ plugins: [lent()] });
+    expect(await first.json("/api/lent")).toEqual([{ what: "a book", who: "Ada" }]);
+    const page = await first.fetch("/plugins/lent/ui.js");
+    expect([page.headers.get("content-type"), await page.text()]).toEqual([
+      "text/javascript",
+      "export default () => ({});\n",
+    ]);
+    await first.kernel.close();
+
+    const guide = await readFile(join(ROOT, "docs/guides/plugins.md"), "utf8");
+    const step = /`"(alter table lent [^"]+)"`/.exec(guide)?.[1] ?? expect.unreachable();
+    const text = await documented("docs/guides/plugins.md", "lent.ts");
+    const longer = text
+      .replace("'Ada')\",", `'Ada')",\n    "${step}",`)
+      .replace("what, who from", "what, who, due from");
+    await writeFile(join(folder, "lent-due.ts"), longer);
+    const { default: due } = (await import(join(folder, "lent-due.ts"))) as { default: () => Plugin };
+    const second = await createTestKernel({ plugins: [due()], home: first.home });
+    expect(await second.json("/api/lent")).toEqual([{ what: "a book", who: "Ada", due: null }]);
+    await second.kernel.close();
+
+    const edited = await import(join(folder, "lent.ts")).then((module) => (module.default as () => Plugin)());
+    const [, ...others] = edited.migrations ?? [];
+    const changed = {
+      ...edited,
+      migrations: ["create table lent (id integer, what text, who text, due text)", ...others],
+    };
+    await expect(createTestKernel({ plugins: [changed], home: first.home })).rejects.toMatchObject({
+      fix: expect.stringContaining("append another migration"),
+    });
   });
 
   it("hello.ts answers its route", async () => {
