@@ -107,6 +107,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
+    entry("undelete", () => import("./undelete/index.ts"), ["undelete"]),
     entry("team", () => import("./team/index.ts"), ["team", "push"]),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),

@@ -49,6 +49,11 @@ export interface Archive {
   liveIds(project?: string): Promise<string[]>;
   /** Sessions of a project that changed a file whose path ends with `name`, in order of time; 500 at most, the newest. */
   changing(project: string, name: string): Promise<string[]>;
+  /**
+   * Sessions that read or changed a file whose path, as their calls wrote it, has the text in it, in order of time; with `folder` also all that ran
+   * in it, below or above it. 500 at most, the newest; with all paths they named (2,000 a session).
+   */
+  touching(text: string, folder?: string): Promise<{ id: string; cwd: string | null; paths: string[] }[]>;
   /** A session that was deleted and is not imported again. */
   isDeleted(id: string): Promise<boolean>;
   /** The project with its counts, without git; throws PROJECT_NOT_FOUND. */
@@ -210,6 +215,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
     page: (filter, cursor) => store.page(filter, cursor),
     liveIds: (project) => store.liveIds(project),
     changing: (project, name) => store.changing(project, name),
+    touching: (text, folder) => store.touching(text, folder),
     isDeleted: async (id) => (await store.tombstones()).has(id),
     projects: () => store.projects(),
     projectIds: (wanted) => store.projectIds(wanted),

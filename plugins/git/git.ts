@@ -6,6 +6,7 @@ import { type Change, type ChangeStatus, createChanges } from "./history/changes
 import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
 import { type FileAt, readFileAt, readText } from "./history/file.ts";
+import { type FileChange, loadFileChanges } from "./history/file-changes.ts";
 import { createHistory } from "./history/history.ts";
 import { readNotes, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
@@ -119,6 +120,8 @@ export interface Git extends StatusReader {
   hashesAt(path: string, commit: string): Promise<Map<string, string>>;
   /** A file's content by its full hash; undefined when the repository does not hold it, or it is larger than `limit` bytes. */
   object(path: string, hash: string, limit: number): Promise<Buffer | undefined>;
+  /** Changes of a file, or of all files below a folder, in the commits of all branches and of the reflog, newest first; 5,000 at most. */
+  fileChanges(path: string, file: string): Promise<FileChange[]>;
   /** Commits of all branches whose added lines hold `text`, one line of text at most. */
   commitsAdding(path: string, text: string, signal?: AbortSignal): Promise<AddingCommits>;
   /** Ends every process; the service is not usable afterwards. */
@@ -270,6 +273,7 @@ export function createGit(options: GitOptions = {}): Git {
         const object = await objects.contents(hash, limit);
         return object?.type === "blob" ? object.data : undefined;
       }),
+    fileChanges: (path, file) => open(path, (repo) => loadFileChanges(exec, repo, file)),
     commitsAdding: (path, text, signal) => open(path, (repo) => commitsAdding(exec, repo, text, signal)),
     async close() {
       pool.close();

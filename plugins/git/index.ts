@@ -10,6 +10,7 @@ export type { BlameAt, BlamedFile, LineCommit } from "./history/blame.ts";
 export type { ChangeStatus } from "./history/changes.ts";
 export type { SeenFile, Witness } from "./history/choose.ts";
 export type { FileAt } from "./history/file.ts";
+export type { FileChange } from "./history/file-changes.ts";
 export type { Commit } from "./history/objects.ts";
 export type { CommitPatch, FilePatch, PatchQuery } from "./history/patches.ts";
 export type { Identity, IdentityOptions } from "./repository/identity.ts";

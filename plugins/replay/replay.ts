@@ -1,6 +1,7 @@
 /** Service "replay": sandboxes of sessions and the steps done in them. One thing at a time happens to a sandbox. */
 import { join } from "node:path";
 import { type Kernel, type Services, SessarcError } from "sessarc";
+import type { ToolAction } from "sessarc/adapter";
 import { compareTrees, type EndState } from "./end-state.ts";
 import { createIsolationProbe, type ReplayOptions, SANDBOX_BYTES } from "./options.ts";
 import { isDue } from "./plan/failed.ts";
@@ -15,6 +16,7 @@ import { createSweeper } from "./sandbox/sweep.ts";
 import { FILE_LIMIT } from "./sandbox/tree.ts";
 import { type Base, createSessionReader } from "./session.ts";
 import { takeBack } from "./steps/back.ts";
+import { readEffect } from "./steps/effect.ts";
 import { type Preview, readPreview } from "./steps/preview.ts";
 import { createStepper, type SandboxState, type StepRequest, unisolatedReach } from "./steps/step.ts";
 import { createReplayStore, type SandboxRow, type StepRow } from "./store.ts";
@@ -73,6 +75,11 @@ export interface Replay {
   startRerun(id: string, request: RerunRequest): Promise<{ started: true }>;
   /** Ends a run that is under way. */
   stopRerun(id: string): Promise<{ stopped: boolean }>;
+  /** What calls make of files: undefined where they do not fit. Paths are as the actions name them; null: no such file. Nothing is written. */
+  effect(
+    actions: readonly ToolAction[],
+    read: (path: string) => Promise<Buffer | null>,
+  ): Promise<{ path: string; after: Buffer | null }[] | undefined>;
   isolation(): Promise<Isolation>;
   /** Removes sandboxes that are too many, too large, or of sessions that are gone. */
   sweep(): Promise<void>;
@@ -284,6 +291,15 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       });
     },
     stopRerun: (id) => reruns.stop(id),
+    async effect(actions, read) {
+      const effect = await readEffect(actions, {
+        read: async (path) => {
+          const data = await read(path);
+          return data === null ? undefined : { data, mode: 0o644 };
+        },
+      });
+      return effect.applies ? effect.changes.map(({ path, after }) => ({ path, after })) : undefined;
+    },
     isolation,
     sweep: () => sweep(),
   };

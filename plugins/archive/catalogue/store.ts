@@ -160,6 +160,23 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       return found.reverse();
     },
 
+    /** Of the sessions whose working directory is the folder or a neighbour of it on the way up or down, or that name the text: read and changed paths. */
+    async touching(text: string, folder?: string): Promise<{ id: string; cwd: string | null; paths: string[] }[]> {
+      const rows = await db.all<{ id: string; cwd: string | null }>(
+        `select s.id, s.cwd from session s join usage_files f on f.session = s.id
+         where instr(f.files, ?) > 0 or (? <> '' and s.cwd is not null and (
+           s.cwd = ? or substr(s.cwd, 1, length(?) + 1) = ? || '/' or substr(?, 1, length(s.cwd) + 1) = s.cwd || '/'))
+         order by s.sort_at desc limit 500`,
+        [JSON.stringify(text).slice(1, -1), ...new Array<string>(5).fill(folder ?? "")],
+      );
+      const found: { id: string; cwd: string | null; paths: string[] }[] = [];
+      for (const { id, cwd } of rows) {
+        const row = await db.get<{ files: string }>("select files from usage_files where session = ?", [id]);
+        found.push({ id, cwd, paths: Object.keys(JSON.parse(row?.files ?? "{}") as SessionFacts["files"]) });
+      }
+      return found.reverse();
+    },
+
     sessionNamed: (wanted: string) => sessionNamed(db, wanted),
     projectIds: (wanted: string) => projectsNamed(db, wanted),
     /** A session of it is there; with `part`, of one whose name holds it. */

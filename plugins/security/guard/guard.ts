@@ -10,6 +10,7 @@ import { readPayload, type ToolCall } from "./payload.ts";
 import { createRecords, type Interception } from "./records.ts";
 import { createCallScans } from "./scan.ts";
 import { findFirstPath, readPaths } from "./taint/paths.ts";
+import type { Word } from "./taint/words.ts";
 
 export type { ToolDecision } from "./decide.ts";
 export type { GuardStatus } from "./install/install.ts";
@@ -23,9 +24,27 @@ export interface Guard extends Installer {
     client?: string,
     hook?: string,
   ): Promise<{ call: ToolCall; decision: ToolDecision }>;
+  /** The simple commands of a shell line with their words, and where their output goes. Undefined for a line that is too long or has a syntax error. */
+  commands(line: string): Promise<ShellCommand[] | undefined>;
   interceptions(limit: number): Promise<Interception[]>;
   close(): Promise<void>;
 }
+
+export interface ShellCommand {
+  words: ShellWord[];
+  /** The file its output goes to. */
+  out?: ShellWord;
+}
+
+export interface ShellWord {
+  text: string;
+  /** Its value is known: no variable and no pattern is left in it. */
+  isPlain: boolean;
+}
+
+/** Commands, words and expansions of a line. */
+const STEPS = 20_000;
+const CHARACTERS = 64 * 1024;
 
 export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);
@@ -54,6 +73,17 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
 
   return {
     ...installer,
+    async commands(line) {
+      const { parseShell } = await import("./taint/shell.ts");
+      const left = { steps: STEPS, characters: CHARACTERS, cut: false, broken: false };
+      const commands = parseShell(line, new Map(), left);
+      if (left.cut || left.broken) return undefined;
+      const toShellWord = ({ text, open, pattern }: Word): ShellWord => ({ text, isPlain: !open && !pattern });
+      return commands.map(({ words, out }) => ({
+        words: words.map(toShellWord),
+        ...(out && { out: toShellWord(out) }),
+      }));
+    },
     async check(body, client, hook) {
       const started = performance.now();
       const call = readCall(body, client);

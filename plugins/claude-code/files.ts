@@ -1,0 +1,68 @@
+/** Files as Claude Code stores them: its copies below `file-history`, the texts that its edits found, and changes it noticed. */
+import { join, posix, win32 } from "node:path";
+import { type AdapterCapabilities, isRecord, type SessionRef, toIso, toText } from "sessarc";
+import { readRows } from "sessarc/adapter";
+
+type Stored = Awaited<ReturnType<NonNullable<AdapterCapabilities["files"]["stored"]>>>[number];
+
+/** `<hash>@v<n>`: nothing that leads out of its folder. */
+const COPY = /^[\w-]{1,128}@v\d{1,9}$/;
+/** The folder of projects in the path of a log, with what is before it. */
+const HOME = /^(.*)[\\/]projects[\\/][^\\/]+[\\/]/s;
+
+/** Reads the log of a session once, linear in its bytes. */
+export async function storedFiles(ref: SessionRef, isWanted: (path: string) => boolean): Promise<Stored[]> {
+  const found: Stored[] = [];
+  const seen = new Set<string>();
+  const home = HOME.exec(ref.path)?.[1];
+  let cwd: string | undefined;
+
+  const copies = (session: string | undefined, backups: unknown, stamp: unknown) => {
+    if (!isRecord(backups) || home === undefined) return;
+    for (const [name, backup] of Object.entries(backups)) {
+      if (!isRecord(backup)) continue;
+      const path = absolute(name, cwd);
+      const at = toIso(backup.backupTime) ?? toIso(stamp);
+      const file = toText(backup.backupFileName);
+      if (at === undefined || !isWanted(path) || (file !== undefined && !COPY.test(file))) continue;
+      const key = `${path}\0${file ?? at}`;
+      if (seen.has(key) || (session !== undefined && !/^[\w-]{1,64}$/.test(session))) continue;
+      seen.add(key);
+      const stored = file === undefined ? null : join(home, "file-history", session ?? ref.key, file);
+      found.push({ kind: "copy", path, at, stored });
+    }
+  };
+
+  await readRows(ref.path, (row) => {
+    if (!isRecord(row)) return;
+    if (typeof row.cwd === "string" && row.cwd !== "") cwd ??= row.cwd;
+    if (row.type === "file-history-snapshot" || row.type === "file-history-delta") {
+      const snapshot = isRecord(row.snapshot) ? row.snapshot : row;
+      copies(toText(row.sessionId), snapshot.trackedFileBackups, snapshot.timestamp);
+    } else if (row.type === "attachment" && isRecord(row.attachment)) {
+      const { type, filename } = row.attachment;
+      const at = toIso(row.timestamp);
+      if (type !== "edited_text_file" || typeof filename !== "string" || at === undefined) return;
+      const path = absolute(filename, cwd);
+      if (isWanted(path)) found.push({ kind: "changed", path, at });
+    } else if (row.type === "user" && isRecord(row.toolUseResult)) {
+      const { filePath, originalFile } = row.toolUseResult;
+      if (typeof filePath !== "string" || typeof originalFile !== "string") return;
+      const path = absolute(filePath, cwd);
+      const call = isWanted(path) ? callIn(row.message) : undefined;
+      if (call !== undefined) found.push({ kind: "before", call, path, text: originalFile });
+    }
+  });
+  return found;
+}
+
+function callIn(message: unknown): string | undefined {
+  const content = isRecord(message) && Array.isArray(message.content) ? message.content : [];
+  for (const block of content) if (isRecord(block) && typeof block.tool_use_id === "string") return block.tool_use_id;
+  return undefined;
+}
+
+function absolute(path: string, cwd: string | undefined): string {
+  const lib = /^(?:[A-Za-z]:[\\/]|\\\\)/.test(cwd ?? path) ? win32 : posix;
+  return cwd === undefined ? path : lib.resolve(cwd, path);
+}

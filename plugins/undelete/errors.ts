@@ -1,0 +1,40 @@
+/** Error codes of undelete. */
+import { defineErrors } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    VERSION_NOT_FOUND: { path: string };
+    UNDELETE_EXISTS: { path: string };
+    UNDELETE_NOT_A_FILE: { path: string };
+    UNDELETE_PARTIAL: { path: string; state: string };
+    RECEIPT_NOT_FOUND: { id: string };
+  }
+}
+
+export const errors = defineErrors({
+  VERSION_NOT_FOUND: {
+    status: 404,
+    why: ({ path }) => `No session and no commit has a version of ${JSON.stringify(path)} that fits`,
+    fix: () => "GET /files/history lists the versions that are known.",
+  },
+  UNDELETE_EXISTS: {
+    status: 409,
+    why: ({ path }) => `${JSON.stringify(path)} is there already`,
+    fix: () => "Choose a new folder. In place, `force` stores a copy of the file first and then replaces it.",
+  },
+  UNDELETE_NOT_A_FILE: {
+    status: 422,
+    why: ({ path }) => `${JSON.stringify(path)} is a folder, a link, a device, or larger than 64 MiB`,
+    fix: () => "Put the files back into a new folder.",
+  },
+  UNDELETE_PARTIAL: {
+    status: 422,
+    why: ({ path, state }) => `${JSON.stringify(path)} is known only in part (${state})`,
+    fix: () => "Put it back into a new folder, where a line marks each hole, or choose another version.",
+  },
+  RECEIPT_NOT_FOUND: {
+    status: 404,
+    why: ({ id }) => `No receipt ${JSON.stringify(id)}`,
+    fix: () => "GET /files/receipts lists them.",
+  },
+});

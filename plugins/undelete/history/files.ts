@@ -1,0 +1,81 @@
+/** All versions of a file, or of the files below a folder, over all sessions and the repository. */
+import { type Kernel, mustYield, yieldNow } from "sessarc";
+import { isBelow, nameOf, slashed, toFull } from "./paths.ts";
+import { type HarmDone, readSession } from "./session.ts";
+import { byTime, type FileVersion } from "./version.ts";
+
+const MOST_OBJECT = 64 * 2 ** 20;
+
+export interface Found {
+  /** Oldest first. */
+  versions: FileVersion[];
+  harms: (HarmDone & { session: string })[];
+}
+
+/** `path`: absolute, a file or a folder. Cost: each session that named it is read once. */
+export async function readVersions(kernel: Kernel, path: string, options: { git?: boolean } = {}): Promise<Found> {
+  const archive = kernel.inject("archive");
+  const wanted = slashed(path).replace(/(?<=.)\/+$/, "");
+  const isWanted = (one: string) => isBelow(one, wanted);
+  const found: Found = { versions: [], harms: [] };
+  for (const { id, cwd, paths } of await archive.touching(nameOf(wanted), wanted)) {
+    const names = paths.some((one) => isWanted(toFull(one, cwd) ?? ""));
+    // Commands name their files in no list; only those of sessions around the file may have moved or removed it.
+    if (!names && !(cwd !== null && (isBelow(wanted, slashed(cwd)) || isBelow(slashed(cwd), wanted)))) continue;
+    const session = await archive.find(id);
+    if (!session) continue;
+    await readSession(kernel, session, isWanted, {
+      version: (version) => void found.versions.push(version),
+      harm: (harm) => void found.harms.push({ ...harm, session: id }),
+    });
+    if (mustYield()) await yieldNow();
+  }
+  if (options.git !== false) found.versions.push(...(await readCommits(kernel, wanted)));
+  found.versions = unique(found.versions.sort(byTime));
+  return found;
+}
+
+/** A resumed or forked session repeats the messages of the one it came from. */
+function unique(versions: readonly FileVersion[]): FileVersion[] {
+  const seen = new Set<string>();
+  return versions.filter(({ path, at, source, commit, doc, seq }) => {
+    if (at === null) return true;
+    const key = JSON.stringify([path, at, source, commit, doc === null ? seq : doc.pieces]);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** Versions in the repository around the path, if there is one. */
+async function readCommits(kernel: Kernel, path: string): Promise<FileVersion[]> {
+  const git = kernel.find("git");
+  const top = git && (await findTop(kernel, path));
+  if (!git || top === undefined) return [];
+  const changes = await git.fileChanges(top, path === top ? "" : path.slice(top.length + 1)).catch(() => []);
+  return changes.map(({ hash, at, path: file, blob, mode }) => ({
+    ...{
+      path: `${top}/${file}`,
+      at: new Date(at).toISOString(),
+      session: null,
+      seq: null,
+      commit: hash,
+      doc: null,
+      seen: null,
+    },
+    source: blob === null ? "gone" : "commit",
+    load: blob === null ? null : () => git.object(top, blob, MOST_OBJECT),
+    mode: blob === null ? null : Number.parseInt(mode, 8) & 0o777,
+  }));
+}
+
+/** The work tree around a path, which itself may be gone. */
+export async function findTop(kernel: Kernel, path: string): Promise<string | undefined> {
+  const git = kernel.find("git");
+  for (let folder = path; git && folder.includes("/"); folder = folder.slice(0, folder.lastIndexOf("/"))) {
+    const found = await git.identity(folder, { rootCommits: false });
+    if (found.kind !== "repository") continue;
+    return found.worktree !== null && isBelow(path, slashed(found.worktree)) ? slashed(found.worktree) : undefined;
+  }
+  return undefined;
+}
