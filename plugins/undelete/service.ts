@@ -4,7 +4,7 @@ import { type Kernel, SessarcError } from "sessarc";
 import { createReceipts, type Receipt, type Receipts } from "./back/receipts.ts";
 import { chooseVersion } from "./history/choose.ts";
 import { lineEndsOf, readContent, toView, type VersionView } from "./history/content.ts";
-import { findTop, readVersions } from "./history/files.ts";
+import { createVersionReader, findTop } from "./history/files.ts";
 import { type LostFile, readLost } from "./history/lost.ts";
 import { isBelow, nameOf, slashed, toFull } from "./history/paths.ts";
 import type { FileVersion } from "./history/version.ts";
@@ -60,6 +60,7 @@ const MOST_FILES = 5_000;
 
 export function createUndelete(kernel: Kernel): Undelete {
   const receipts = createReceipts(kernel);
+  const reader = createVersionReader(kernel);
 
   const checked = (path: string): string => {
     const full = path.includes("\0") ? undefined : toFull(path, null);
@@ -69,7 +70,7 @@ export function createUndelete(kernel: Kernel): Undelete {
 
   /** The version that `at` means, of each file. */
   async function choose(path: string, at: string | undefined): Promise<Chosen[]> {
-    const { versions } = await readVersions(kernel, path);
+    const versions = await reader.read(path);
     const files = new Map<string, FileVersion[]>();
     for (const version of versions) files.set(version.path, [...(files.get(version.path) ?? []), version]);
     const chosen: Chosen[] = [];
@@ -85,7 +86,7 @@ export function createUndelete(kernel: Kernel): Undelete {
     receipts: receipts.list,
     async history(wanted, limit) {
       const path = checked(wanted);
-      const { versions } = await readVersions(kernel, path);
+      const versions = await reader.read(path);
       return { path, versions: versions.reverse().slice(0, limit).map(toView), isCut: versions.length > limit };
     },
     async at(wanted, at) {
@@ -97,7 +98,7 @@ export function createUndelete(kernel: Kernel): Undelete {
       const lineEnds = version.load && text !== null ? (lineEndsOf(text) ?? null) : null;
       return { ...toView(version), lineEnds, text, base64: text === null ? (bytes?.toString("base64") ?? null) : null };
     },
-    lost: (session) => readLost(kernel, session),
+    lost: (session) => readLost(kernel, reader, session),
     async putBack({ path: wanted, session, at, to, force }) {
       if (to !== undefined && !isAbsolute(to))
         throw new SessarcError("INVALID_INPUT", { reason: "The folder must be absolute" });
@@ -105,7 +106,7 @@ export function createUndelete(kernel: Kernel): Undelete {
       const chosen: Chosen[] = [];
       if (path !== undefined) chosen.push(...(await choose(path, at)));
       else if (session !== undefined)
-        for (const lost of await readLost(kernel, session)) {
+        for (const lost of await readLost(kernel, reader, session)) {
           const found = (await choose(lost.path, lost.version.id)).find((one) => one.path === lost.path);
           if (found) chosen.push(found);
         }

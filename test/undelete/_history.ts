@@ -33,7 +33,11 @@ function createRandom(seed: number) {
     return state / 2 ** 32;
   };
   const below = (n: number) => Math.floor(next() * n);
-  return { below, chance: (p: number) => next() < p, pick: <T>(list: readonly T[]): T => list[below(list.length)] as T };
+  return {
+    below,
+    chance: (p: number) => next() < p,
+    pick: <T>(list: readonly T[]): T => list[below(list.length)] as T,
+  };
 }
 
 const NAMES = ["a.ts", "src/b.ts", "src/deep/c d.txt", "notes.md"];
@@ -166,7 +170,9 @@ export function makeHistory(seed: number, logsStay: boolean): History {
     if (view.text !== content) {
       // It refuses, unless it noticed the change before: then it has read the file again.
       if (random.chance(0.5)) {
-        log.call(now, "Edit", input, "File has been modified since read, either by the user or by a linter.", { failed: true });
+        log.call(now, "Edit", input, "File has been modified since read, either by the user or by a linter.", {
+          failed: true,
+        });
         return;
       }
       log.attachment(now, { type: "edited_text_file", filename: full(path), snippet: shown(content).slice(0, 40) });
@@ -182,7 +188,12 @@ export function makeHistory(seed: number, logsStay: boolean): History {
         ...(hasBefore && { originalFile: content }),
       },
     });
-    const known = hasBefore && logsStay ? all(after) : logsStay ? through(content, view.known, old, next) : all(after).map(() => false);
+    const known =
+      hasBefore && logsStay
+        ? all(after)
+        : logsStay
+          ? through(content, view.known, old, next)
+          : all(after).map(() => false);
     mine.set(path, { text: after, known: hasBefore && logsStay ? all(after) : known });
     moment(path, "edit", known);
   }
@@ -193,7 +204,12 @@ export function makeHistory(seed: number, logsStay: boolean): History {
   for (const log of logs) log.write();
   const truthAt = (path: string, at: string) => {
     const ms = Date.parse(at);
-    return past.get(path.slice(root.length + 1))?.filter((one) => one.at * 1000 <= ms).at(-1)?.text ?? null;
+    return (
+      past
+        .get(path.slice(root.length + 1))
+        ?.filter((one) => one.at * 1000 <= ms)
+        .at(-1)?.text ?? null
+    );
   };
   return { home, root, moments, truthAt };
 }

@@ -12,7 +12,14 @@ export function createLog({ home, root, key }: LogOptions) {
   const rows: object[] = [];
   let calls = 0;
   const base = (type: string, seconds: number) => ({
-    ...{ type, uuid: `${key.slice(-4)}-${rows.length}`, parentUuid: null, sessionId: key, cwd: root, version: "2.1.330" },
+    ...{
+      type,
+      uuid: `${key.slice(-4)}-${rows.length}`,
+      parentUuid: null,
+      sessionId: key,
+      cwd: root,
+      version: "2.1.330",
+    },
     timestamp: new Date(seconds * 1000).toISOString(),
   });
   return {
@@ -22,11 +29,22 @@ export function createLog({ home, root, key }: LogOptions) {
       rows.push({ ...base("user", seconds), message: { role: "user", content: text } });
     },
     /** A call and its result, of one second. */
-    call(seconds: number, name: string, input: object, result: string, more: { failed?: boolean; result?: object } = {}) {
+    call(
+      seconds: number,
+      name: string,
+      input: object,
+      result: string,
+      more: { failed?: boolean; result?: object } = {},
+    ) {
       const id = `toolu_${key.slice(-4)}${calls++}`;
       rows.push({
         ...base("assistant", seconds),
-        message: { id: `m${rows.length}`, role: "assistant", model: "m", content: [{ type: "tool_use", id, name, input }] },
+        message: {
+          id: `m${rows.length}`,
+          role: "assistant",
+          model: "m",
+          content: [{ type: "tool_use", id, name, input }],
+        },
       });
       rows.push({
         ...base("user", seconds),

@@ -1,38 +1,50 @@
 /** All versions of a file, or of the files below a folder, over all sessions and the repository. */
-import { type Kernel, mustYield, yieldNow } from "sessarc";
+import { BoundedMap, type Kernel, mustYield, yieldNow } from "sessarc";
 import { isBelow, nameOf, slashed, toFull } from "./paths.ts";
-import { type HarmDone, readSession } from "./session.ts";
+import { readSession } from "./session.ts";
 import { byTime, type FileVersion } from "./version.ts";
 
 const MOST_OBJECT = 64 * 2 ** 20;
 
-export interface Found {
-  /** Oldest first. */
-  versions: FileVersion[];
-  harms: (HarmDone & { session: string })[];
+export interface VersionReader {
+  /** `path`: absolute, a file or a folder. Cost: each session that named it is read once, and one `git log`. */
+  read(path: string, options?: { git?: boolean }): Promise<FileVersion[]>;
 }
 
-/** `path`: absolute, a file or a folder. Cost: each session that named it is read once. */
-export async function readVersions(kernel: Kernel, path: string, options: { git?: boolean } = {}): Promise<Found> {
+/** Paths whose versions are cached until the archive changes: a list is followed by questions about its rows. */
+const CACHED = 2;
+
+export function createVersionReader(kernel: Kernel): VersionReader {
+  const cached = new BoundedMap<string, FileVersion[]>(CACHED);
+  let generation = -1;
+  return {
+    async read(path, options = {}) {
+      const archive = kernel.inject("archive");
+      const wanted = slashed(path).replace(/(?<=.)\/+$/, "");
+      if (generation !== archive.generation) cached.clear();
+      generation = archive.generation;
+      const known = cached.use(wanted);
+      const versions = known ?? (await readSessions(kernel, wanted));
+      cached.set(wanted, versions);
+      const commits = options.git === false ? [] : await readCommits(kernel, wanted);
+      return unique([...versions, ...commits].sort(byTime));
+    },
+  };
+}
+
+async function readSessions(kernel: Kernel, wanted: string): Promise<FileVersion[]> {
   const archive = kernel.inject("archive");
-  const wanted = slashed(path).replace(/(?<=.)\/+$/, "");
   const isWanted = (one: string) => isBelow(one, wanted);
-  const found: Found = { versions: [], harms: [] };
+  const versions: FileVersion[] = [];
   for (const { id, cwd, paths } of await archive.touching(nameOf(wanted), wanted)) {
     const names = paths.some((one) => isWanted(toFull(one, cwd) ?? ""));
-    // Commands name their files in no list; only those of sessions around the file may have moved or removed it.
+    // Commands name their files in no list: those of sessions around the file may have moved or removed it.
     if (!names && !(cwd !== null && (isBelow(wanted, slashed(cwd)) || isBelow(slashed(cwd), wanted)))) continue;
     const session = await archive.find(id);
-    if (!session) continue;
-    await readSession(kernel, session, isWanted, {
-      version: (version) => void found.versions.push(version),
-      harm: (harm) => void found.harms.push({ ...harm, session: id }),
-    });
+    if (session) await readSession(kernel, session, isWanted, { version: (version) => void versions.push(version) });
     if (mustYield()) await yieldNow();
   }
-  if (options.git !== false) found.versions.push(...(await readCommits(kernel, wanted)));
-  found.versions = unique(found.versions.sort(byTime));
-  return found;
+  return versions;
 }
 
 /** A resumed or forked session repeats the messages of the one it came from. */

@@ -5,7 +5,7 @@ import type { Kernel } from "sessarc";
 import { openRegular } from "sessarc/files";
 import { textOf } from "../text/doc.ts";
 import { readContent, toView, type VersionView } from "./content.ts";
-import { findTop, readVersions } from "./files.ts";
+import { findTop, type VersionReader } from "./files.ts";
 import { isBelow } from "./paths.ts";
 import { type HarmDone, readSession } from "./session.ts";
 import { type FileVersion, toMs } from "./version.ts";
@@ -35,7 +35,7 @@ interface Candidate {
   version: FileVersion;
 }
 
-export async function readLost(kernel: Kernel, id: string): Promise<LostFile[]> {
+export async function readLost(kernel: Kernel, reader: VersionReader, id: string): Promise<LostFile[]> {
   const session = await kernel.inject("archive").get(id);
   const tops = new Map<string, string | undefined>();
   const topOf = async (path: string) => {
@@ -69,7 +69,7 @@ export async function readLost(kernel: Kernel, id: string): Promise<LostFile[]> 
       }
     },
   });
-  await addUnseen(kernel, session.id, harms, known, candidates, topOf);
+  await addUnseen(reader, session.id, harms, known, candidates, topOf);
   const lost: LostFile[] = [];
   for (const [path, { harm, version }] of [...candidates].slice(0, MOST_FILES)) {
     if (WIDE.test(harm.how)) {
@@ -85,7 +85,7 @@ export async function readLost(kernel: Kernel, id: string): Promise<LostFile[]> 
 
 /** Files that the session destroyed without having read them: other sessions may have. */
 async function addUnseen(
-  kernel: Kernel,
+  reader: VersionReader,
   id: string,
   harms: readonly HarmDone[],
   known: ReadonlyMap<string, FileVersion>,
@@ -97,7 +97,7 @@ async function addUnseen(
     const path = WIDE.test(harm.how) ? ((await topOf(harm.path)) ?? harm.path) : harm.path;
     if (read.has(path)) continue;
     read.add(path);
-    const { versions } = await readVersions(kernel, path, { git: false });
+    const versions = await reader.read(path, { git: false });
     const last = new Map<string, FileVersion>();
     for (const version of versions) {
       if (version.session?.id === id || toMs(version.at) > toMs(harm.at)) continue;
