@@ -43,6 +43,8 @@ const FOR_PROGRAMS = [
   /^DELETE \/rescue\/logs$/,
   // The command line shows what is left of deleted sessions.
   /^(GET|DELETE) \/traces(\/:id)?$/,
+  // The command line shows and puts back files that are gone.
+  /^(GET|POST) \/files\/|^GET \/sessions\/:id\/lost-files$/,
   // The command line joins a team and pushes.
   /^(GET|POST|PUT) \/team(\/(join|projects|push|withdraw|open|leave|invites|people|access|spaces|revoke|tokens(\/revoke)?))?$/,
   // The page asks by their addresses, Settings link to the first.
