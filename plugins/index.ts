@@ -91,7 +91,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("health", () => import("./health/index.ts"), ["health"]),
     entry("metrics", () => import("./metrics/index.ts")),
     entry("report", () => import("./report/index.ts"), ["report"]),
-    entry("notes", () => import("./notes/index.ts"), ["note", "tag", "bookmark", "searches"]),
+    entry("notes", () => import("./notes/index.ts"), ["mark", "note", "tag", "bookmark", "searches"]),
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
       statusline: () => import("./statusline/quick.ts"),
     }),

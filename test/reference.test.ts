@@ -33,14 +33,16 @@ const options = ({ options, help }: Pick<Command, "options" | "help">) =>
 
 describe("docs/reference", () => {
   it("commands", async () => {
-    const commands = await allCommands(defaultPlugins());
+    const commands = (await allCommands(defaultPlugins())).filter(({ hidden }) => hidden !== true);
     const parts = commands.map((command) => {
+      const { example } = command;
       const lines = command.usage.split("\n").map((line) => `sessarc ${command.name} ${line}`.trimEnd());
       const rows = options(command);
       return [
         `## ${command.name}`,
         `${command.summary}.`,
         `\`\`\`\n${lines.join("\n")}\n\`\`\``,
+        ...(example === undefined ? [] : [`Example: \`sessarc ${command.name} ${example}\``]),
         ...(rows.length > 0 ? [table(["option", "meaning"], rows)] : []),
       ].join("\n\n");
     });
@@ -146,7 +148,8 @@ describe("commands in the guides", () => {
   ];
 
   it.each(guides)("%s names commands and flags that there are", async (guide) => {
-    const commands = new Map((await allCommands(defaultPlugins())).map((command) => [command.name, command]));
+    const shown = (await allCommands(defaultPlugins())).filter(({ hidden }) => hidden !== true);
+    const commands = new Map(shown.map((command) => [command.name, command]));
     const text = readFileSync(here(`../docs/${guide}`), "utf8");
     const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block = ""]) => block.split("\n"));
     const wrong = lines

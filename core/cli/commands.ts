@@ -13,6 +13,7 @@ const core = (load: () => Promise<{ run(ctx: CoreContext): Promise<number> }>) =
 export const serveCommand: Command = {
   name: "serve",
   summary: "Starts the service and opens the dashboard",
+  group: "look",
   usage: "[--port n] [--host h] [--no-open] [--no-import] [--auth] [--demo] [--dev]",
   options: {
     port: { type: "string", short: "p" },
@@ -44,7 +45,7 @@ const serveHelp = Object.fromEntries(Object.keys(serveFlags).map((name) => [name
 
 const startCommand: Command = {
   name: "start",
-  summary: "Starts the service in the background; --at-login also at each login",
+  summary: "Starts the service in the background; --at-login: at each login",
   usage: "[--at-login [--dry-run]] [--port n] [--host h] [--auth]",
   options: { "at-login": { type: "boolean" }, "dry-run": { type: "boolean" }, ...serveFlags },
   help: {
@@ -58,7 +59,7 @@ const startCommand: Command = {
 
 const stopCommand: Command = {
   name: "stop",
-  summary: "Ends the service; --at-login also no longer starts it at login",
+  summary: "Ends the service; --at-login: no longer starts it at login",
   usage: "[--at-login]",
   options: { "at-login": { type: "boolean" } },
   help: { "at-login": "Remove what `start --at-login` wrote, byte for byte" },
@@ -78,7 +79,7 @@ const restartCommand: Command = {
 
 const statusCommand: Command = {
   name: "status",
-  summary: "Whether the service runs: address, sessions, memory, restarts, start at login",
+  summary: "Whether the service runs: address, sessions, memory, restarts",
   usage: "",
   options: {},
   help: {},
@@ -98,7 +99,7 @@ const logsCommand: Command = {
 
 const pluginsCommand: Command = {
   name: "plugins",
-  summary: "Lists the plugins with what they add and how long they took to load",
+  summary: "Lists the plugins, what they add and how long they took to load",
   usage: "",
   options: {},
   help: {},
@@ -108,17 +109,19 @@ const pluginsCommand: Command = {
 
 const doctorCommand: Command = {
   name: "doctor",
-  summary: "Checks the runtime, the archive and the tools' logs",
-  usage: "[--fix]",
-  options: { fix: { type: "boolean" } },
-  help: { fix: "Repair what can be repaired safely" },
+  summary: "Checks the runtime, the archive and the assistants' logs",
+  group: "tools",
+  example: "--fix",
+  usage: "[--fix] [--all]",
+  options: { fix: { type: "boolean" }, all: { type: "boolean" } },
+  help: { fix: "Repair what can be repaired safely", all: "Also what is in order and what is not on this machine" },
   operands: [],
   load: core(() => import("./doctor.ts")),
 };
 
 const completionCommand: Command = {
   name: "completion",
-  summary: "Prints a script that completes commands and flags in bash, zsh or fish",
+  summary: "Prints a script that completes commands in bash, zsh or fish",
   usage: "[bash|zsh|fish]",
   options: {},
   help: {},
@@ -164,7 +167,7 @@ export async function findCommand(name: string, sources: readonly PluginSource[]
   if (known) return known;
   const near = nearest(
     name,
-    (await allCommands(sources)).map((command) => command.name),
+    (await allCommands(sources)).filter(({ hidden }) => hidden !== true).map((command) => command.name),
   );
   throw new UsageError(`Unknown command ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ""}`);
 }

@@ -2,10 +2,10 @@
 import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
-import { checkKernel, checkMachine } from "../kernel/doctor.ts";
+import { checkKernel, checkMachine, findPresent } from "../kernel/doctor.ts";
 import { hasArchive } from "../storage/present.ts";
 import { formatCount } from "../terminal/format.ts";
-import { createStyle, printable } from "../terminal/style.ts";
+import { createStyle, printable, wrapColumns } from "../terminal/style.ts";
 import type { CoreContext } from "./context.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
@@ -19,7 +19,7 @@ export async function run(ctx: CoreContext): Promise<number> {
     report.checks.push({ name: "configuration", status: "fail", detail: configError.message, fix: configError.fix });
   if (kernel) await checkKernel(kernel, report, archived);
   if (ctx.json) ctx.out(JSON.stringify(report));
-  else print(ctx, report);
+  else print(ctx, report, kernel);
   return report.checks.some((check) => check.status === "fail") ? 1 : 0;
 }
 
@@ -80,12 +80,27 @@ async function checkService(ctx: CoreContext): Promise<DoctorCheck[]> {
   return [{ name: "service", status: "ok", detail }, ...(status.checks ?? [])];
 }
 
-function print(ctx: CoreContext, report: DoctorReport): void {
+/** What is in order is one line, unless `--all` asks for it. */
+function print(ctx: CoreContext, { checks }: DoctorReport, kernel: Kernel | undefined): void {
   const style = createStyle(ctx.colour);
   const signs = { ok: style.green("ok  "), warn: style.yellow("warn"), fail: style.red("fail") };
-  const width = Math.max(...report.checks.map((check) => check.name.length));
-  for (const check of report.checks) {
+  const shown = ctx.flags.all === true ? checks : checks.filter(({ status }) => status !== "ok");
+  const width = Math.max(0, ...shown.map((check) => check.name.length));
+  for (const check of shown) {
     ctx.out(`${signs[check.status]}  ${check.name.padEnd(width)}  ${printable(check.detail)}`);
     if (check.fix && check.status !== "ok") ctx.out(`${" ".repeat(width + 8)}${style.dim(printable(check.fix))}`);
   }
+  if (ctx.flags.all === true) return;
+  const fine = checks.length - shown.length;
+  const labels = checks.flatMap((check) => (kernel && findPresent(check, kernel.registry.adapters)) ?? []);
+  for (const line of wrapColumns(
+    labels.length === 0
+      ? "No logs of any assistant are found; --all lists where they would be."
+      : `Logs are found of ${labels.join(", ")}.`,
+    ctx.columns ?? Number.POSITIVE_INFINITY,
+  ))
+    ctx.out(line);
+  ctx.out(
+    `${shown.length === 0 ? `All ${formatCount(fine)} checks are in order` : `${formatCount(fine)} other checks are in order`}; --all lists them.`,
+  );
 }

@@ -3,7 +3,7 @@ import { type ErrorBody, isSessarcError } from "../errors/error.ts";
 import { systemReason } from "../errors/system.ts";
 import { UnreachableError } from "../serve/client.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
-import { createStyle, printable, wantsColour } from "../terminal/style.ts";
+import { createStyle, printable, wantsColour, wrapColumns } from "../terminal/style.ts";
 import { debugError } from "../utils/debug.ts";
 import type { CliIo } from "./io.ts";
 
@@ -22,11 +22,25 @@ export function reportFailure(error: unknown, io: CliIo): number {
   debugError("cli", "failed", error);
   if (error instanceof UsageError) {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
-  } else if (findFix(error) !== undefined) say(`      ${printable(findFix(error) ?? "")}`);
-  else if (!isExpected(error))
+  } else if (findFix(error) !== undefined) {
+    const fix = withoutRoutes(findFix(error) ?? "");
+    const width = io.stderr.isTTY === true ? io.stderr.columns : undefined;
+    const text = `      ${printable(fix)}`;
+    if (fix !== "") for (const line of width ? wrapColumns(text, width, "      ") : [text]) say(line);
+  } else if (!isExpected(error))
     say(style.dim("      Most likely a bug: the same command with --debug shows where, for a report."));
   return codeOf(error);
 }
+
+const ROUTE = /\b(?:GET|POST|PUT|PATCH|DELETE) \//;
+
+/** A remedy for a terminal: routes in parentheses are left out, and sentences that name only a route. */
+const withoutRoutes = (fix: string): string =>
+  fix
+    .replace(/ \((?:GET|POST|PUT|PATCH|DELETE) \/[^)]*\)/g, "")
+    .split(/(?<=\.)\s+/)
+    .filter((sentence) => !ROUTE.test(sentence))
+    .join(" ");
 
 const isExpected = (error: unknown): boolean =>
   error instanceof ApiError || isSessarcError(error) || systemReason(error) !== undefined;

@@ -51,7 +51,8 @@ async function runCommand(io: CliIo, taken: () => void): Promise<number> {
     const code = await runQuick(io, name, rest, defaultPlugins());
     if (code !== undefined) return code;
   }
-  if (name === "help" || (name === undefined && wantsHelp)) return await help(io, name && rest[0], rest);
+  if (name === "help" || (name === undefined && wantsHelp))
+    return await help(io, name && rest.find((word) => !word.startsWith("-")), rest);
   const { command, plugins } = await chooseCommand(io, name, rest);
   if (wantsHelp) return await help(io, command, rest);
   const { flags, args } = parseFlags(command, rest);
@@ -210,7 +211,7 @@ function createContext(
     io,
     plugins,
     problems,
-    commands: () => allCommands(plugins),
+    commands: async () => (await allCommands(plugins)).filter(({ hidden }) => hidden !== true),
   };
 }
 
@@ -247,8 +248,10 @@ async function help(io: CliIo, topic: string | Command | undefined, rest: readon
   const { defaultPlugins } = await import("sessarc/plugins");
   const { config } = await configure(io, commonFlags(rest), true);
   const plugins = [...defaultPlugins(), ...config.plugins];
-  if (topic === undefined) io.stdout.write(`${generalHelp(await packageVersion(), await allCommands(plugins))}\n`);
-  else io.stdout.write(`${commandHelp(await findCommand(topic, plugins))}\n`);
+  if (topic === undefined) {
+    const text = generalHelp(await packageVersion(), await allCommands(plugins), rest.includes("--all"));
+    io.stdout.write(`${text}\n`);
+  } else io.stdout.write(`${commandHelp(await findCommand(topic, plugins))}\n`);
   return EXIT.ok;
 }
 

@@ -63,10 +63,20 @@ export interface AdapterPlugin extends Plugin {
   adapter: Adapter;
 }
 
+/** What a command is for: looking at sessions, their cost, the code they wrote, keeping them, the tools of the assistants. */
+export type CommandGroup = "look" | "cost" | "code" | "keep" | "tools";
+
 /** A command of the command line, as data; its code is behind `load`. */
 export interface Command {
   name: string;
+  /** At most 66 columns: `--help` shows it in one line. */
   summary: string;
+  /** Where `sessarc --help` lists it. Without one only `sessarc --help --all` does. */
+  group?: CommandGroup;
+  /** Words after `sessarc <name>` that show what it is for. The first of a group is the example of the group. */
+  example?: string;
+  /** A former name that still works: no list, page or shell shows it. */
+  hidden?: boolean;
   /** Usage lines after `sessarc <name>`. */
   usage: string;
   /** As `util.parseArgs` takes them; `help` and `json` are added. */

@@ -263,9 +263,11 @@ export const CORE_ERRORS = {
   },
   SESSION_NOT_FOUND: {
     status: 404,
-    why: (p) => `No session ${p.id}`,
-    fix: () =>
-      "`sessarc sessions` (GET /sessions) lists the ids. `sessarc import` imports sessions that are not archived yet.",
+    why: (p) => (p.id === "last" ? "The archive has no session" : `No session ${p.id}`),
+    fix: (p) =>
+      p.id === "last"
+        ? "`sessarc import` imports what your assistants logged."
+        : "`sessarc sessions` (GET /sessions) lists the ids. `sessarc import` imports sessions that are not archived yet.",
   },
   PROJECT_NOT_FOUND: {
     status: 404,

@@ -159,6 +159,15 @@ async function checkCatalogue(kernel: Kernel, signal: AbortSignal | undefined): 
   return { name, status: "ok", detail: `${formatBytes(db.stats.fileBytes)}, intact` };
 }
 
+const ABSENT = "not found (";
+
+/** The name of the assistant, where a check found its logs and nothing is wrong with them. */
+export function findPresent(check: DoctorCheck, adapters: ReadonlyMap<string, Adapter>): string | undefined {
+  const label = adapters.get(check.name)?.label;
+  const present = check.status === "ok" && !check.detail.startsWith(`${label}: ${ABSENT}`);
+  return present ? label : undefined;
+}
+
 /** How many sessions a tool's logs hold, and which of its places cannot be read. */
 async function checkTool(
   adapter: Adapter,
@@ -193,7 +202,7 @@ async function checkTool(
       fix: "Check its permissions, and whether its disk answers. It is checked again automatically.",
     };
   if (places.length === 0)
-    return { name, status: "ok", detail: `${label}: not found (${adapter.roots(env)[0] ?? "no known place"})` };
+    return { name, status: "ok", detail: `${label}: ${ABSENT}${adapter.roots(env)[0] ?? "no known place"})` };
   const unproved = adapter.unproved ? "; unproved: the format is known from public code only" : "";
   return {
     name,

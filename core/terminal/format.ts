@@ -38,8 +38,25 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Cost from micro-dollars. */
+const DAY_MS = 86_400_000;
+
+/** How long ago, for a list: `now`, `5 min`, `3 h`, `12 d`; the day where it is 30 days and more. Empty without a time. */
+export function formatAge(iso: string | null | undefined, now = Date.now()): string {
+  const at = Date.parse(iso ?? "");
+  if (Number.isNaN(at)) return "";
+  const ms = Math.max(0, now - at);
+  if (ms < 60_000) return "now";
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < DAY_MS) return `${Math.floor(ms / 3_600_000)} h`;
+  if (ms < 30 * DAY_MS) return `${Math.floor(ms / DAY_MS)} d`;
+  const day = new Date(at);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+}
+
+/** Cost from micro-dollars; `<$0.01` where it would be rounded to nothing. */
 export function formatMoney(microdollars: number): string {
+  if (microdollars > 0 && microdollars < 5_000) return "<$0.01";
   const [dollars = "0", cents] = (microdollars / 1e6).toFixed(2).split(".");
   return `$${formatCount(Number(dollars))}.${cents}`;
 }

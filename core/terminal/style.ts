@@ -61,6 +61,24 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** Plain text in lines of at most `columns`, broken at spaces; each line after the first begins with `indent`. A longer word keeps its line. */
+export function wrapColumns(text: string, columns: number, indent = ""): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (widthOf(rest) > columns) {
+    // The spaces that align the first words are no place to break.
+    const start = rest.search(/\S/) + 1;
+    const places = [...rest.matchAll(/ +(?=\S)/g)].filter(({ index }) => index >= start);
+    const within = places.filter(({ index }) => widthOf(rest.slice(0, index)) <= columns);
+    const place =
+      within.findLast(({ index }) => index > indent.length) ?? places.find(({ index }) => index > indent.length);
+    if (!place) break;
+    lines.push(rest.slice(0, place.index));
+    rest = indent + rest.slice(place.index + place[0].length);
+  }
+  return [...lines, rest];
+}
+
 /** Cuts plain text to `columns`, with an ellipsis when something was cut. */
 export function fitColumns(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;

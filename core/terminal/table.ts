@@ -12,6 +12,8 @@ export interface Column<T> {
   shrink?: boolean;
   /** Never cut below so many columns of the terminal. Default 8. */
   least?: number;
+  /** Cut to so many columns in a table that has a width. */
+  most?: number;
 }
 
 const GAP = "  ";
@@ -25,9 +27,10 @@ export function formatTable<T>(
 ): string {
   const foot = options.foot ?? [];
   const cells = [...rows, ...foot].map((row) => columns.map((column) => oneLine(column.value(row))));
-  const widths = columns.map((column, i) =>
-    Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[i] ?? ""))),
-  );
+  const widths = columns.map((column, i) => {
+    const full = Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[i] ?? "")));
+    return options.width && column.shrink ? Math.min(full, column.most ?? full) : full;
+  });
   if (options.width) shrink(columns, widths, options.width);
   const line = (texts: readonly string[]) =>
     texts

@@ -35,7 +35,7 @@ export const errors = defineErrors({
   NOT_ASSOCIATED: {
     status: 409,
     why: ({ id }) => `Project ${id} is not associated with another one`,
-    fix: () => "GET /projects lists the projects that are associated.",
+    fix: () => "`sessarc projects` (GET /projects) lists the projects that are associated.",
   },
   NO_SUCH_FOLDER: {
     status: 422,

@@ -33,6 +33,8 @@ export default definePlugin({
     {
       name: "blame",
       summary: "Which session and prompt wrote the lines of a file",
+      group: "code",
+      example: "src/server.ts:42",
       usage: "<file>[:line|:from-to] [--at rev] [--porcelain] [--redacted]",
       options: { ...REDACTED_OPTIONS, at: { type: "string" }, porcelain: { type: "boolean" } },
       help: {
@@ -46,11 +48,15 @@ export default definePlugin({
     {
       name: "receipt",
       summary: "What a commit, a branch or a range of commits cost",
-      usage: "[commit|branch|base..head|last] [--format md] [--redacted]",
+      group: "code",
+      example: "main..HEAD",
+      usage:
+        "[commit|branch|base..head|last] [--format md] [--redacted]\n[commit|branch|base..head|last] --notes [--prompts]",
       options: {
         ...REDACTED_OPTIONS,
         project: { type: "string" },
         format: { type: "string" },
+        notes: { type: "boolean" },
         titles: { type: "boolean" },
         prompts: { type: "boolean" },
       },
@@ -60,13 +66,15 @@ export default definePlugin({
         project: "Id, name or folder of a project; default the working directory",
         format: "text, or md for a pull request: without titles and prompts",
         titles: "With md: the titles of the sessions",
-        prompts: "With md: the prompts, without secrets",
+        notes: "Write a git note for each commit, under refs/notes/sessarc",
+        prompts: "With md or --notes: the prompts, without secrets",
       },
       current: () => true,
       load: () => import("./commands/receipt.ts"),
     },
     {
       name: "notes",
+      hidden: true,
       summary: "Writes receipts of commits as git notes, under refs/notes/sessarc",
       usage: "write [commit|branch|base..head|last] [--prompts]",
       options: { project: { type: "string" }, prompts: { type: "boolean" } },

@@ -11,6 +11,6 @@ export const errors = defineErrors({
   BUDGET_INVALID: {
     status: 400,
     why: ({ reason }) => `The budgets were not stored: ${reason}`,
-    fix: () => "GET /budgets lists those that are in effect.",
+    fix: () => "`sessarc budget` (GET /budgets) lists those that are in effect.",
   },
 });

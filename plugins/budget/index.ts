@@ -58,7 +58,9 @@ export const routes = [
 
 const command: Command = {
   name: "budget",
-  summary: "Budgets per day, week and month, in money or tokens: what is used, set, remove",
+  summary: "Limits per day, week and month, in money or tokens",
+  group: "cost",
+  example: "set week 50",
   usage:
     "[list]\nset <day|week|month> <amount> [--project p|--tool t|--model m] [--tokens] [--ask]\nremove <day|week|month> [--project p|--tool t|--model m] [--tokens]",
   options: {

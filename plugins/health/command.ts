@@ -60,7 +60,7 @@ async function all(ctx: CommandContext): Promise<number> {
   const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : undefined;
   const wastes = await ctx.get<Waste[]>("/health", { after: since(ctx), limit }, ctx.signal);
   if (ctx.json) ctx.answer(wastes);
-  else if (wastes.length === 0) ctx.err("Nothing was found.");
+  else if (wastes.length === 0) ctx.err(await nothing(ctx));
   else {
     const style = createStyle(ctx.colour);
     const parts = [...new Set(wastes.map(({ kind }) => kind))].map((kind) => {
@@ -75,6 +75,13 @@ async function all(ctx: CommandContext): Promise<number> {
     ctx.out(parts.join("\n\n"));
   }
   return wastes.length > 0 ? 0 : 3;
+}
+
+async function nothing(ctx: CommandContext): Promise<string> {
+  const { total } = await ctx.get<{ total: number }>("/sessions", { limit: "1" }, ctx.signal);
+  return total === 0
+    ? "The archive is empty. `sessarc import` imports what your assistants logged."
+    : "No loops, retries, repeated reads, undone edits or long waits were found.";
 }
 
 const columns = <T extends Pick<Waste, "tool" | "subject" | "count" | "tokens" | "ms">>(): Column<T>[] => [

@@ -54,7 +54,9 @@ export const routes = [
 
 const command: Command = {
   name: "health",
-  summary: "What wastes time and tokens: loops, retries, repeated reads, undone edits, long waits",
+  summary: "What wastes time and tokens: loops, retries, repeated reads",
+  group: "cost",
+  example: "--since 7d",
   usage: "[--since d] [--limit n]\n<session|last>",
   options: { since: { type: "string" }, limit: { type: "string", short: "n" } },
   help: {

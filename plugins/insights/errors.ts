@@ -15,7 +15,8 @@ export const errors = defineErrors({
   PRICE_NOT_SET: {
     status: 404,
     why: ({ model }) => `No price of ${model} was set in the dashboard`,
-    fix: () => "GET /prices lists them in `own`; a price of the configuration file is changed there.",
+    fix: () =>
+      "`sessarc prices` (GET /prices) lists them in `own`; a price of the configuration file is changed there.",
   },
   PRICE_TABLE_INVALID: {
     status: 400,

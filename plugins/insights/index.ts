@@ -58,7 +58,7 @@ export const routes = [
 
 const command: Command = {
   name: "prices",
-  summary: "The price table in force and the prices of the models seen; fetch a newer table, or load it from a file",
+  summary: "The price table in force and the prices of the models seen",
   usage: "\nupdate [--yes]\nupdate <file> [--date d]\nupdate --reset\nupdate --withdraw",
   options: {
     date: { type: "string" },

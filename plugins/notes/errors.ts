@@ -17,6 +17,6 @@ export const errors = defineErrors({
   SEARCH_NOT_FOUND: {
     status: 404,
     why: ({ name }) => `No search is saved as ${JSON.stringify(name)}`,
-    fix: () => "GET /searches lists the saved searches.",
+    fix: () => "`sessarc mark search` (GET /searches) lists the saved searches.",
   },
 });

@@ -45,7 +45,7 @@ export const routes = [
 
 const command: Command = {
   name: "waiting",
-  summary: "Lists the sessions whose assistant waits for you, as the hooks of `guard install --waiting` report",
+  summary: "Lists the sessions whose assistant waits for you",
   usage: "",
   options: {},
   help: {},

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type CommandContext, printable, UsageError } from "sessarc/terminal";
 import { toHtml, toMarkdown } from "./document.ts";
 import type { Report } from "./report.ts";
+import { toText } from "./terminal.ts";
 
 const RANGES = ["today", "week", "last-week", "month", "since"] as const;
 
@@ -12,15 +13,17 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (RANGES.filter((name) => flags[name] !== undefined).length > 1)
     throw new UsageError("--today, --week, --last-week, --month and --since exclude each other");
   if (flags.until !== undefined && flags.since === undefined) throw new UsageError("--until needs --since");
+  const format = toFormat(ctx);
   const report = await ctx.get<Report>(
     "/report",
-    { ...toRange(ctx), prompts: flags.prompts === true ? "1" : undefined },
+    // What is on a user's own terminal names sessions; what may be passed on does not, unless asked to.
+    { ...toRange(ctx), prompts: flags.prompts === true || (format === "text" && !ctx.json) ? "1" : undefined },
     ctx.signal,
   );
-  const text = ctx.json ? `${JSON.stringify(report)}\n` : flags.format === "html" ? toHtml(report) : toMarkdown(report);
+  const text = ctx.json ? `${JSON.stringify(report)}\n` : write(ctx, report, format);
   if (typeof flags.output !== "string") {
     if (ctx.json) ctx.answer(report);
-    else ctx.out(printable(text).trimEnd());
+    else ctx.out((format === "text" ? text : printable(text)).trimEnd());
   } else {
     await writeFile(resolve(ctx.cwd, flags.output), text, { flag: "wx", mode: 0o600 }).catch(
       (error: NodeJS.ErrnoException) => {
@@ -31,6 +34,18 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.err(printable(`Written to ${flags.output}`));
   }
   return report.totals.sessions > 0 ? 0 : 3;
+}
+
+/** Text on a terminal, Markdown in a file and a pipe, unless the user says. */
+function toFormat({ flags, columns }: CommandContext): string {
+  if (typeof flags.format === "string") return flags.format;
+  return columns === undefined || flags.output !== undefined ? "md" : "text";
+}
+
+function write(ctx: CommandContext, report: Report, format: string): string {
+  if (format === "html") return toHtml(report);
+  if (format === "md") return toMarkdown(report);
+  return `${toText(report, { columns: ctx.columns ?? 80, colour: ctx.colour, now: Date.now() })}\n`;
 }
 
 function toRange({ flags }: CommandContext): { from?: string; to?: string } {

@@ -1,9 +1,17 @@
-/** A report as Markdown and HTML: one structure, two writers. Text of the archive cannot change what is around it. */
+/** A report as Markdown and HTML: one structure, two writers; `terminal.ts` is the third. Text of the archive cannot change what is around it. */
 
-import { formatCount, formatDuration, formatMoney, formatShort, oneLine } from "sessarc/terminal";
+import {
+  formatAge,
+  formatCount,
+  formatDuration,
+  formatMoney,
+  formatShort,
+  oneLine,
+  toShortIds,
+} from "sessarc/terminal";
 import type { Report } from "./report.ts";
 
-interface Section {
+export interface Section {
   title: string;
   text?: string;
   head: string[];
@@ -45,9 +53,10 @@ const computeCost = (microdollars: number, unpriced: readonly string[]) =>
 
 const toNumber = (count: number, what: string) => `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 
-const toTitle = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
+export const toTitle = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
 
-function toSections(report: Report): Section[] {
+/** `now`: of a terminal, where a session has its age, and an id that a command takes. */
+export function toSections(report: Report, now?: number): Section[] {
   const { totals, previous, projects, windows, failing, wastes, wasted, unfinished } = report;
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const cost = `${formatMoney(totals.microdollars)} estimated${totals.unpriced.length > 0 ? `, without ${totals.unpriced.join(", ")}` : ""}`;
@@ -120,19 +129,37 @@ function toSections(report: Report): Section[] {
         microdollars === null ? "" : formatMoney(microdollars),
       ]),
     },
-    {
-      title: "Ended unfinished",
-      text: "Continue one of them in its assistant by the command: sessarc resume, and its id.",
-      head: ["session", "project", "ended", "why"],
-      rows: unfinished.map(({ id, title, project, endedAt, ending, command }) => [
-        title === null ? id : `${title} (${id})`,
-        names.get(project) ?? project,
-        endedAt === null ? "" : time(endedAt),
-        [ENDINGS[ending], command].filter(Boolean).join(": "),
-      ]),
-    },
+    now !== undefined
+      ? toUnfinished(report, names, now)
+      : {
+          title: "Ended unfinished",
+          text: "Continue one of them in its assistant by the command: sessarc resume, and its id.",
+          head: ["session", "project", "ended", "why"],
+          rows: unfinished.map(({ id, title, project, endedAt, ending, command }) => [
+            title === null ? id : `${title} (${id})`,
+            names.get(project) ?? project,
+            endedAt === null ? "" : time(endedAt),
+            [ENDINGS[ending], command].filter(Boolean).join(": "),
+          ]),
+        },
   ];
   return all.filter(({ rows }) => rows.length > 0);
+}
+
+function toUnfinished({ unfinished }: Report, names: ReadonlyMap<string, string>, now: number): Section {
+  const ids = toShortIds(unfinished.map(({ id }) => id));
+  return {
+    title: "Ended unfinished",
+    text: "`sessarc resume <id>` goes on with one in its assistant.",
+    head: ["session", "project", "age", "why", "id"],
+    rows: unfinished.map(({ id, title, project, endedAt, ending }) => [
+      title ?? "(untitled)",
+      names.get(project) ?? project,
+      formatAge(endedAt, now),
+      ENDINGS[ending],
+      ids.get(id) ?? id,
+    ]),
+  };
 }
 
 /** Every character with a meaning in Markdown is escaped, and a line stays one. */

@@ -64,8 +64,10 @@ export const routes = [
 
 const command: Command = {
   name: "report",
-  summary: "What was worked on: projects, cost, windows, failing tools, waste, and what is in git",
-  usage: "[--today|--week|--last-week|--month|--since d [--until d]] [-f md|html] [--prompts] [-o file]",
+  summary: "What was worked on, what it cost, what failed, what is in git",
+  group: "cost",
+  example: "--last-week",
+  usage: "[--today|--week|--last-week|--month|--since d [--until d]] [-f text|md|html] [--prompts] [-o file]",
   options: {
     today: { type: "boolean" },
     week: { type: "boolean" },
@@ -84,12 +86,12 @@ const command: Command = {
     month: "This month",
     since: "First day: 2026-11-01, or 7d for seven days ago",
     until: "Last day, included (default: today)",
-    format: "md (default) or html; --json for the figures",
-    prompts: "Name sessions and commands, which may quote prompts",
+    format: "text (default on a terminal), md (default elsewhere) or html",
+    prompts: "Name sessions and commands in md and html, too: they may quote prompts",
     output: "Write into this file instead of stdout; an existing file is not replaced",
   },
   operands: [],
-  values: { format: ["md", "html"], output: "file" },
+  values: { format: ["text", "md", "html"], output: "file" },
   current: () => true,
   load: () => import("./command.ts"),
 };

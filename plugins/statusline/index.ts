@@ -92,7 +92,7 @@ export const routes = [
 
 const command: Command = {
   name: "statusline",
-  summary: "One line for an assistant's status bar: JSON on stdin, model, context, cost and limits out",
+  summary: "One line for an assistant's status bar: model, context, cost",
   usage:
     "[--template t] < the assistant's JSON\n--install|--uninstall|--status [--tool name] [--template t] [--replace]",
   options: {

@@ -33,7 +33,7 @@ async function runTeam(ctx: CommandContext): Promise<number> {
 export const commands: readonly Command[] = [
   {
     name: "team",
-    summary: "A team's server: join it, choose what this machine pushes, withdraw it again",
+    summary: "A team's server: join it, choose what this machine pushes",
     usage:
       "[status] [--ask] | open | people | access [<person>] | leave\nrevoke <machine> [--stolen] | remove <person> --give PERSON | --delete-private\njoin <link> [--name NAME] [--space SPACE] | projects [<project>…] [--space SPACE] [--remove]\nwithdraw <session>… | --project P\ninvite [--mine] [--scopes LIST] [--space S] [--days N]\nspaces [<name> [<person>…]] | token [--name NAME] [--days N] | tokens [--revoke ID]\nserve [--database URL] [--blobs STORE] [--address URL] [--port n] [--repositories FOLDER]",
     options: {
@@ -84,7 +84,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "push",
-    summary: "Push chosen projects to the team's server, with secrets masked before they leave",
+    summary: "Pushes chosen projects to the team's server, with secrets masked",
     usage: "[--project P]… [--session S]… [--since DAY] [--dry-run] [--watch]",
     options: {
       server: { type: "string" },

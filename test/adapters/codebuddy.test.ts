@@ -162,7 +162,7 @@ it("reads WorkBuddy of both homes, each session once, and says that it is unprov
   await cp(fixtures, join(home, ".workbuddy-ai"), { recursive: true });
   const { adapter } = claudeCode({ variant: "workbuddy" });
   expect(adapter.roots(env)).toEqual([join(home, ".workbuddy-ai/projects"), join(home, ".workbuddy/projects")]);
-  const doctor = await runCommand(["doctor"], home);
+  const doctor = await runCommand(["doctor", "--all"], home);
   expect(doctor.stdout).toMatch(/WorkBuddy.*unproved/s);
   const { stdout } = await runCommand(["import", "--json"], home);
   expect(stdout).toContain('"imported":3,');

@@ -214,7 +214,7 @@ describe("Codebuff", () => {
       "manicode-dev",
       "manicode-staging",
     ]);
-    const { stdout } = await runCommand(["doctor"], home);
+    const { stdout } = await runCommand(["doctor", "--all"], home);
     expect(stdout).toContain("Codebuff: 1 sessions in");
     expect(stdout).toContain("unproved");
   });

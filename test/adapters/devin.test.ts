@@ -209,7 +209,7 @@ describe("Devin CLI", () => {
       join("/a/devin/cli/sessions.db"),
     ]);
     await write();
-    const { stdout } = await runCommand(["doctor"], home);
+    const { stdout } = await runCommand(["doctor", "--all"], home);
     expect(stdout).toContain(`Devin CLI: 1 sessions in ${join(home, PLACE)}; unproved`);
   });
 });

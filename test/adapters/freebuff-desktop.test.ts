@@ -134,7 +134,7 @@ describe("Freebuff Desktop", () => {
 
   it("is unproved in doctor", async () => {
     await write();
-    const { stdout } = await runCommand(["doctor"], home);
+    const { stdout } = await runCommand(["doctor", "--all"], home);
     expect(stdout).toContain(`Freebuff Desktop: 1 sessions in ${join(home, FOLDER, "projects")}; unproved`);
   });
 });

@@ -43,7 +43,7 @@ describe("assistants that write the log of another", () => {
       usage: { m: { input: 50, output: 10, cacheRead: 30, cacheWrite5m: 20, cacheWrite1h: 0 } },
       skipped: { unknown: { "of a later version": 1 } },
     });
-    const doctor = await runCommand(["doctor"], home);
+    const doctor = await runCommand(["doctor", "--all"], home);
     expect(doctor.stdout).toContain(`1 sessions in ${join(home, folder)}; unproved`);
     expect((await readAll(pi({ variant, dir: home }).adapter)).map(({ ref }) => ref.key)).toEqual([one?.ref.key]);
   });

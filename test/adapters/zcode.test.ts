@@ -255,7 +255,7 @@ describe("ZCode", () => {
     const { skills, mcp, guard, rescue, unproved, tools } = create();
     expect([skills, mcp, guard, rescue, unproved]).toEqual([undefined, undefined, undefined, undefined, true]);
     expect([tools?.Bash, tools?.bash, tools?.Agent]).toEqual(["shell", "shell", "agent"]);
-    const { stdout } = await runCommand(["doctor"], home);
+    const { stdout } = await runCommand(["doctor", "--all"], home);
     expect(stdout).toContain(`ZCode: 1 sessions in ${join(home, PLACE)}; unproved`);
   });
 });

@@ -61,7 +61,7 @@ describe("sessions", () => {
         .reverse(),
     );
     for (const row of [rows(ran)[0], rows(ran).at(-1)]) {
-      const id = row?.split(/\s/)[0] ?? "";
+      const id = row?.split(/\s/).at(-1) ?? "";
       expect(await runCommand(["show", id, "--limit", "1"], home)).toMatchObject({ code: 0, stderr: "" });
     }
   });
@@ -83,7 +83,9 @@ describe("sessions", () => {
     expect((await json<Listed>("sessions", "--until", "20261101")).sessions.length).toBeGreaterThan(0);
     const two = await runCommand(["sessions", "--limit", "2"], home);
     expect(rows(two)).toHaveLength(2);
-    expect(two.stderr).toMatch(/^2 of \d+; --limit shows more\n$/);
+    expect(two.stderr).toMatch(
+      /^2 of \d+; --limit shows more\n\d+ of sub-agents are left out; --subagents shows them\n$/,
+    );
     expect(await runCommand(["sessions", "no such words"], home)).toMatchObject({ code: 3, stdout: "" });
   });
 });

@@ -194,7 +194,7 @@ describe("commands on the archive", () => {
     expect(dry.stdout).toMatch(/^(\d+) of \1 sessions would be imported$/m);
     const imported = await runCli(["import"], home);
     expect(imported).toMatchObject({ code: 0, stderr: "" });
-    expect(imported.stdout).toMatch(/^claude-code +7 +0 +0 +0$/m);
+    expect(imported.stdout).toMatch(/^Claude Code +7 +0 +0 +0$/m);
     expect(imported.stdout).toMatch(/^20 imported, 0 unchanged, 0 failed: \d+ messages/m);
     expect((await runCommand(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged, 0 failed/m);
 
@@ -309,7 +309,7 @@ describe("commands on the archive", () => {
     expect(ran).toEqual({ code: 3, stdout: "hello you\n", stderr: "" });
     await writeFile(join(home, "sessarc.config.mjs"), `export default { plugins: ["./hello.mjs"] };`);
     expect(await runCommand(["hello"], home)).toMatchObject({ code: 3 });
-    expect((await runCommand(["--help"], home)).stdout).toMatch(/^ {2}hello +Greets$/m);
+    expect((await runCommand(["--help", "--all"], home)).stdout).toMatch(/^ {2}hello +Greets$/m);
   });
 
   it("end with their exit code when a plugin leaves a timer running", async () => {
@@ -339,7 +339,7 @@ describe("doctor", () => {
     const home = await emptyHome();
     await mkdir(join(home, ".config/sessarc"), { recursive: true });
     await writeFile(join(home, ".config/sessarc/sessarc.config.mjs"), "export default { feedback: { realy: null } };");
-    const { code, stdout } = await runCommand(["doctor"], home);
+    const { code, stdout } = await runCommand(["doctor", "--all"], home);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fail +configuration +Unknown key "feedback.realy"/m);
     expect(stdout).toMatch(/^ok +runtime /m);
@@ -347,7 +347,7 @@ describe("doctor", () => {
 
   it("looks without making an archive, and finds the tools", async () => {
     const home = await demoHome();
-    const ran = await runCommand(["doctor"], home);
+    const ran = await runCommand(["doctor", "--all"], home);
     expect(ran).toMatchObject({ code: 0, stderr: "" });
     expect(ran.stdout).toMatch(/^ok +claude-code +Claude Code: \d+ sessions in /m);
     expect(existsSync(dataDir(home))).toBe(false);
@@ -355,6 +355,6 @@ describe("doctor", () => {
 
   it("checks the archive", async () => {
     const home = await archivedHome();
-    expect((await runCommand(["doctor"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
+    expect((await runCommand(["doctor", "--all"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
   });
 });

@@ -36,15 +36,59 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["usage", "blocks", "--tz", "UTC", "--since", "2026-11-17"],
   ["usage", "blocks", "--tz", "UTC", "--length", "7d"],
   ["budget"],
-  ["note"],
-  ["tag"],
-  ["searches"],
+  ["mark", "note"],
+  ["mark", "tag"],
+  ["mark", "search"],
   ["report", "--week"],
   ["report", "--since", "2026-11-17", "--prompts"],
   ["health"],
   ["health", SESSION],
   ["prices"],
   ["statusline", "--status"],
+  ["sessions"],
+  ["sessions", "--subagents", "--limit", "2"],
+  ["projects"],
+  ["usage"],
+  ["usage", "session"],
+  ["usage", "model"],
+  ["search", "do"],
+  ["show", SESSION, "--kinds", "user", "--limit", "2"],
+  ["rescue"],
+  ["handoff", SESSION],
+  ["import", "--dry-run"],
+  ["doctor"],
+  ["guard", "status"],
+  ["mcp", "list"],
+  ["skills", "list"],
+  ["waiting"],
+  ["team", "status"],
+  ["receipt"],
+  ["blame", "a.ts"],
+  ["show", "nothing-like-it"],
+  ["import", "--tool", "claud"],
+];
+/** Also where nothing was ever imported. */
+const EMPTY: readonly (readonly string[])[] = [
+  ["sessions"],
+  ["projects"],
+  ["usage"],
+  ["search", "foo"],
+  ["show", "last"],
+  ["health"],
+  ["report"],
+  ["rescue"],
+  ["mark"],
+  ["budget"],
+  ["import"],
+  ["doctor"],
+  ["receipt"],
+  ["blame", "a.ts"],
+  ["mcp", "list"],
+  ["mcp", "scan"],
+  ["skills", "list"],
+  ["guard", "status"],
+  ["--help"],
+  ["--help", "--all"],
 ];
 
 it("the commands print what these files say", async () => {
@@ -70,11 +114,11 @@ it("the commands print what these files say", async () => {
     ["budget", "set", "day", "$0.50", "--ask"],
     ["budget", "set", "week", "900K", "--tokens", "--project", "app0"],
     ["budget", "set", "month", "100", "--model", "claude-sonnet-4-5-20250929"],
-    ["note", "set", SESSION, longest],
-    ["note", "set", SESSION, "beta", "--message", "1"],
-    ["tag", SESSION, "review", "to do"],
-    ["bookmark", SESSION, "--message", "2"],
-    ["searches", "save", "failed this week", "is:error after:7d tag:review"],
+    ["mark", "note", "set", SESSION, longest],
+    ["mark", "note", "set", SESSION, "beta", "--message", "1"],
+    ["mark", "tag", SESSION, "review", "to do"],
+    ["mark", "bookmark", SESSION, "--message", "2"],
+    ["mark", "search", "save", "failed this week", "is:error after:7d tag:review"],
     ["prices", "update", table, "--date", "2026-11-18"],
   ])
     expect(await runCommand(args, home), args.join(" ")).toMatchObject({ code: 0 });
@@ -92,7 +136,7 @@ it("the commands print what these files say", async () => {
       if (columns === 80) coloured.push(`$ sessarc ${args.join(" ")}\n${hide(own.stdout)}`);
       expect(stripVTControlCharacters(own.stdout), args.join(" ")).toBe(plain.stdout);
       // Lines of documents and paths are not cut to the width.
-      if (!/^(report|statusline)/.test(args[0] ?? ""))
+      if (!/^(statusline|show|handoff|receipt|blame)/.test(args[0] ?? ""))
         for (const line of plain.stdout.split("\n"))
           expect(widthOf(line), `${args.join(" ")}: ${line}`).toBeLessThanOrEqual(columns);
     }
@@ -103,4 +147,23 @@ it("the commands print what these files say", async () => {
     await expect(`${list.join("\n\n")}\n`).toMatchFileSnapshot(`golden/${columns}.txt`);
   }
   await expect(`${coloured.join("\n\n").replaceAll("\u001b", "␛")}\n`).toMatchFileSnapshot("golden/80-colour.txt");
+});
+
+it("an empty archive has a next step, and no list has words of another program", async () => {
+  const home = await makeTempDir();
+  const list: string[] = [];
+  for (const args of EMPTY) {
+    const { stdout, stderr } = await runCommand(args, home, { NO_COLOR: "1" }, 80);
+    list.push(
+      `$ sessarc ${args.join(" ")}\n${(stdout + stderr)
+        .replaceAll(home, "~")
+        .replace(/\d+ ms/g, "0 ms")
+        .trimEnd()}`,
+    );
+    for (const line of (stdout + stderr).split("\n")) {
+      expect(line, args.join(" ")).not.toMatch(/\b(GET|POST|PUT|PATCH|DELETE) \//);
+      expect(widthOf(line.replaceAll(home, "~")), `${args.join(" ")}: ${line}`).toBeLessThanOrEqual(110);
+    }
+  }
+  await expect(`${list.join("\n\n")}\n`).toMatchFileSnapshot("golden/empty.txt");
 });

@@ -186,7 +186,7 @@ describe("what was wasted, and what is unfinished", () => {
     expect((await report(t, week)).wasted[0]).toMatchObject({ kind: "retries" });
     expect(await t.kernel.storage.db.all("select session from causality_waste where tokens > 0")).toEqual([]);
     const text = await (await t.fetch(`/api/report?${week}&format=md`)).text();
-    expect(text).toContain("| failed calls repeated unchanged | 3 | 1 | 2.0K | $0.00 |");
+    expect(text).toContain("| failed calls repeated unchanged | 3 | 1 | 2.0K | \\<$0.01 |");
     expect(text).toContain("its last command failed");
     expect(text).not.toContain("secret");
   });
@@ -209,7 +209,7 @@ describe("sessarc report", () => {
     expect(await tokens("--month")).toBe(4_000_000);
     expect(await tokens("--since", "2026-10-31", "--until", "2026-11-01")).toBe(2_000_000);
     expect(await tokens()).toBe(5_000_000);
-    const shown = await runCommand(["report", "--week"], home, {}, 80);
+    const shown = await runCommand(["report", "--week"], home);
     expect(shown.stdout).toMatchInlineSnapshot(`
       "# Report of 2026-11-02 to 2026-11-04
 
@@ -232,7 +232,7 @@ describe("sessarc report", () => {
       | claude-code | 2026-11-02 09:00 | 2026-11-02 14:00 | 1.0M | $5.00 |  |
       "
     `);
-    expect((await runCommand(["report", "--week"], home, { NO_COLOR: "1" }, 160)).stdout).toBe(shown.stdout);
+    expect((await runCommand(["report", "--week", "--format", "md"], home, {}, 160)).stdout).toBe(shown.stdout);
     const file = join(home, "week.html");
     expect(await runCommand(["report", "--format", "html", "-o", file], home)).toMatchObject({ code: 0, stdout: "" });
     expect(await readFile(file, "utf8")).toContain("<h2>Projects</h2>");
@@ -243,5 +243,19 @@ describe("sessarc report", () => {
     expect(await runCommand(["report", "--since", "2026-01-01", "--until", "2026-01-02"], home)).toMatchObject({
       code: 3,
     });
+  });
+
+  it("fits a terminal, and names what was worked on", async () => {
+    await write([
+      { session: 1, folder: "/w/app", at: Date.UTC(2026, 10, 2, 9), output: 1_000_000 },
+      { session: 2, folder: "/w/lib_core", at: Date.UTC(2026, 10, 4, 9), output: 1_000 },
+    ]);
+    await runCommand(["import", "--all"], home);
+    const { stdout } = await runCommand(["report", "--week"], home, { NO_COLOR: "1" }, 80);
+    for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+    expect(stdout).toMatch(/^Report of 2026-11-02 to 2026-11-04\n\nProjects\n/);
+    expect(stdout).toMatch(/^lib_core .* <\$0\.01\b|^lib_core .* \$0\.01\b/m);
+    expect(stdout).toContain("Sessions of app");
+    expect(stdout).not.toMatch(/\\|\| ---|^#/m);
   });
 });

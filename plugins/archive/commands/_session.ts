@@ -1,5 +1,5 @@
 /** Sessions as commands name and show them. */
-import { type CommandContext, formatMoney, printable } from "sessarc/terminal";
+import { type CommandContext, fitColumns, formatMoney, printable } from "sessarc/terminal";
 import type { Cost, Session } from "../catalogue/types.ts";
 
 /** The session that a text names: `last`, an id, or the beginning of one. Throws ApiError. */
@@ -7,14 +7,23 @@ export async function findSession(ctx: CommandContext, name: string): Promise<Se
   return (await ctx.get<{ session: Session }>("/sessions/find", { name })).session;
 }
 
-/** The beginnings of the sessions' ids without their tool: as short as they differ, eight characters at least. */
-export function shortIds(ids: readonly string[]): Map<string, string> {
-  const keys = ids.map((id) => ({ id, key: id.slice(id.indexOf(":") + 1) }));
-  let length = 8;
-  const most = Math.max(length, ...keys.map(({ key }) => key.length));
-  while (length < most && new Set(keys.map(({ key }) => key.slice(0, length))).size < keys.length) length++;
-  return new Map(keys.map(({ id, key }) => [id, key.slice(0, length)]));
+/** Why a list is empty, with the one next step: nothing is archived, or nothing fits what was asked for. */
+export async function nothingListed(ctx: CommandContext, what: "session" | "project"): Promise<string> {
+  if (await isEmpty(ctx)) return EMPTY;
+  return `No ${what} fits. \`sessarc ${what}s\` lists all, \`sessarc import\` imports what is new.`;
 }
+
+/** Whether nothing is archived. */
+export async function isEmpty(ctx: CommandContext): Promise<boolean> {
+  return (await ctx.get<{ total: number }>("/sessions", { limit: "1" }, ctx.signal)).total === 0;
+}
+
+/** What a terminal calls a kind of message. */
+export const toKindWord = (kind: string): string =>
+  kind === "tool_use" ? "call" : kind === "tool_result" ? "result" : kind;
+
+/** Printed where the archive has no session. */
+export const EMPTY = "The archive is empty. `sessarc import` imports what your assistants logged.";
 
 /** Shown instead of a cost if the log has no token counts. */
 export const NOT_LOGGED = "not logged";
@@ -26,29 +35,25 @@ export function toMoney(cost: Pick<Cost, "microdollars" | "unpriced"> | null | u
   return cost.microdollars === 0 ? "—" : `${formatMoney(cost.microdollars)} +`;
 }
 
-/** Models without a price that a line names. */
-const NAMED = 5;
+/** Models that a line names, in at most so many columns each. */
+const NAMED = 2;
+const LONGEST = 24;
 
-/** By which prices a sum is estimated, and what it leaves out or takes at another price. */
+/** By which prices a sum is estimated, and what it leaves out or takes at another price: a line each. */
 export function toEstimate({ pricedAt, unpriced, atStandard = [] }: Cost): string {
-  const more = unpriced.length > NAMED ? ` and ${unpriced.length - NAMED} more` : "";
-  const names = printable(unpriced.slice(0, NAMED).join(", "));
-  const missing = unpriced.length > 0 ? `; no price for ${names}${more} (\`sessarc prices update\`)` : "";
-  const standard =
-    atStandard.length > 0 ? `; at the standard price, as no other is known: ${printable(atStandard.join(", "))}` : "";
-  return `estimated with prices of ${pricedAt}${missing}${standard}`;
+  const lines = [`estimated with prices of ${pricedAt}`];
+  if (unpriced.length > 0) lines.push(`no price for ${someOf(unpriced)}: \`sessarc prices\` lists them`);
+  if (atStandard.length > 0) lines.push(`at the standard price, as no other is known: ${someOf(atStandard)}`);
+  return lines.join("\n");
+}
+
+function someOf(models: readonly string[]): string {
+  const names = models.slice(0, NAMED).map((model) => fitColumns(printable(model), LONGEST));
+  return `${names.join(", ")}${models.length > NAMED ? ` and ${models.length - NAMED} more` : ""}`;
 }
 
 /** The estimate; where the log has no tokens, the cost that the assistant states, if it does. */
 export function computeCost({ usage, cost, loggedCost }: Pick<Session, "usage" | "cost" | "loggedCost">): string {
   if (Object.keys(usage).length > 0) return toMoney(cost);
   return loggedCost === null ? NOT_LOGGED : `${formatMoney(loggedCost)} logged`;
-}
-
-/** `2026-11-20 15:04` in this machine's zone. */
-export function localTime(iso: string | null): string {
-  const at = new Date(iso ?? Number.NaN);
-  if (Number.isNaN(at.getTime())) return "";
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }

@@ -8,6 +8,7 @@ import {
   formatCount,
   formatDuration,
   formatTable,
+  nearest,
   type ProgressState,
   printable,
   readFrames,
@@ -86,14 +87,15 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.err(
       wanted.length > 0
         ? "No such project in the logs"
-        : "No sessions found. Where each tool keeps its logs: `sessarc doctor`",
+        : "No logs of any assistant are found. `sessarc doctor --all` lists where they would be.",
     );
     await tellTraces(ctx);
     return 3;
   }
   if (ctx.signal.aborted) return INTERRUPTED;
   if (dry) return dryRun(ctx, scan, sessions);
-  return await runImport(ctx, select(tools, wanted, projects, sessions));
+  const labels = new Map(scan.tools.map(({ tool, label }) => [tool, label]));
+  return await runImport(ctx, select(tools, wanted, projects, sessions), labels);
 }
 
 /** Tool and project together can only be said by naming sessions: those deleted by the user stay deleted. */
@@ -110,7 +112,11 @@ function select(
   return wanted.length > 0 ? { projects: projects.map((project) => project.key) } : { all: true };
 }
 
-async function runImport(ctx: CommandContext, selection: Selection): Promise<number> {
+async function runImport(
+  ctx: CommandContext,
+  selection: Selection,
+  labels: ReadonlyMap<string, string> = new Map(),
+): Promise<number> {
   const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
   const byTool = new Map<string, Record<string, number>>();
   let done: Outcome | undefined;
@@ -145,7 +151,8 @@ async function runImport(ctx: CommandContext, selection: Selection): Promise<num
     progress.clear();
   }
   if (!done) throw new Error("The import ended without a result; what was imported so far stays");
-  report(ctx, done, byTool);
+  report(ctx, done, byTool, labels);
+  if (!ctx.json && done.imported > 0) await sayTotal(ctx);
   await tellTraces(ctx);
   if (ctx.signal.aborted) return INTERRUPTED;
   return done.failed.length > 0 ? 1 : 0;
@@ -158,7 +165,21 @@ function count(byTool: Map<string, Record<string, number>>, frame: { id: string;
   byTool.set(tool, row);
 }
 
-function report(ctx: CommandContext, done: Outcome, byTool: ReadonlyMap<string, Record<string, number>>): void {
+/** Sub-agents are imported like sessions, and listed with the one that started them. */
+async function sayTotal(ctx: CommandContext): Promise<void> {
+  const count = async (subagents?: string) =>
+    (await ctx.get<{ total: number }>("/sessions", { limit: "1", subagents })).total;
+  const [all, own] = [await count(), await count("0")];
+  const others = all > own ? ` and ${formatCount(all - own)} of sub-agents` : "";
+  ctx.out(`The archive has ${formatCount(own)} ${own === 1 ? "session" : "sessions"}${others}.`);
+}
+
+function report(
+  ctx: CommandContext,
+  done: Outcome,
+  byTool: ReadonlyMap<string, Record<string, number>>,
+  labels: ReadonlyMap<string, string>,
+): void {
   if (done.cancelled > 0) {
     const begun = done.imported + done.failed.length;
     ctx.err(
@@ -180,7 +201,11 @@ function report(ctx: CommandContext, done: Outcome, byTool: ReadonlyMap<string, 
       align: "right" as const,
       value: ([, counts]: [string, Record<string, number>]) => formatCount(counts[name] ?? 0),
     });
-    ctx.out(formatTable([{ title: "tool", value: ([tool]) => tool }, ...names.map(number)], rows, { head: style.dim }));
+    ctx.out(
+      formatTable([{ title: "tool", value: ([tool]) => labels.get(tool) ?? tool }, ...names.map(number)], rows, {
+        head: style.dim,
+      }),
+    );
   }
   ctx.out(
     `${formatCount(done.imported)} imported, ${formatCount(done.unchanged)} unchanged, ${formatCount(done.failed.length)} failed: ` +
@@ -246,7 +271,10 @@ function isProject(project: { key: string; name: string; path: string | null }, 
 function checkTools(tools: readonly string[], scan: ScanAnswer): void {
   const known = scan.tools.map((tool) => tool.tool);
   const unknown = tools.find((tool) => !known.includes(tool));
-  if (unknown) throw new UsageError(`Unknown tool ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+  if (unknown === undefined) return;
+  const near = nearest(unknown, known);
+  const hint = near ? `did you mean ${near}?` : `there are ${known.join(", ")}`;
+  throw new UsageError(`Unknown tool ${JSON.stringify(unknown)}; ${hint}`);
 }
 
 function list(flag: CommandContext["flags"][string]): string[] {

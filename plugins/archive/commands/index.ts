@@ -5,6 +5,8 @@ import { type Command, type CommandContext, REDACTED_HELP, REDACTED_OPTIONS } fr
 const importCommand: Command = {
   name: "import",
   summary: "Imports what the assistants logged since the last time",
+  group: "keep",
+  example: "--dry-run",
   usage: "[--tool t] [--project p] [--all] [--dry-run]\n--file conversations.json",
   options: {
     tool: { type: "string", multiple: true, short: "t" },
@@ -29,7 +31,9 @@ const quick = (flags: CommandContext["flags"]) => (flags.tool === undefined ? ["
 
 const usageCommand: Command = {
   name: "usage",
-  summary: "Tokens and estimated cost by day, week, month, session, model or project",
+  summary: "Tokens and estimated cost by day, month, session, model or project",
+  group: "cost",
+  example: "monthly --breakdown",
   usage:
     "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]\n--otlp <endpoint>",
   options: {
@@ -73,7 +77,9 @@ const usageCommand: Command = {
 
 const searchCommand: Command = {
   name: "search",
-  summary: 'Finds messages: words, "exact words", tool:, project:, kind:, after:, is:error, tag:',
+  summary: 'Finds messages: words, "exact words", tool:, project:, is:error',
+  group: "look",
+  example: '"login bug" after:7d',
   usage: "<query…> [--without word]… [--redacted] [--limit n]",
   options: { ...REDACTED_OPTIONS, without: { type: "string", multiple: true }, limit: { type: "string", short: "n" } },
   help: {
@@ -88,6 +94,8 @@ const searchCommand: Command = {
 const showCommand: Command = {
   name: "show",
   summary: "Prints the transcript of a session",
+  group: "look",
+  example: "last --kinds user,assistant",
   usage: "<session|last> [--redacted] [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
   options: {
     ...REDACTED_OPTIONS,
@@ -109,7 +117,9 @@ const showCommand: Command = {
 
 const sessionsCommand: Command = {
   name: "sessions",
-  summary: "Lists sessions, newest first; their ids are what `show` and `export` take",
+  summary: "Lists sessions, newest first",
+  group: "look",
+  example: "--since 7d",
   usage: "[text…] [--project p] [--tool t] [--since d] [--until d] [--limit n]",
   options: {
     project: { type: "string", short: "p" },
@@ -138,6 +148,7 @@ const sessionsCommand: Command = {
 const projectsCommand: Command = {
   name: "projects",
   summary: "Lists projects, newest first",
+  group: "look",
   usage: "[text…] [--tool t] [--git]",
   options: { tool: { type: "string", short: "t" }, git: { type: "boolean" } },
   help: { tool: "Only those with sessions of this tool", git: "Branch and changes of each repository, read now" },
@@ -148,7 +159,8 @@ const projectsCommand: Command = {
 
 const backupCommand: Command = {
   name: "backup",
-  summary: "Writes the archive into one tar, while the service goes on; unpacked, --data-dir opens it",
+  summary: "Writes the archive into one tar file, while the service goes on",
+  group: "keep",
   usage: "[file]",
   options: {},
   help: {},
@@ -157,7 +169,7 @@ const backupCommand: Command = {
 
 const vacuumCommand: Command = {
   name: "vacuum",
-  summary: "Gives the room of deleted sessions back to the disk, while the service goes on",
+  summary: "Returns the space of deleted sessions to the disk",
   usage: "[--dry-run] [--logs]",
   options: { "dry-run": { type: "boolean" }, logs: { type: "boolean" } },
   help: {

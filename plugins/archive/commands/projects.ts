@@ -1,7 +1,15 @@
-import { type Column, type CommandContext, createStyle, formatCount, formatTable, printable } from "sessarc/terminal";
+import {
+  type Column,
+  type CommandContext,
+  createStyle,
+  formatAge,
+  formatCount,
+  formatTable,
+  printable,
+} from "sessarc/terminal";
 import type { Project } from "../catalogue/types.ts";
 import { textFlag } from "./_flags.ts";
-import { localTime } from "./_session.ts";
+import { nothingListed } from "./_session.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const wanted = ctx.args.join(" ").trim().toLowerCase();
@@ -15,7 +23,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       [project.name, project.path ?? "", project.id].some((text) => text.toLowerCase().includes(wanted)),
   );
   if (ctx.json) ctx.answer(projects);
-  else if (projects.length === 0) ctx.err("No such project. `sessarc import` reads the logs.");
+  else if (projects.length === 0) ctx.err(await nothingListed(ctx, "project"));
   else ctx.out(table(ctx, projects, git));
   return projects.length > 0 ? 0 : 3;
 }
@@ -26,16 +34,20 @@ async function checkTool(ctx: CommandContext, tool: string, projects: readonly P
   await ctx.get("/sessions", { tool, limit: "1" }, ctx.signal);
 }
 
+/** Columns from which counts and assistants have room beside the path. */
+const WIDE = 120;
+
 function table(ctx: CommandContext, projects: readonly Project[], git: boolean): string {
+  const wide = ctx.columns === undefined || ctx.columns >= WIDE;
   const columns: (Column<Project> | false)[] = [
-    { title: "id", value: (it) => it.id },
+    { title: "age", align: "right", value: (it) => formatAge(it.lastActiveAt) },
     { title: "name", value: (it) => printable(it.name), shrink: true },
     { title: "sessions", align: "right", value: (it) => formatCount(it.sessionCount) },
-    { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
-    { title: "last active", value: (it) => localTime(it.lastActiveAt) },
-    { title: "tools", value: (it) => it.tools.join(" "), shrink: true },
+    wide && { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
+    wide && { title: "tools", value: (it) => it.tools.join(" "), shrink: true },
     git && { title: "git", value: toGit },
     { title: "path", value: (it) => printable(it.path ?? "(no folder)"), shrink: true },
+    { title: "id", value: (it) => it.id },
   ];
   return formatTable(
     columns.filter((column) => column !== false),

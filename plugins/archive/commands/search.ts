@@ -1,15 +1,20 @@
 import {
   type CommandContext,
   createStyle,
+  fitColumns,
+  formatAge,
   formatCount,
   isRedacted,
   printable,
   type Style,
   sessionTitle,
+  toShortIds,
   UsageError,
+  widthOf,
 } from "sessarc/terminal";
 import type { Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
+import { EMPTY, isEmpty, toKindWord } from "./_session.ts";
 
 interface SearchAnswer {
   query: string;
@@ -41,29 +46,37 @@ export async function run(ctx: CommandContext): Promise<number> {
   const redacted = isRedacted(ctx) ? "1" : undefined;
   const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit, redacted }, ctx.signal);
   if (ctx.json) ctx.answer(answer);
-  else print(ctx, answer);
+  else await print(ctx, answer);
   return answer.results.length + (answer.traces?.results.length ?? 0) > 0 ? 0 : 3;
 }
 
 /** What is a flag in the words of a shell (`"rm -rf"`) is a word here, too; `-tool:x` and `-"two words"` are no flags. */
 const asWords = (arg: string): string => arg.replace(/(^|\s)-(?![a-z]+:)([^\s"-][^\s"]*)(?=\s|$)/g, '$1"-$2"');
 
-function print(ctx: CommandContext, answer: SearchAnswer): void {
+async function print(ctx: CommandContext, answer: SearchAnswer): Promise<void> {
   const style = createStyle(ctx.colour);
+  const width = ctx.columns ?? Number.POSITIVE_INFINITY;
+  const ids = toShortIds(answer.results.map(({ session }) => session.id));
   for (const { session, project, matchCount, matches } of answer.results) {
-    ctx.out(style.bold(sessionTitle(session)));
-    const day = (session.endedAt ?? session.startedAt ?? "").slice(0, 10);
+    ctx.out(style.bold(fitColumns(sessionTitle({ ...session, id: "(untitled)" }), width)));
     const facts = [
-      session.id,
-      project?.name,
-      day,
+      formatAge(session.endedAt ?? session.startedAt),
+      project && printable(project.name),
       `${formatCount(matchCount)} ${matchCount === 1 ? "match" : "matches"}`,
+      printable(ids.get(session.id) ?? session.id),
     ];
     ctx.out(style.dim(facts.filter(Boolean).join("  ")));
-    for (const match of matches) ctx.out(`  ${style.dim(`#${match.seq} ${match.kind}`)}  ${highlight(match, style)}`);
+    for (const match of matches) {
+      const head = `#${match.seq} ${toKindWord(match.kind)}`;
+      ctx.out(`  ${style.dim(head)}  ${highlight(fitMatch(match, width - widthOf(head) - 4), style)}`);
+    }
     ctx.out("");
   }
   printTraces(ctx, answer.traces, style);
+  if (answer.results.length === 0 && !answer.traces?.total && (await isEmpty(ctx))) {
+    ctx.err(EMPTY);
+    return;
+  }
   const { sessions, relation } = answer.total;
   const shown = answer.results.length;
   const more = sessions > shown ? `, ${formatCount(shown)} shown` : "";
@@ -93,6 +106,24 @@ function printTraces(ctx: CommandContext, traces: SearchAnswer["traces"], style:
     for (const match of matches) ctx.out(`  ${style.dim(`#${match.seq}`)}  ${highlight(match, style)}`);
   }
   ctx.out("");
+}
+
+/** Characters before a match that say what it is about. */
+const BEFORE = 20;
+
+/** The part of the snippet around its first match that fits. */
+function fitMatch(match: Match, columns: number): Match {
+  const snippet = match.snippet.replace(/\s/g, " ");
+  if (widthOf(snippet) <= columns) return { ...match, snippet };
+  const [first = 0, last = 0] = match.ranges[0] ?? [];
+  const start = last <= columns - 1 ? 0 : Math.max(0, first - BEFORE);
+  const head = start > 0 ? "…" : "";
+  const text = fitColumns(head + snippet.slice(start), Math.max(BEFORE, columns));
+  const end = text.endsWith("…") ? text.length - 1 : text.length;
+  const ranges = match.ranges
+    .map(([from, to]): [number, number] => [from - start + head.length, Math.min(to - start + head.length, end)])
+    .filter(([from, to]) => from >= head.length && from < to);
+  return { ...match, snippet: text, ranges };
 }
 
 /** The snippet on one line with its matches marked; nothing in it can steer the terminal. */

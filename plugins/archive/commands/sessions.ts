@@ -1,16 +1,19 @@
 import {
+  type Column,
   type CommandContext,
   createStyle,
+  formatAge,
   formatCount,
   formatTable,
   printable,
   sessionTitle,
+  toShortIds,
   UsageError,
 } from "sessarc/terminal";
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { computeCost, localTime, shortIds } from "./_session.ts";
+import { computeCost, nothingListed } from "./_session.ts";
 
 interface Page {
   sessions: Session[];
@@ -19,49 +22,63 @@ interface Page {
 }
 
 export async function run(ctx: CommandContext): Promise<number> {
-  const since = dayFlag(ctx, "since");
-  const until = dayFlag(ctx, "until");
-  if (since && until && until < since) throw new UsageError(`The range ends before it begins: ${since} to ${until}`);
-  const page = await ctx.get<Page>(
-    "/sessions",
-    {
-      q: ctx.args.join(" ").trim() || undefined,
-      project: textFlag(ctx, "project"),
-      tool: textFlag(ctx, "tool"),
-      after: since && startOf(since).toISOString(),
-      before: until && startOf(until, 1).toISOString(),
-      subagents: ctx.flags.subagents === true ? undefined : "0",
-      sort: textFlag(ctx, "sort"),
-      limit: String(numberFlag(ctx, "limit", 1, 1000) ?? 20),
-    },
-    ctx.signal,
-  );
+  const page = await ctx.get<Page>("/sessions", toQuery(ctx), ctx.signal);
   if (ctx.json) ctx.answer(page);
   else await print(ctx, page);
   return page.sessions.length > 0 ? 0 : 3;
 }
 
+function toQuery(ctx: CommandContext): Record<string, string | undefined> {
+  const since = dayFlag(ctx, "since");
+  const until = dayFlag(ctx, "until");
+  if (since && until && until < since) throw new UsageError(`The range ends before it begins: ${since} to ${until}`);
+  return {
+    q: ctx.args.join(" ").trim() || undefined,
+    project: textFlag(ctx, "project"),
+    tool: textFlag(ctx, "tool"),
+    after: since && startOf(since).toISOString(),
+    before: until && startOf(until, 1).toISOString(),
+    subagents: ctx.flags.subagents === true ? undefined : "0",
+    sort: textFlag(ctx, "sort"),
+    limit: String(numberFlag(ctx, "limit", 1, 1000) ?? 20),
+  };
+}
+
+/** Columns from which what else is known of a session has room beside its title. */
+const WIDE = 120;
+
 async function print(ctx: CommandContext, { sessions, total }: Page): Promise<void> {
   if (sessions.length === 0) {
-    ctx.err("No such session. `sessarc import` reads the logs.");
+    ctx.err(await nothingListed(ctx, "session"));
     return;
   }
   const projects = await ctx.get<Project[]>("/projects", { git: "0" }, ctx.signal);
   const names = new Map(projects.map((project) => [project.id, project.name]));
-  const ids = shortIds(sessions.map((session) => session.id));
+  const ids = toShortIds(sessions.map((session) => session.id));
+  const more: Column<Session>[] = [
+    { title: "tool", value: (it) => it.tool },
+    { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
+    { title: "cost", align: "right", value: computeCost },
+  ];
   const table = formatTable<Session>(
     [
+      { title: "age", align: "right", value: (it) => formatAge(it.endedAt ?? it.startedAt) },
+      { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true, most: 16 },
+      { title: "title", value: (it) => sessionTitle({ ...it, id: "(untitled)" }), shrink: true },
+      ...(ctx.columns === undefined || ctx.columns >= WIDE ? more : []),
       { title: "id", value: (it) => printable(ids.get(it.id) ?? it.id) },
-      { title: "last active", value: (it) => localTime(it.endedAt ?? it.startedAt) },
-      { title: "tool", value: (it) => it.tool },
-      { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true },
-      { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
-      { title: "cost", align: "right", value: computeCost },
-      { title: "title", value: sessionTitle, shrink: true },
     ],
     sessions,
     { head: createStyle(ctx.colour).dim, width: ctx.columns },
   );
   ctx.out(table);
   if (total > sessions.length) ctx.err(`${formatCount(sessions.length)} of ${formatCount(total)}; --limit shows more`);
+  if (ctx.flags.subagents !== true) {
+    const { total: all } = await ctx.get<Page>(
+      "/sessions",
+      { ...toQuery(ctx), subagents: undefined, limit: "1" },
+      ctx.signal,
+    );
+    if (all > total) ctx.err(`${formatCount(all - total)} of sub-agents are left out; --subagents shows them`);
+  }
 }

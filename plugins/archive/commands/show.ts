@@ -14,7 +14,7 @@ import {
 } from "sessarc/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
-import { computeCost, findSession } from "./_session.ts";
+import { computeCost, findSession, toKindWord } from "./_session.ts";
 
 interface Page {
   session: Session;
@@ -180,7 +180,7 @@ function toText(message: SessionEvent, style: Style): string {
   >;
   const name = message.tool_name ? ` ${printable(message.tool_name)}` : "";
   const failed = message.is_error ? ` ${style.red("failed")}` : "";
-  const head = `${(paint[message.kind] ?? style.dim)(`${message.kind}${name}`)}${failed}${style.dim(`${time} #${message.seq}`)}`;
+  const head = `${(paint[message.kind] ?? style.dim)(`${toKindWord(message.kind)}${name}`)}${failed}${style.dim(`${time} #${message.seq}`)}`;
   const body = toBody(message);
   const shown = message.kind === "thinking" || message.kind === "note" ? style.dim(body) : body;
   return `${head}\n${shown}${message.truncated ? `\n${style.dim("(cut at the storage limit)")}` : ""}\n`;

@@ -12,13 +12,14 @@ import {
   formatTable,
   oneLine,
   printable,
+  toShortIds,
   UsageError,
   widthOf,
 } from "sessarc/terminal";
 import type { LeftOutNote, LeftOutReport } from "../catalogue/left-out.ts";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { findSession, NOT_LOGGED, shortIds, toEstimate, toMoney } from "./_session.ts";
+import { findSession, NOT_LOGGED, toEstimate, toMoney } from "./_session.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {
@@ -70,7 +71,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (isUsualOrder(ctx, query.by)) query.limit = limit?.toString();
   const answer = inOrder(ctx, await ask(ctx, query), limit);
   if (ctx.json) ctx.answer(answer);
-  else print(ctx, answer);
+  else await print(ctx, answer);
   return answer.rows.length > 0 ? 0 : 3;
 }
 
@@ -212,18 +213,19 @@ async function importIntoScratch(ctx: CommandContext): Promise<void> {
 interface Line {
   name: string;
   id: string;
-  tokens: TokenUsage;
+  /** Undefined: no log has any. */
+  tokens: TokenUsage | undefined;
   sessions: string;
   cost: string;
 }
 
-function print(ctx: CommandContext, answer: UsageAnswer): void {
+async function print(ctx: CommandContext, answer: UsageAnswer): Promise<void> {
   if (answer.rows.length === 0) {
-    ctx.err("No usage in this range. `sessarc import` reads the logs.");
+    ctx.err((await hasSessions(ctx)) ? "No usage in this range." : "Nothing is archived, and no logs have usage.");
     return;
   }
   const style = createStyle(ctx.colour);
-  const ids = answer.by === "session" ? shortIds(answer.rows.map((row) => row.key)) : undefined;
+  const ids = answer.by === "session" ? toShortIds(answer.rows.map((row) => row.key)) : undefined;
   const lines = answer.rows.flatMap((row) => [
     toLine(row, toName(row), ids?.get(row.key)),
     ...(ctx.flags.breakdown === true && answer.by !== "model" ? row.models.map(toModelLine) : []),
@@ -238,7 +240,9 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   );
   ctx.out(fitting ?? tables.at(-1) ?? "");
   if (answer.rows.length < answer.rowCount)
-    ctx.err(`${formatCount(answer.rows.length)} of ${formatCount(answer.rowCount)} rows, all of them without --limit`);
+    ctx.err(
+      `${formatCount(answer.rows.length)} of ${formatCount(answer.rowCount)} rows${answer.by === "session" ? ", sub-agents included" : ""}; without --limit all of them`,
+    );
   const { cost, models } = answer.totals;
   if (cost) ctx.err(toEstimate(cost));
   if (ctx.flags.evidence !== true) return;
@@ -279,7 +283,7 @@ function toColumns(by: string, { compact, short }: Layout): Column<Line>[] {
   const tokens = (title: string, key: (t: TokenUsage) => number): Column<Line> => ({
     title,
     align: "right",
-    value: (line) => format(key(line.tokens)),
+    value: (line) => (line.tokens ? format(key(line.tokens)) : ""),
   });
   const columns: (Column<Line> | false)[] = [
     by === "session" && { title: "id", value: (line) => line.id },
@@ -296,12 +300,13 @@ function toColumns(by: string, { compact, short }: Layout): Column<Line>[] {
 }
 
 function toLine(row: Omit<UsageRow, "key" | "label">, name: string, id = ""): Line {
+  const logged = row.models.length > 0 || row.sessions === 0;
   return {
     name,
     id,
-    tokens: sum(row.models.map((one) => one.tokens)),
+    tokens: logged ? sum(row.models.map((one) => one.tokens)) : undefined,
     sessions: formatCount(row.sessions),
-    cost: row.models.length === 0 && row.sessions > 0 ? NOT_LOGGED : toMoney(row.cost),
+    cost: logged ? toMoney(row.cost) : NOT_LOGGED,
   };
 }
 

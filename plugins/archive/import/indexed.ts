@@ -172,7 +172,10 @@ export async function checkIndexers({ registry, storage }: Kernel): Promise<Doct
     "select indexer, count(*) as count, min(session) as session, min(error) as error from indexed where error is not null group by indexer",
   );
   const [first] = failed.filter(({ indexer }) => registry.indexers.some(({ name }) => name === indexer));
-  if (!first) return { name: "indexers", status: "ok", detail: registry.indexers.map(({ name }) => name).join(", ") };
+  if (!first) {
+    const names = registry.indexers.map(({ name }) => name).join(", ");
+    return { name: "indexers", status: "ok", detail: `no session failed in any of ${names}` };
+  }
   const { indexer, count, session, error } = first;
   return {
     name: "indexers",

@@ -1,5 +1,5 @@
 /** `sessarc blame <file>[:line|:from-to]`. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import {
   type CommandContext,
   createStyle,
@@ -10,24 +10,24 @@ import {
   UsageError,
 } from "sessarc/terminal";
 import type { LineOrigins, WriterDetail } from "../reasons.ts";
+import { inFolder } from "./_project.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [named, ...more] = ctx.args;
   if (named === undefined || more.length > 0) throw new UsageError("Name one file: sessarc blame <file>[:line]");
   const { file, from, to } = placeIn(named);
   const porcelain = ctx.flags.porcelain === true;
-  const answer = await ctx.get<LineOrigins>(
-    "/git/writers",
-    {
-      path: resolve(ctx.cwd, file),
-      at: typeof ctx.flags.at === "string" ? ctx.flags.at : undefined,
-      from: from?.toString(),
-      to: to?.toString(),
-      headers: porcelain ? "1" : undefined,
-      redacted: isRedacted(ctx) ? "1" : undefined,
-    },
-    ctx.signal,
-  );
+  const query = {
+    path: resolve(ctx.cwd, file),
+    at: typeof ctx.flags.at === "string" ? ctx.flags.at : undefined,
+    from: from?.toString(),
+    to: to?.toString(),
+    headers: porcelain ? "1" : undefined,
+    redacted: isRedacted(ctx) ? "1" : undefined,
+  };
+  const answer = await ctx.get<LineOrigins>("/git/writers", query, ctx.signal).catch((error: unknown) => {
+    throw inFolder(error, dirname(query.path), "Name a file of a git repository.");
+  });
   if (ctx.json) ctx.answer(answer);
   else if (!answer.lines) ctx.err(`${answer.path} is binary or larger than 2 MiB.`);
   else if (porcelain) ctx.out(toPorcelain(answer));

@@ -11,16 +11,19 @@ import {
   UsageError,
 } from "sessarc/terminal";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
-import { readProject } from "./_project.ts";
+import { askProject } from "./_project.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
   if (more.length > 0) throw new UsageError("Name one range: sessarc receipt <commit|branch|base..head|last>");
-  const project = await readProject(ctx, ctx.flags.project);
-  const receipt = await ctx.get<Receipt>(
-    `/projects/${encodeURIComponent(project)}/receipt`,
-    { range, redacted: isRedacted(ctx) ? "1" : undefined },
-    ctx.signal,
+  if (ctx.flags.notes === true) {
+    const wrong = ["format", "titles", "redacted", "raw"].find((name) => ctx.flags[name] !== undefined);
+    if (wrong !== undefined) throw new UsageError(`--notes takes no --${wrong}`);
+    return (await import("./notes.ts")).writeNotes(ctx, range);
+  }
+  const redacted = isRedacted(ctx) ? "1" : undefined;
+  const receipt = await askProject(ctx, ctx.flags.project, (project) =>
+    ctx.get<Receipt>(`/projects/${encodeURIComponent(project)}/receipt`, { range, redacted }, ctx.signal),
   );
   if (ctx.json) ctx.answer(receipt);
   else if (ctx.flags.format === "md") {

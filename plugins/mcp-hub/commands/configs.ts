@@ -20,20 +20,22 @@ export async function scan(ctx: CommandContext): Promise<number> {
   if (ctx.json) ctx.out(JSON.stringify(found));
   else {
     const { entries, managed, problems } = found;
-    ctx.out(
-      formatTable(
-        [
-          { title: "Server", value: ({ name }) => printable(name) },
-          { title: "Is", value: (entry) => toState(entry) },
-          {
-            title: "Where",
-            value: ({ config }) => printable(config.url ?? [config.command ?? "", ...config.args].join(" ")),
-          },
-          { title: "File", value: ({ file }) => printable(file) },
-        ],
-        entries,
-      ),
-    );
+    if (entries.length + managed.length === 0) ctx.err("No assistant's settings name a server.");
+    if (entries.length > 0)
+      ctx.out(
+        formatTable(
+          [
+            { title: "Server", value: ({ name }) => printable(name) },
+            { title: "Is", value: (entry) => toState(entry) },
+            {
+              title: "Where",
+              value: ({ config }) => printable(config.url ?? [config.command ?? "", ...config.args].join(" ")),
+            },
+            { title: "File", value: ({ file }) => printable(file) },
+          ],
+          entries,
+        ),
+      );
     for (const { name, reasons } of entries)
       for (const reason of reasons) ctx.err(`${printable(name)} has to stay: ${printable(reason)}`);
     for (const { file, current } of managed)

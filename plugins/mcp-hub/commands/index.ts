@@ -3,7 +3,9 @@ import type { Command } from "sessarc/terminal";
 
 const mcp: Command = {
   name: "mcp",
-  summary: "Bridges stdio to the hub of tool servers; lists and tests them, takes over those of the tools",
+  summary: "MCP servers of the assistants: lists, tests and takes them over",
+  group: "tools",
+  example: "list",
   usage: [
     "",
     "list | log | scan | test|remove|sign-in <id>",

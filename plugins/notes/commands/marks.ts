@@ -1,4 +1,4 @@
-/** `sessarc note`, `sessarc tag`, `sessarc bookmark`. */
+/** `sessarc mark note`, `sessarc mark tag`, `sessarc mark bookmark`. */
 
 import {
   type Column,
@@ -18,12 +18,12 @@ export async function runNote(ctx: CommandContext): Promise<number> {
   if (action === "set") {
     const [session, ...words] = rest;
     if (session === undefined || words.length === 0)
-      throw new UsageError("`sessarc note set` takes a session and the text of the note");
+      throw new UsageError("`sessarc mark note set` takes a session and the text of the note");
     return change(ctx, session, { note: words.join(" ") });
   }
   if (action === "remove") {
     const [session, ...more] = rest;
-    if (session === undefined || more.length > 0) throw new UsageError("`sessarc note remove` takes a session");
+    if (session === undefined || more.length > 0) throw new UsageError("`sessarc mark note remove` takes a session");
     return change(ctx, session, { note: "" });
   }
   return list(ctx, (action === "list" ? rest : [action, ...rest]).join(" "));
@@ -32,7 +32,7 @@ export async function runNote(ctx: CommandContext): Promise<number> {
 export async function runTag(ctx: CommandContext): Promise<number> {
   const [session = "list", ...tags] = ctx.args;
   if (tags.length === 0) {
-    if (session !== "list") throw new UsageError("`sessarc tag` takes a session and tags");
+    if (session !== "list") throw new UsageError("`sessarc mark tag` takes a session and tags");
     return listTags(ctx);
   }
   const id = await sessionId(ctx, session);
@@ -47,7 +47,7 @@ export async function runTag(ctx: CommandContext): Promise<number> {
 
 export async function runBookmark(ctx: CommandContext): Promise<number> {
   const [session, ...more] = ctx.args;
-  if (session === undefined || more.length > 0) throw new UsageError("`sessarc bookmark` takes a session");
+  if (session === undefined || more.length > 0) throw new UsageError("`sessarc mark bookmark` takes a session");
   return change(ctx, session, { bookmarked: ctx.flags.remove !== true });
 }
 
@@ -68,7 +68,7 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
     bookmarked: ctx.flags.bookmarked === true ? "1" : undefined,
   });
   if (ctx.json) ctx.answer(marks);
-  else if (marks.length === 0) ctx.err("No notes. `sessarc note set last …` writes one on the newest session.");
+  else if (marks.length === 0) ctx.err("No notes. `sessarc mark note set last …` writes one on the newest session.");
   else {
     const columns: Column<ListedMark>[] = [
       { title: "changed", value: ({ updatedAt }) => updatedAt.slice(0, 10) },
@@ -88,7 +88,7 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
 async function listTags(ctx: CommandContext): Promise<number> {
   const tags = await ctx.get<{ tag: string; count: number }[]>("/tags");
   if (ctx.json) ctx.answer(tags);
-  else if (tags.length === 0) ctx.err("No tags. `sessarc tag last review` tags the newest session.");
+  else if (tags.length === 0) ctx.err("No tags. `sessarc mark tag last review` tags the newest session.");
   else
     ctx.out(
       formatTable<(typeof tags)[number]>(

@@ -1,4 +1,4 @@
-/** `sessarc searches`. */
+/** `sessarc mark search`. */
 import {
   type CommandContext,
   createStyle,
@@ -26,12 +26,12 @@ export async function run(ctx: CommandContext): Promise<number> {
       if (name === undefined || words.length > 0) break;
       return search(ctx, name);
   }
-  throw new UsageError("`sessarc searches` takes list, save <name> <query…>, run <name>, or remove <name>");
+  throw new UsageError("`sessarc mark search` takes list, save <name> <query…>, run <name>, or remove <name>");
 }
 
 function list(ctx: CommandContext, searches: readonly SavedSearch[]): number {
   if (ctx.json) ctx.answer(searches);
-  else if (searches.length === 0) ctx.err("No saved searches. `sessarc searches save failed is:error` saves one.");
+  else if (searches.length === 0) ctx.err("No saved searches. `sessarc mark search save failed is:error` saves one.");
   else
     ctx.out(
       formatTable<SavedSearch>(
@@ -71,7 +71,7 @@ async function search(ctx: CommandContext, name: string): Promise<number> {
     (one) => one.name.toLowerCase() === name.toLowerCase(),
   );
   if (!saved) {
-    ctx.err(printable(`No search is saved as ${JSON.stringify(name)}; \`sessarc searches\` lists them.`));
+    ctx.err(printable(`No search is saved as ${JSON.stringify(name)}; \`sessarc mark search\` lists them.`));
     return 3;
   }
   const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : "20";

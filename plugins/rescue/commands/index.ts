@@ -3,7 +3,8 @@ import type { Command } from "sessarc/terminal";
 
 const rescueCommand: Command = {
   name: "rescue",
-  summary: "Lists sessions that their assistants hide, delete or lost, and puts them back",
+  summary: "Lists sessions that assistants hide, delete or lost; restores them",
+  group: "keep",
   usage:
     "[--state s] [--tool t] [--limit n]\n<session…> [--in folder] [--yes]\n--undo <session>\n--keep-for days --tool t [--yes]",
   options: {
@@ -31,7 +32,9 @@ const rescueCommand: Command = {
 
 const resumeCommand: Command = {
   name: "resume",
-  summary: "Resumes a session in its assistant, in its folder; puts its log back first where it is gone",
+  summary: "Resumes a session in its assistant, in its folder",
+  group: "look",
+  example: "last",
   usage: "<session|last> [--in folder] [--print] [--yes]",
   options: { in: { type: "string" }, print: { type: "boolean" }, yes: { type: "boolean", short: "y" } },
   help: {
@@ -46,7 +49,9 @@ const resumeCommand: Command = {
 
 const handoffCommand: Command = {
   name: "handoff",
-  summary: "Writes a brief of a session for another assistant, and starts that with it",
+  summary: "Writes a brief of a session for another assistant",
+  group: "keep",
+  example: "last --to codex --start",
   usage: "<session|last> [--to tool] [--tokens n] [--copy]\n<session|last> --to tool --start",
   options: {
     to: { type: "string" },

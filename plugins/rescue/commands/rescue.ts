@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import {
   type CommandContext,
   createStyle,
+  formatAge,
   formatBytes,
   formatCount,
   formatTable,
@@ -9,6 +10,7 @@ import {
   printable,
   send,
   sessionTitle,
+  toShortIds,
   UsageError,
 } from "sessarc/terminal";
 import type { RescueOverview } from "../overview.ts";
@@ -70,9 +72,17 @@ async function list(ctx: CommandContext): Promise<number> {
     return 0;
   }
   const { sessions, notListed, states, stored, traces } = overview;
+  if (sessions === 0 && traces.sessions === 0) {
+    ctx.err("The archive is empty. `sessarc import` imports what your assistants logged.");
+    warn(ctx, overview);
+    return 0;
+  }
   ctx.out(
-    `${formatCount(sessions)} sessions; ${formatCount(notListed)} are no longer listed by their assistants; ${formatCount(states.dying)} will be deleted within 7 days.`,
+    `${formatCount(sessions)} ${sessions === 1 ? "session is" : "sessions are"} archived, with their sub-agents.`,
   );
+  if (notListed > 0)
+    ctx.out(`${formatCount(notListed)} ${notListed === 1 ? "is" : "are"} no longer listed by their assistants.`);
+  if (states.dying > 0) ctx.out(`${formatCount(states.dying)} will be deleted within 7 days.`);
   if (traces.sessions > 0)
     ctx.out(
       `${formatCount(traces.sessions)} more ${traces.sessions === 1 ? "was" : "were"} deleted before; ${formatCount(traces.prompts)} of their prompts are left: sessarc search kind:trace`,
@@ -80,14 +90,14 @@ async function list(ctx: CommandContext): Promise<number> {
   ctx.out(
     stored.setting === "none"
       ? "Logs are not stored (`rescue.logs` is `none`)."
-      : `${formatCount(stored.sessions)} logs are stored: ${formatBytes(stored.bytes)} in ${formatBytes(stored.stored)}.`,
+      : `${formatCount(stored.sessions)} logs are stored: ${formatBytes(stored.bytes)}, ${formatBytes(stored.stored)} compressed.`,
   );
   const style = createStyle(ctx.colour);
   for (const state of STATES) {
     const found = lists[state];
     if (!found || found.total === 0) continue;
     ctx.out(`\n${style.bold(HEADS[state])} (${formatCount(found.total)})`);
-    ctx.out(table(ctx, found.sessions));
+    ctx.out(table(ctx, state, found.sessions));
     if (found.total > found.sessions.length)
       ctx.err(
         `${formatCount(found.sessions.length)} of ${formatCount(found.total)}; --state ${state} --limit shows more`,
@@ -122,14 +132,23 @@ interface ListedTrace {
   endedAt: string | null;
 }
 
-function table(ctx: CommandContext, rows: Listed["sessions"]): string {
+/** The heading states what all of them are: a row has what else it is. */
+function table(ctx: CommandContext, state: SessionState, rows: Listed["sessions"]): string {
+  const ids = toShortIds(rows.map(({ session }) => session.id));
+  const others = ({ states, stored }: Listed["sessions"][number]): string =>
+    [
+      ...states.filter((one) => one.state !== "listed" && (one.state !== state || one.reason || one.at)).map(stateText),
+      stored ? "" : "log not stored",
+    ]
+      .filter(Boolean)
+      .join(", ");
   return formatTable<Listed["sessions"][number]>(
     [
-      { title: "session", value: ({ session }) => printable(session.id.slice(session.id.indexOf(":") + 1)) },
-      { title: "assistant", value: ({ session }) => session.tool },
-      { title: "state", value: ({ states }) => states.map(stateText).join(", ") },
-      { title: "log", value: ({ stored }) => (stored ? "stored" : "not stored") },
-      { title: "title", value: ({ session }) => sessionTitle(session), shrink: true },
+      { title: "age", align: "right", value: ({ session }) => formatAge(session.endedAt) },
+      { title: "assistant", value: ({ session }) => session.tool, shrink: true, most: 12 },
+      { title: "title", value: ({ session }) => sessionTitle({ ...session, id: "(untitled)" }), shrink: true },
+      { title: "also", value: others, shrink: true },
+      { title: "id", value: ({ session }) => printable(ids.get(session.id) ?? session.id) },
     ],
     rows,
     { head: createStyle(ctx.colour).dim, width: ctx.columns },
@@ -137,8 +156,8 @@ function table(ctx: CommandContext, rows: Listed["sessions"]): string {
 }
 
 const stateText = ({ state, reason, at }: StateOf): string => {
-  if (reason) return `hidden: ${REASONS[reason]}`;
-  return at ? `will be deleted on ${at.slice(0, 10)}` : state.replace("-", " ");
+  if (reason) return REASONS[reason];
+  return at ? `until ${at.slice(0, 10)}` : state.replace("-", " ");
 };
 
 function warn(ctx: CommandContext, { notArchived, notArchivedTools, retention, states }: RescueOverview): void {

@@ -77,7 +77,9 @@ export async function readBrief(kernel: Kernel, id: string, budget: number, to: 
     { title: words.decisions, content: decisions, share: 0.06 },
     { title: words.reads, content: reads, share: 0.06 },
   ];
-  const facts = [row.tool, row.cwd, state.branch && `${words.branch} ${state.branch}`, row.endedAt].filter(Boolean);
+  const facts = [row.tool, row.cwd, state.branch && `${words.branch} ${state.branch}`, toTime(row.endedAt)].filter(
+    Boolean,
+  );
   const head = await hide(`# ${words.title}\n${words.task}\n${facts.join(" · ")}`);
   let text = await hide(fitSections(head, sections, budget));
   // A mask may be longer than what it hides.
@@ -85,6 +87,9 @@ export async function readBrief(kernel: Kernel, id: string, budget: number, to: 
   const start = to === undefined ? undefined : kernel.registry.adapters.get(to)?.rescue?.start?.(text);
   return { session: id, text, tokens: tokensIn(text), start: start ?? null, cwd: row.cwd };
 }
+
+/** `2026-11-20 15:04 UTC`: the same on every machine. */
+const toTime = (iso: string | null) => iso && `${iso.slice(0, 16).replace("T", " ")} UTC`;
 
 const MOST_READS = 12;
 const MOST_CAUSES = 3;

@@ -39,7 +39,8 @@ function cut(section: Section, tokens: number): string {
   const most = tokens - 1;
   if (typeof content === "string") {
     const room = most - tokensIn(`## ${title}\n`);
-    return room < SMALLEST ? "" : `## ${title}\n${clipTokens(content, room)}`;
+    // A short text is whole, or not there.
+    return room < Math.min(SMALLEST, tokensIn(content)) ? "" : `## ${title}\n${clipTokens(content, room)}`;
   }
   const rows: string[] = [];
   for (const row of content) {

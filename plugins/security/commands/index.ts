@@ -5,6 +5,8 @@ import { type Command, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal"
 const guard: Command = {
   name: "guard",
   summary: "Installs the tool-call guard in an assistant, shows or removes it",
+  group: "tools",
+  example: "status",
   usage:
     "install [--tool t] [--on-failure allow|block] [--observe] [--waiting] [--dry-run]\n<status|uninstall> [--tool t]",
   options: {
@@ -28,7 +30,9 @@ const guard: Command = {
 
 const exportCommand: Command = {
   name: "export",
-  summary: "Writes a session as Markdown, HTML or JSON, with --redacted without its secrets",
+  summary: "Writes a session as Markdown, HTML or JSON",
+  group: "keep",
+  example: "last --redacted -o session.html",
   usage: "<session|last> [--redacted] [--format md|html|json] [-o file] [--force]",
   options: {
     ...REDACTED_OPTIONS,

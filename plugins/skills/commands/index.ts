@@ -4,6 +4,8 @@ import type { Command } from "sessarc/terminal";
 const skills: Command = {
   name: "skills",
   summary: "Keeps skills in one store and links them into every assistant",
+  group: "tools",
+  example: "list",
   usage: [
     "list | scan | lock | install [--frozen] | show|delete <skill> | tags <skill> [tags]",
     "link|unlink <skill> --tool t [--project p] | import <path|address> | init <name>",
