@@ -231,7 +231,7 @@ const INNER: Readonly<Record<string, readonly [imports: number, why: string]>> =
   "replay/run/": [4, "what this machine's isolation can do decides which tests run; shell lines by the hundred"],
   "rescue/": [4, "files of another user, links, and texts of every length"],
   "security/export/": [2, "a reader that stalls; hostile policies"],
-  "security/secrets/": [26, "the engine over thousands of samples: a call each would be a request each"],
+  "security/secrets/": [16, "the engine over thousands of samples: a call each would be a request each"],
   "share/shares.ts": [1, "two services over one archive"],
   "skills/": [7, "random folders and texts, beside a plain check"],
   "statusline/": [2, "what assistants send, and lines of every width"],

@@ -8,11 +8,10 @@ import { describe, expect, it } from "vitest";
 import { tokensIn } from "../../plugins/rescue/handoff/fit.ts";
 import { wordsFor } from "../../plugins/rescue/handoff/words.ts";
 import type { Brief } from "../../plugins/rescue/index.ts";
-import { builtinRules } from "../../plugins/security/secrets/engine.ts";
-import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { SHAPES } from "../security/_engine.ts";
 import { type Row, SESSION, toLog } from "../security/_kernel.ts";
 import { createRandom, toSample } from "../security/_samples.ts";
 
@@ -118,15 +117,12 @@ describe("a brief", () => {
     const random = createRandom(32);
     const planted: { bare: string; text: string }[] = [];
     while (planted.length < 300) {
-      for (const { id, category } of builtinRules()) {
-        for (const { row } of toMatchers(id)) {
-          if (category === "personal" || row.check || row.files || row.kind === "near" || row.kind === "file") continue;
-          const value = drawn(row.shape, row.entropy ?? 0, random);
-          if (value.includes("\n") || planted.length >= 300) continue;
-          const name = (row.names?.[0] ?? "value").replaceAll("_", "-");
-          const text = row.kind === "assignment" ? `{ "${name}_x": "${value}" }` : `x = "${value}"`;
-          planted.push({ bare: value.replace(/^https?:\/\/|@.*$/g, ""), text });
-        }
+      for (const { row } of SHAPES) {
+        const value = drawn(row.shape, row.entropy ?? 0, random);
+        if (value.includes("\n") || planted.length >= 300) continue;
+        const name = (row.names?.[0] ?? "value").replaceAll("_", "-");
+        const text = row.kind === "assignment" ? `{ "${name}_x": "${value}" }` : `x = "${value}"`;
+        planted.push({ bare: value.replace(/^https?:\/\/|@.*$/g, ""), text });
       }
     }
     let shown = 0;

@@ -1,10 +1,8 @@
 /** Secrets on command lines, in configurations and code: an export shows none of them, and leaves their neighbours readable. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
+import { redact as shown } from "./_engine.ts";
 import { createRandom, toSample } from "./_samples.ts";
 
-const scanner = createScanner(builtinRules());
-const shown = (text: string) => createRedactor(scanner).redactText(text);
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 /** Generated passwords: long and short, with signs, with parts. */

@@ -1,10 +1,9 @@
 /** Tokens in other spellings: the guard sees them, and no export shows them. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/secrets/engine.ts";
+import { redact, secrets } from "./_engine.ts";
 import { letters } from "./_samples.ts";
 
-const scanner = createScanner(builtinRules(), { categories: ["secret"] });
 const token = `ghp_${letters(36, 61)}`;
 const b64 = (text: string | Buffer) => Buffer.from(text).toString("base64");
 const each = (by: (code: number, char: string) => string) =>
@@ -50,25 +49,25 @@ const FORMS: Record<string, string> = {
 describe("security: encoded secrets", () => {
   it.each(Object.entries(FORMS))("%s", (_, form) => {
     const text = `before ${form} after`;
-    expect(scanner.scan(text, { forms: true }).findings.map(({ ruleId }) => ruleId)).toEqual(["github-pat"]);
-    const out = createRedactor(scanner).redactText(text);
+    expect(secrets.scan(text, { forms: true }).findings.map(({ ruleId }) => ruleId)).toEqual(["github-pat"]);
+    const out = redact(text, secrets);
     expect(out).toMatch(/^before .*\[REDACTED:github-pat#[0-9a-f]{4}\].* after$/s);
     // Nothing is left that decodes to more than a few characters of it.
     const rest = out.replace(/\[REDACTED:[^\]]*\]/g, "");
     expect(rest.length).toBeLessThan(90);
-    expect(scanner.scan(rest, { forms: true }).findings).toEqual([]);
+    expect(secrets.scan(rest, { forms: true }).findings).toEqual([]);
   });
 
   it("leaves harmless encoded text alone, and is linear in it", () => {
     const image = `data:image/png;base64,${Buffer.from(letters(9_000, 3)).toString("base64")}`;
-    expect(scanner.scan(image, { forms: true }).findings).toEqual([]);
+    expect(secrets.scan(image, { forms: true }).findings).toEqual([]);
     const bomb = b64(gzipSync(Buffer.alloc(64 * 2 ** 20)));
-    expect(scanner.scan(bomb, { forms: true }).findings).toEqual([]);
+    expect(secrets.scan(bomb, { forms: true }).findings).toEqual([]);
   });
 
   it("says when there was more than it decodes", () => {
     const much = `${b64("harmless text, again and again. ")} `.repeat(200_000);
-    expect(scanner.scan(much, { forms: true }).partial).toBe(true);
-    expect(scanner.scan(much.slice(0, 10_000), { forms: true }).partial).toBe(false);
+    expect(secrets.scan(much, { forms: true }).partial).toBe(true);
+    expect(secrets.scan(much.slice(0, 10_000), { forms: true }).partial).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { builtinRules, createScanner } from "../../plugins/security/secrets/engine.ts";
+import { secrets } from "./_engine.ts";
 
 const file =
   process.env.SESSARC_EVAL ?? fileURLToPath(new URL("../../../shared/eval/secrets.open.jsonl.gz", import.meta.url));
@@ -25,8 +25,7 @@ describe.skipIf(!existsSync(file))("security: evaluation set (needs SESSARC_EVAL
         .split("\n")
         .map((line) => JSON.parse(line))
     : [];
-  const scanner = createScanner(builtinRules(), { categories: ["secret"] });
-  const scan = ({ text, path }: Row) => scanner.scan(text, path === undefined ? {} : { path }).findings;
+  const scan = ({ text, path }: Row) => secrets.scan(text, path === undefined ? {} : { path }).findings;
 
   it("finds at least 99 % of plain rows and 98 % in every shape of a transcript", () => {
     const shapes = new Map<string, { all: number; found: number }>();

@@ -1,6 +1,5 @@
 /** A value of every rule, planted wherever a session has text. */
-import { builtinRules, createScanner } from "../../plugins/security/secrets/engine.ts";
-import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
+import { ROWS, scanner } from "../security/_engine.ts";
 import type { Row } from "../security/_kernel.ts";
 import { createRandom, toSample } from "../security/_samples.ts";
 
@@ -16,20 +15,18 @@ export interface Planted {
 /** Rules whose samples are found beside no name. */
 export function plant(seed: number): Planted[] {
   const random = createRandom(seed);
-  const scanner = createScanner(builtinRules());
   const planted: Planted[] = [];
-  for (const { id } of builtinRules())
-    for (const { row } of toMatchers(id)) {
-      if (row.files || row.kind === "near" || row.kind === "file") continue;
-      const value = toSample(row.shape, random);
-      if (value.length < 8 || /[\s"'`\\]/.test(value)) continue;
-      // Where a row marks the secret, what is before it may be read: a host, a path.
-      const secret = row.shape.includes("<") ? value.slice(value.length >> 1).replace(/^.*[=:/\\]/, "") : value;
-      const name = row.names?.[0] ?? "value";
-      const { findings } = scanner.scan(`${name} = "${value}"`);
-      if (secret.length >= 8 && findings.some((one) => one.secret.includes(secret)))
-        planted.push({ rule: id, shape: row.shape, value: secret, text: `${name} = "${value}"` });
-    }
+  for (const { id, row } of ROWS) {
+    if (row.files || row.kind === "near" || row.kind === "file") continue;
+    const value = toSample(row.shape, random);
+    if (value.length < 8 || /[\s"'`\\]/.test(value)) continue;
+    // Where a row marks the secret, what is before it may be read: a host, a path.
+    const secret = row.shape.includes("<") ? value.slice(value.length >> 1).replace(/^.*[=:/\\]/, "") : value;
+    const name = row.names?.[0] ?? "value";
+    const { findings } = scanner.scan(`${name} = "${value}"`);
+    if (secret.length >= 8 && findings.some((one) => one.secret.includes(secret)))
+      planted.push({ rule: id, shape: row.shape, value: secret, text: `${name} = "${value}"` });
+  }
   return planted;
 }
 
