@@ -236,7 +236,7 @@ const INNER: Readonly<Record<string, readonly [imports: number, why: string]>> =
   "skills/": [7, "random folders and texts, beside a plain check"],
   "statusline/": [2, "what assistants send, and lines of every width"],
   "team/database/": [6, "the database's own contract: SQL on two engines"],
-  "team/": [16, "a server without a socket, hostile machines, limits and their numbers"],
+  "team/": [15, "a server without a socket, hostile machines, limits and their numbers"],
 };
 
 /** The package's entries that plugins import, and their files. */
