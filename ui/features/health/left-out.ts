@@ -1,7 +1,7 @@
 /** What of a session is in no figure, as sentences. */
 import { date } from "../../format.ts";
 import type { Session } from "../../wire.ts";
-import { sessionText } from "./words/index.ts";
+import { sessionText } from "../session/words/index.ts";
 
 export function leftOutWords({ figuresLeftOut }: Pick<Session, "figuresLeftOut">): string[] {
   const { late, impossible } = figuresLeftOut ?? {};
