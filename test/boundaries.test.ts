@@ -96,6 +96,14 @@ describe("who may import what", () => {
     expect(server.filter((i) => !isShared(i) && (!i.typeOnly || /^core\//.test(i.target)))).toEqual([]);
   });
 
+  it("arrows between the dashboard's features run one way, and what they share knows none of them", () => {
+    const inUi = importsBelow("ui");
+    expect(toCircles(toArrows(inUi, "ui/features", 3))).toEqual([]);
+    const shared = inUi.filter((i) => /^ui\/(components|state|i18n)\//.test(i.file));
+    expect(shared.length).toBeGreaterThan(100);
+    expect(shared.filter((i) => i.target.startsWith("ui/features/"))).toEqual([]);
+  });
+
   it("the playground uses public entries", () => {
     const allowed = (i: Import) => i.target.startsWith("playground/") || (isPackage(i) && !i.target.startsWith("#"));
     expect(importsBelow("playground").filter((i) => !allowed(i))).toEqual([]);

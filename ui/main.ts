@@ -3,7 +3,7 @@ import { PiniaColada } from "@pinia/colada";
 import { createPinia } from "pinia";
 import { createApp } from "vue";
 import App from "./app.vue";
-import { loadLanguage } from "./i18n/index.ts";
+import { wordsReady } from "./i18n/index.ts";
 import { loadPlugins } from "./plugin.ts";
 import { createAppRouter } from "./route.ts";
 import { listenForKeys } from "./state/keys.ts";
@@ -14,8 +14,7 @@ async function start(): Promise<void> {
   keepSettings();
   // Code is set in it everywhere: asked for now, it is there before the first row and no line wraps again.
   void document.fonts.load('12px "JetBrains Mono Variable"');
-  // Without the words of a language English stands.
-  await loadLanguage().catch((error: unknown) => console.error(error));
+  await wordsReady();
   const router = createAppRouter();
   const app = createApp(App);
   app.use(createPinia());

@@ -1,5 +1,5 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
-import { wordsReady } from "./i18n/words.ts";
+import { wordsReady } from "./i18n/index.ts";
 import { watchLeaving } from "./state/leaving.ts";
 import { hasScreen } from "./state/offers.ts";
 import { watchRoutes } from "./state/route-failure.ts";

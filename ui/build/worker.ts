@@ -8,7 +8,7 @@ import type { Shell } from "../worker/shell.ts";
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const FILE = "sw.js";
 /** Not kept from the start: the highlighter's languages (1.2 MB), other languages of the page, letters of other scripts. */
-const LATER = /node_modules\/@shikijs\/langs|\/i18n\/(ja|zh)\.ts$|-latin-ext\.woff2$/;
+const LATER = /node_modules\/@shikijs\/langs|\/(i18n|words|synonyms)\/(ja|zh)\.ts$|-latin-ext\.woff2$/;
 
 export function worker(): Plugin {
   return {

@@ -1,22 +1,11 @@
-/** All words of the dashboard. English comes with what says it (en.ts, en-pages.ts, en-more.ts); other languages load as a whole when chosen. */
-import { computed, shallowRef } from "vue";
+/** How the dashboard says things: each feature's words are in its `words/`, what several features say is `en.ts` here. English comes with what says it, another language loads when it is chosen. */
+import { computed, shallowRef, watch } from "vue";
 import { type Language, settings } from "../state/settings.ts";
 import { en } from "./en.ts";
-import type { Key, Words } from "./keys.ts";
 
-export type { Key } from "./keys.ts";
+export type { Key } from "./en.ts";
 
-const loaders: Record<Exclude<Language, "en">, () => Promise<{ words: Words }>> = {
-  "zh-CN": () => import("./zh.ts"),
-  ja: () => import("./ja.ts"),
-};
-const english: Partial<Words> = { ...en };
-const words = shallowRef<Partial<Words>>(english);
-
-/** Words of screens that are loaded later; before they are drawn. */
-export function addEnglish(more: Partial<Words>): void {
-  Object.assign(english, more);
-}
+type Others<W> = Record<Exclude<Language, "en">, () => Promise<{ words: Record<keyof W, string> }>>;
 
 export const LANGUAGES: Record<Language, string> = { en: "English", "zh-CN": "简体中文", ja: "日本語" };
 
@@ -33,23 +22,35 @@ export function preferred(): Language {
   return "en";
 }
 
-/** Loads the words of the language and sets the page's `lang`. */
-export async function loadLanguage(): Promise<void> {
-  const tag = language.value;
-  const wanted = tag === "en" ? english : (await loaders[tag]()).words;
-  // Another was chosen meanwhile.
-  if (tag !== language.value) return;
-  words.value = wanted;
-  document.documentElement.lang = tag;
-}
+const loading = new Set<Promise<void>>();
 
-/** `t("home.sessions", { n: 3 })`. `{name}` is filled in; with `n`, the text before `|` is the singular. */
-export function t(key: Key, values: Record<string, string | number> = {}): string {
-  return fill(words.value[key] ?? english[key] ?? key, values);
+/** Resolves when the words of all features that were asked for are there: a screen shows itself then. Without those of a language English stands. */
+export const wordsReady = async (): Promise<void> => {
+  await Promise.all(loading);
+};
+
+/** `text("key", { n: 3 })` for these words: `{name}` is filled in; with `n`, the text before `|` is the singular. A word that a language lacks is a type error. */
+export function toWords<W extends Record<string, string>>(en: W, others: Others<W>) {
+  const words = shallowRef<Record<keyof W, string>>(en);
+  watch(
+    language,
+    (tag) => {
+      const load = async () => {
+        const loaded = tag === "en" ? en : (await others[tag]()).words;
+        if (language.value === tag) words.value = loaded;
+      };
+      const ready = load()
+        .catch((error: unknown) => console.error(error))
+        .finally(() => loading.delete(ready));
+      loading.add(ready);
+    },
+    { immediate: true },
+  );
+  return (key: keyof W & string, values: Record<string, string | number> = {}) => fill(words.value[key], values);
 }
 
 /** Takes the form that `n` wants and fills in `{name}`. */
-export function fill(text: string, values: Record<string, string | number>): string {
+function fill(text: string, values: Record<string, string | number>): string {
   const forms = text.split("|");
   const form = (forms.length > 1 && values.n !== 1 && values.count !== 1 ? forms[1] : forms[0]) ?? text;
   return form.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -69,3 +70,13 @@ export function number(value: number, options: Intl.NumberFormatOptions = {}): s
   }
   return format.format(value);
 }
+
+export const t = toWords(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
+
+watch(
+  language,
+  (tag) => {
+    document.documentElement.lang = tag;
+  },
+  { immediate: true },
+);

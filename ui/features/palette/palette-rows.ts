@@ -1,9 +1,9 @@
 /** Contents of the palette: rows of actions, projects, tools and sessions, and what can be done with each. */
+
 import type { Router } from "vue-router";
 import { api, type RouteKey } from "../../client.ts";
 import { inOrder, toolLabel } from "../../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../../format.ts";
-import { dailyText } from "../../i18n/daily/index.ts";
 import { t } from "../../i18n/index.ts";
 import { modelWords } from "../../model-names.ts";
 import { others, primary, secondary } from "../../nav.ts";
@@ -18,10 +18,10 @@ import { nextTheme, settings } from "../../state/settings.ts";
 import { toast } from "../../state/toast.ts";
 import type { Project, SearchAnswer } from "../../wire.ts";
 import { isLine, linkOf, nameOf, type Place } from "../code/places.ts";
-import { whyText } from "../code/words/index.ts";
+import { codeText } from "../code/words/index.ts";
 import type { SavedSearch } from "../notes/notes.ts";
-import { sessionsText } from "../sessions/words/index.ts";
 import { toSynonyms } from "./synonyms/index.ts";
+import { paletteText } from "./words/index.ts";
 
 export interface PaletteRow {
   id: string;
@@ -45,13 +45,13 @@ export interface PaletteRow {
 /** Open, open in a new tab, copy the link: for every row that leads somewhere. */
 function linkActions(row: PaletteRow, more: Omit<PaletteRow, "section">[] = []): PaletteRow[] {
   const { href = "" } = row;
-  const section = t("palette.rowActions", { name: row.label });
+  const section = paletteText("palette.rowActions", { name: row.label });
   return [
     { id: `${row.id}:open`, section, label: t("action.open"), icon: row.icon, keys: "Enter", href },
     {
       id: `${row.id}:tab`,
       section,
-      label: t("action.newTab"),
+      label: paletteText("action.newTab"),
       icon: "external-link",
       keys: "mod+Enter",
       run: () => window.open(href, "_blank", "noopener"),
@@ -66,11 +66,15 @@ const linked = (row: PaletteRow, more?: () => Omit<PaletteRow, "section">[]): Pa
 });
 
 export function actionRows(): PaletteRow[] {
-  const section = t("palette.actions");
+  const section = paletteText("palette.actions");
   const go = (path: string, label: string, icon: string, keys?: string) =>
     linked({ id: `go:${path}`, section, label, icon, href: path, also: toSynonyms(path), ...(keys && { keys }) });
   return [
-    ...pageCommands().map((one) => ({ ...one, section: t("palette.page"), icon: one.icon ?? "chevron-right" })),
+    ...pageCommands().map((one) => ({
+      ...one,
+      section: paletteText("palette.page"),
+      icon: one.icon ?? "chevron-right",
+    })),
     ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...extensions.nav.map((one) => go(one.path, one.label, one.icon, one.keys)),
     ...others.map((one) => go(one.path, t(one.label), one.icon, one.keys)),
@@ -101,18 +105,18 @@ export function actionRows(): PaletteRow[] {
 
 /** Screens without a key: only shown when they match what was typed. */
 export function screenRows(): PaletteRow[] {
-  const section = whyText("screens");
+  const section = paletteText("screens");
   const rows: Omit<PaletteRow, "section">[] = [
     {
       id: "go:/compare",
-      label: sessionsText("compareTitle"),
+      label: t("nav.compare"),
       icon: "file-diff",
       href: "/compare",
       also: toSynonyms("/compare"),
     },
-    { id: "go:/calls", label: sessionsText("callsTitle"), icon: "wrench", href: "/calls", also: toSynonyms("/calls") },
+    { id: "go:/calls", label: t("nav.calls"), icon: "wrench", href: "/calls", also: toSynonyms("/calls") },
     {
-      ...{ id: "why", label: whyText("action"), hint: whyText("how"), icon: "git-commit-horizontal" },
+      ...{ id: "why", label: codeText("action"), hint: paletteText("how"), icon: "git-commit-horizontal" },
       ...{ href: "/search", also: toSynonyms("why"), needs: "GET /git/find" },
     },
   ];
@@ -124,12 +128,12 @@ export function modelRows(models: readonly string[]): PaletteRow[] {
   return models.map((model) =>
     linked(
       {
-        ...{ id: `model:${model}`, section: whyText("models"), label: modelWords(model), icon: "brain" },
-        ...{ hint: whyText("model.usage"), also: model, href: "/usage?by=model&days=all" },
+        ...{ id: `model:${model}`, section: paletteText("models"), label: modelWords(model), icon: "brain" },
+        ...{ hint: paletteText("model.usage"), also: model, href: "/usage?by=model&days=all" },
       },
       () => [
         {
-          ...{ id: `model:${model}:sessions`, label: whyText("model.sessions"), icon: "message-square" },
+          ...{ id: `model:${model}:sessions`, label: paletteText("model.sessions"), icon: "message-square" },
           href: `/search?q=${encodeURIComponent(`model:${model}`)}`,
         },
       ],
@@ -146,7 +150,7 @@ const placeRow = (place: Place): PaletteRow =>
   linked(
     {
       id: `place:${place.project.id}:${nameOf(place)}`,
-      section: isLine(place) ? whyText("action") : whyText("files"),
+      section: isLine(place) ? codeText("action") : paletteText("files"),
       label: nameOf(place),
       hint: toHint(place),
       icon: isLine(place) ? "git-commit-horizontal" : "file-text",
@@ -154,7 +158,7 @@ const placeRow = (place: Place): PaletteRow =>
     },
     () => [
       {
-        ...{ id: `place:${place.path}:sessions`, label: whyText("file.sessions"), icon: "search" },
+        ...{ id: `place:${place.path}:sessions`, label: paletteText("file.sessions"), icon: "search" },
         href: `/search?q=${encodeURIComponent(`path:"${place.path}"`)}`,
       },
     ],
@@ -162,8 +166,13 @@ const placeRow = (place: Place): PaletteRow =>
 
 const lastChangeRow = ({ project, path, last }: Place): PaletteRow =>
   linked({
-    ...{ id: `place:${project.id}:${path}:last`, section: whyText("files"), icon: "message-square", tool: last.tool },
-    label: whyText("file.last", { title: oneLine(last.title ?? last.sessionId) }),
+    ...{
+      id: `place:${project.id}:${path}:last`,
+      section: paletteText("files"),
+      icon: "message-square",
+      tool: last.tool,
+    },
+    label: paletteText("file.last", { title: oneLine(last.title ?? last.sessionId) }),
     hint: [path, compactTime(last.at)].join(" · "),
     href: `/sessions/${encodeURIComponent(last.sessionId)}?m=${last.seq}`,
   });
@@ -172,26 +181,26 @@ const toHint = (place: Place): string =>
   [
     place.project.name,
     place.text === null ? "" : place.path,
-    isLine(place) ? oneLine(place.last.title ?? place.last.sessionId) : whyText("sessions", { n: place.sessions }),
+    isLine(place) ? oneLine(place.last.title ?? place.last.sessionId) : paletteText("sessions", { n: place.sessions }),
   ]
     .filter(Boolean)
     .join(" · ");
 
-const renamed = (name: string) => toast(t("palette.renamed", { name }));
+const renamed = (name: string) => toast(paletteText("palette.renamed", { name }));
 
 export function projectRows(projects: readonly Project[]): PaletteRow[] {
   return projects.map(({ id, name, path }) =>
     linked(
       {
         id,
-        section: t("palette.projects"),
+        section: paletteText("palette.projects"),
         label: name,
         hint: path ?? "",
         icon: "folder-git-2",
         href: `/projects/${id}`,
       },
       () => [
-        { id: `${id}:search`, label: t("palette.findIn"), icon: "search", href: `/search?project=${id}` },
+        { id: `${id}:search`, label: paletteText("palette.findIn"), icon: "search", href: `/search?project=${id}` },
         {
           id: `${id}:rename`,
           label: t("action.rename"),
@@ -221,7 +230,7 @@ export function toolRows(projects: readonly Project[]): PaletteRow[] {
   return inOrder(projects.flatMap((one) => one.tools)).map((tool) =>
     linked({
       id: `tool:${tool}`,
-      section: t("palette.tools"),
+      section: paletteText("palette.tools"),
       label: toolLabel(tool),
       icon: "bot",
       tool,
@@ -238,7 +247,7 @@ export function sessionRows(found: SearchAnswer | undefined, typed: string): Pal
     return linked(
       {
         id,
-        section: found?.recent ? t("palette.recent") : t("palette.sessions"),
+        section: found?.recent ? paletteText("palette.recent") : paletteText("palette.sessions"),
         label: titleOf(session),
         hint: match ? oneLine(match.snippet) : `${project.name} · ${last}`,
         icon: "message-square",
@@ -279,7 +288,7 @@ export function searchRows(searches: readonly SavedSearch[]): PaletteRow[] {
   return searches.map(({ name, query }) =>
     linked({
       id: `search:${name}`,
-      section: dailyText("searches"),
+      section: t("nav.savedSearches"),
       label: name,
       hint: query,
       icon: "search",
@@ -295,8 +304,8 @@ export function inSession(router: Router, words: string): PaletteRow[] {
   return [
     {
       id: "in-session",
-      section: t("palette.sessions"),
-      label: t("palette.inSession", { text: words }),
+      section: paletteText("palette.sessions"),
+      label: paletteText("palette.inSession", { text: words }),
       icon: "search",
       href: router.resolve({ path, query: { ...query, q: words } }).href,
     },

@@ -1,9 +1,9 @@
 /** What the palette shows: rows that fit the text, the actions of one row, or a text that an action wants. */
+
 import { useTimeoutFn } from "@vueuse/core";
 import { computed, nextTick, onMounted, ref, shallowRef, watch } from "vue";
 import { useRouter } from "vue-router";
 import { api } from "../../client.ts";
-import { t } from "../../i18n/index.ts";
 import { useLatest } from "../../state/latest.ts";
 import { offers } from "../../state/offers.ts";
 import type { Project, SearchAnswer } from "../../wire.ts";
@@ -22,6 +22,7 @@ import {
   toolRows,
 } from "./palette-rows.ts";
 import { rank, scored } from "./rank.ts";
+import { paletteText } from "./words/index.ts";
 
 /** The sign that keeps to one kind. Pasted code has none: it is indented, or a comment. */
 export const prefixOf = (text: string): string | undefined => /^(?:[>#@]|\/(?![/*]))/.exec(text)?.[0];
@@ -62,7 +63,7 @@ export function usePalette() {
     const sessions = sessionRows(found.value, typed);
     if (typed === "") {
       const actions = actionRows();
-      const ofPage = actions.filter((one) => one.section === t("palette.page"));
+      const ofPage = actions.filter((one) => one.section === paletteText("palette.page"));
       return [
         ...sessions.slice(0, 6),
         ...searchRows(searches.value),

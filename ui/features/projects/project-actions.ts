@@ -1,4 +1,5 @@
 /** What can be done with a project, on the list and on its own page. */
+
 import { nextTick, type Ref, reactive, ref } from "vue";
 import { api, type RouteKey } from "../../client.ts";
 import type { MenuItem } from "../../components/base/MenuButton.vue";
@@ -7,6 +8,8 @@ import { offered } from "../../state/offers.ts";
 import { useRefresh } from "../../state/refresh.ts";
 import { failed, toast } from "../../state/toast.ts";
 import type { Project } from "../../wire.ts";
+import { codeText } from "../code/words/index.ts";
+import { projectsText } from "./words/index.ts";
 
 interface ProjectActionsOptions {
   /** After the archive changed. */
@@ -67,7 +70,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
       const report = await api("POST /projects/:id/sync", { params: { id: project.id } });
       toast(
         report.imported === 0
-          ? t("project.upToDate", { name: project.name })
+          ? projectsText("project.upToDate", { name: project.name })
           : t("project.synced", { n: report.imported }),
       );
       await refresh();
@@ -89,7 +92,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
     const project = removing.value;
     if (!project) return;
     await api("DELETE /projects/:id", { params: { id: project.id }, query: withdraw.value ? { withdraw: "1" } : {} });
-    toast(t("project.deleted", { name: project.name }));
+    toast(projectsText("project.deleted", { name: project.name }));
     if (!options.leave) return refresh();
     // Left first: the screen would ask for what is no more.
     await options.leave();
@@ -118,7 +121,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
       ...(project.virtual
         ? [
             {
-              label: t("project.associate"),
+              label: codeText("project.associate"),
               icon: "link",
               needs: "POST /projects/:id/associate" as const,
               run: () => open(linking, project),
@@ -128,7 +131,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
       ...(project.associatedFrom
         ? [
             {
-              label: t("project.unlink"),
+              label: projectsText("project.unlink"),
               icon: "unlink",
               needs: "POST /projects/:id/unlink" as const,
               run: () => unlink(project),

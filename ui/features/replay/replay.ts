@@ -1,4 +1,5 @@
 /** The replay of a session: its plan, the selected step, and running steps. */
+
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
 import { type Answer, api } from "../../client.ts";

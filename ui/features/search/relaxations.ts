@@ -1,9 +1,11 @@
 /** Nothing was found: everything that could be given up, one thing at a time, a filter or a word of the query. */
+
 import { computed } from "vue";
 import { type Kind, kindWord, toolLabel } from "../../components/base/tools.ts";
 import { t } from "../../i18n/index.ts";
 import { useProjectNames } from "../../state/projects.ts";
 import { type Facet, PARAMETER, type SearchQuery, type useSearchFilters } from "./search-filters.ts";
+import { searchText } from "./words/index.ts";
 
 export interface Relaxation {
   id: string;
@@ -31,7 +33,10 @@ export function useRelaxations(filters: ReturnType<typeof useSearchFilters>) {
     const words = filters.q.value.match(/-?(?:[a-z]+:)?(?:"[^"]*"?|\S+)/g) ?? [];
     const withoutFilter = active.map((name) => {
       const { [PARAMETER[name]]: _gone, ...query } = asked;
-      const label = t("search.without", { name: t(`facet.${name}`), value: called(name) });
+      const label = searchText("search.without", {
+        name: name === "from" || name === "to" ? t(`facet.${name}`) : searchText(`facet.${name}`),
+        value: called(name),
+      });
       return { id: name, label, query, apply: () => filters.clear([name]) };
     });
     const withoutWord = words.slice(0, MOST_WORDS).flatMap((word, at) => {
@@ -40,7 +45,7 @@ export function useRelaxations(filters: ReturnType<typeof useSearchFilters>) {
       const apply = () => {
         filters.q.value = q;
       };
-      return [{ id: `word:${at}`, label: t("search.onlyWord", { word }), query: { ...asked, q }, apply }];
+      return [{ id: `word:${at}`, label: searchText("search.onlyWord", { word }), query: { ...asked, q }, apply }];
     });
     return [...withoutFilter, ...withoutWord];
   });

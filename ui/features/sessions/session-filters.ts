@@ -1,4 +1,5 @@
 /** Filters and order of the list of sessions, in the address, and how the service is asked for them. */
+
 import { computed, type Ref } from "vue";
 import { toolLabel } from "../../components/base/tools.ts";
 import { dayStart } from "../../format.ts";

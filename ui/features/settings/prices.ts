@@ -1,4 +1,5 @@
 /** Prices of the user's own: what is typed, how it is kept, and the way back. */
+
 import { useQuery, useQueryCache } from "@pinia/colada";
 import { type Answer, api, type BodyOf } from "../../client.ts";
 import { useDraft } from "../../state/draft.ts";

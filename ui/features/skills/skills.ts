@@ -1,4 +1,5 @@
 /** The stored skills, and linking them into the assistants. */
+
 import { useQuery } from "@pinia/colada";
 import { reactive } from "vue";
 import { type Answer, api, type BodyOf } from "../../client.ts";

@@ -2,11 +2,12 @@
  * Notifications of turns: the system reports when a session waits for the user or ends, whichever screen is open and while the page is in
  * the background. Which sessions stays in this browser; of several tabs one listens (a lock), so no notification appears twice.
  */
+
 import { ref, watch } from "vue";
 import type { Router } from "vue-router";
 import type { Turn, TurnFrame } from "../../../plugins/live/index.ts";
 import { readStored, writeStored } from "../../state/settings.ts";
-import { notifyText } from "./words/index.ts";
+import { turnsText } from "./words/index.ts";
 
 interface Followed {
   id: string;
@@ -91,7 +92,7 @@ function take({ sessionId, turn, seq }: TurnFrame, router: Router): void {
       ? followed.value.filter((one) => one !== before)
       : followed.value.map((one) => (one === before ? { ...one, turn, seq } : one)),
   );
-  if (isTold && permission() === "granted") show(before, notifyText(turn === "waiting" ? "waits" : "ended"), router);
+  if (isTold && permission() === "granted") show(before, turnsText(turn === "waiting" ? "waits" : "ended"), router);
 }
 
 function show({ id, title }: Followed, words: string, router: Router): void {

@@ -1,13 +1,14 @@
 /** Budgets: how they are named, and news of those that crossed a level. */
+
 import { watch } from "vue";
 import { type Answer, api } from "../../client.ts";
 import { toolLabel } from "../../components/base/tools.ts";
 import { money, short } from "../../format.ts";
-import { dailyText } from "../../i18n/daily/index.ts";
 import { modelWords } from "../../model-names.ts";
 import { useService } from "../../state/service.ts";
 import { readStored, writeStored } from "../../state/settings.ts";
 import { toast } from "../../state/toast.ts";
+import { usageText } from "./words/index.ts";
 
 export type Budget = Answer<"GET /budgets">[number];
 
@@ -22,8 +23,8 @@ export function nameOf({ period, scope, target, label }: Budget): string {
         ? modelWords(target ?? "")
         : scope === "project"
           ? (label ?? target ?? "")
-          : dailyText("budgets.all");
-  return `${what}, ${dailyText(`budgets.name.${period}`)}`;
+          : usageText("budgets.all");
+  return `${what}, ${usageText(`budgets.name.${period}`)}`;
 }
 
 interface Crossing {
@@ -55,7 +56,7 @@ async function tell(crossings: readonly Crossing[]): Promise<void> {
   for (const budget of budgets) {
     const level = Math.max(0, ...news.filter(({ id }) => id === budget.id).map((one) => one.level));
     if (level === 0) continue;
-    const text = dailyText("budgets.crossed", {
+    const text = usageText("budgets.crossed", {
       level,
       name: nameOf(budget),
       used: amountText(budget.used, budget.unit),
@@ -63,6 +64,6 @@ async function tell(crossings: readonly Crossing[]): Promise<void> {
     });
     toast(text, { bad: level === 100 });
     if ("Notification" in window && Notification.permission === "granted")
-      new Notification(dailyText("budgets"), { body: text, tag: `${KEY}:${budget.id}`, icon: "/icon-192.png" });
+      new Notification(usageText("budgets"), { body: text, tag: `${KEY}:${budget.id}`, icon: "/icon-192.png" });
   }
 }

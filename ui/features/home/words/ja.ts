@@ -1,6 +1,6 @@
-import type { en } from "./en.ts";
+import type { HomeWords } from "./en.ts";
 
-export const words: Record<keyof typeof en, string> = {
+export const words: HomeWords = {
   title: "先週",
   usage: "使用量で開く",
   none: "先週（{days}）の作業はありません。",
@@ -21,7 +21,6 @@ export const words: Record<keyof typeof en, string> = {
   "wasted.failures": "失敗した呼び出し {n} 件",
   tokens: "≈ {tokens} トークン",
   cost: "≈ {cost}",
-  evidence: "根拠",
   allCalls: "失敗した呼び出しすべて",
   unfinished: "未完了のセッション",
   unfinishedNone: "すべてのセッションが応答と成功したコマンドで終わりました。",
@@ -30,4 +29,34 @@ export const words: Record<keyof typeof en, string> = {
   "ending.failedLast": "最後のコマンドが失敗",
   resume: "再開",
   resumeOf: "{title} の再開コマンドをコピー",
+  near: "対応が必要なこと",
+  "near.permission": "許可を待っています",
+  "near.answer": "返答を待っています",
+  "near.hours": "{n} 時間の上限の {percent} を使用",
+  "near.days": "{n} 日の上限の {percent} を使用",
+  "near.runsOut": "{time} に使い切る見込み",
+  "near.resets": "{time} にリセット",
+  "near.dismiss": "閉じる",
+  "home.delta": "前日比 {delta}|直前の {n} 日間比 {delta}",
+  "home.noneBefore": "前日はなし|直前の {n} 日間はなし",
+  "stat.tools": "{n} 個のアシスタント",
+  "hint.sessions":
+    "この期間に動きのあったセッション。サブエージェントは開始元のセッションに含めます。下は直前の同じ日数との差です。",
+  "home.noneIn": "{range}のセッションはありません。",
+  "home.title": "インサイト",
+  "home.recent": "最近のセッション",
+  "home.onDay": "{day} のセッション",
+  "home.allDays": "すべての日",
+  "home.more": "全 {n} セッション",
+  "home.live": "進行中",
+  "home.since": "前回から",
+  "first.title": "すべてのセッションをひとつの場所に",
+  "first.import": "{count} セッションを取り込む",
+  "first.choose": "選んで取り込む",
+  "first.folder": "フォルダーを選ぶ",
+  "windows.all": "すべての枠",
+  "windows.left": "残り {time}",
+  "windows.used": "上限の {percent} を使用",
+  "windows.atEnd": "このままなら終了時 {cost}",
+  windows: "プランの利用枠",
 };

@@ -1,4 +1,4 @@
-import { toWords } from "../../../i18n/words.ts";
+import { toWords } from "../../../i18n/index.ts";
 import { en, type SynonymWords } from "./en.ts";
 
 const own = toWords(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });

@@ -62,3 +62,5 @@ export const en = {
   logsText: "{n} logs of {bytes}; compressed they take {stored}.",
   logsNone: "Logs are not stored: `rescue.logs` is `none`.",
 };
+
+export type RescueWords = Record<keyof typeof en, string>;

@@ -1,6 +1,6 @@
-import type { en } from "./en.ts";
+import type { RescueWords } from "./en.ts";
 
-export const words: Record<keyof typeof en, string> = {
+export const words: RescueWords = {
   intro: "アシスタントの一覧に出ない、まもなく削除される、または削除されたセッションです。アーカイブから元に戻せます。",
   figures:
     "{sessions} 件のセッションのうち、{notListed} 件はアシスタントの一覧にありません。{dying} 件は 7 日以内に削除されます。",

@@ -1,6 +1,6 @@
-import type { en } from "./en.ts";
+import type { RescueWords } from "./en.ts";
 
-export const words: Record<keyof typeof en, string> = {
+export const words: RescueWords = {
   intro: "被助手隐藏、即将删除或已经删除的会话。存档中保留了它们，可以放回去。",
   figures: "共 {sessions} 个会话；{notListed} 个已不在助手的列表中；{dying} 个将在 7 天内被删除。",
   open: "打开恢复",

@@ -1,9 +1,9 @@
 /** What can be done with a session as a whole: the entries of its menu, and the dialogs they open. */
+
 import { computed, ref } from "vue";
 import { useRouter } from "vue-router";
 import { api, type RouteKey, urlOf } from "../../../client.ts";
 import type { MenuItem } from "../../../components/base/MenuButton.vue";
-import { dailyText } from "../../../i18n/daily/index.ts";
 import { t } from "../../../i18n/index.ts";
 import { useCommands } from "../../../state/commands.ts";
 import { isLocal, offered } from "../../../state/offers.ts";
@@ -12,6 +12,7 @@ import { useRefresh } from "../../../state/refresh.ts";
 import { saveFrom } from "../../../state/save.ts";
 import { failed, toast } from "../../../state/toast.ts";
 import { editing } from "../../notes/notes.ts";
+import { notesText } from "../../notes/words/index.ts";
 import { sessionText } from "../words/index.ts";
 import type { useSession } from "./use-session.ts";
 
@@ -64,12 +65,12 @@ export function useSessionActions(
   async function remove(): Promise<void> {
     if (removing.value === "source") {
       const { deleted } = await api("DELETE /sessions/:id/source-file", { params: { id } });
-      toast(t("session.sourceDeleted", { path: deleted.join(", ") }));
+      toast(sessionText("session.sourceDeleted", { path: deleted.join(", ") }));
       await refresh();
       return;
     }
     await api("DELETE /sessions/:id", { params: { id }, query: withdraw.value ? { withdraw: "1" } : {} });
-    toast(t("session.deleted"));
+    toast(sessionText("session.deleted"));
     void router.push({ name: "project", params: { id: detail.value?.project.id ?? "" } });
   }
 
@@ -106,7 +107,7 @@ export function useSessionActions(
       {
         id: "note",
         needs: "PATCH /sessions/:id/notes",
-        label: dailyText("notes.edit"),
+        label: notesText("notes.edit"),
         icon: "bookmark",
         run: () => {
           editing.value = { session: id };
@@ -122,7 +123,7 @@ export function useSessionActions(
       {
         id: "tail",
         needs: "GET /sessions/:id/live",
-        label: t(session.tail.value === "1" ? "live.stop" : "live.follow"),
+        label: sessionText(session.tail.value === "1" ? "live.stop" : "live.follow"),
         icon: "radio",
         run: () => {
           session.tail.value = session.tail.value === "1" ? "" : "1";
@@ -131,7 +132,7 @@ export function useSessionActions(
       {
         id: "share",
         needs: "POST /sessions/:id/share",
-        label: t("share.share"),
+        label: sessionText("share.share"),
         icon: "share-2",
         run: () => {
           sharing.value = true;
@@ -140,7 +141,7 @@ export function useSessionActions(
       {
         id: "export",
         needs: "GET /sessions/:id/export-redacted",
-        label: t("session.export"),
+        label: sessionText("session.export"),
         icon: "download",
         run: () => saveFrom(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
       },
@@ -155,7 +156,7 @@ export function useSessionActions(
       {
         id: "delete",
         needs: "DELETE /sessions/:id",
-        label: t("session.deleteCopy"),
+        label: sessionText("session.deleteCopy"),
         icon: "trash",
         danger: true,
         split: true,
@@ -166,7 +167,7 @@ export function useSessionActions(
       {
         id: "source",
         needs: "DELETE /sessions/:id/source-file",
-        label: t("session.deleteSource"),
+        label: sessionText("session.deleteSource"),
         icon: "trash",
         danger: true,
         disabled: detail.value?.session.source.exclusive !== true || detail.value.session.source.missing,

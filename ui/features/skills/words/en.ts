@@ -152,4 +152,4 @@ export const en = {
   filesOf: "{n} file, {size}|{n} files, {size}",
 };
 
-export type SkillWords = Record<keyof typeof en, string>;
+export type SkillsWords = Record<keyof typeof en, string>;

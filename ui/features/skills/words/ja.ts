@@ -1,6 +1,6 @@
-import type { SkillWords } from "./en.ts";
+import type { SkillsWords } from "./en.ts";
 
-export const words: SkillWords = {
+export const words: SkillsWords = {
   find: "スキルを探す",
   none: "ストアにはまだスキルがありません。ストアのスキルは、どのアシスタントにもリンクできます。",
   addFirst: "このマシンのスキルを探す",

@@ -1,6 +1,6 @@
-import type { SkillWords } from "./en.ts";
+import type { SkillsWords } from "./en.ts";
 
-export const words: SkillWords = {
+export const words: SkillsWords = {
   find: "查找技能",
   none: "库中还没有技能。库中的技能可以链接到每个助手。",
   addFirst: "查找本机上的技能",

@@ -5,3 +5,5 @@ export const en = {
   withdraw: "Withdraw there first, for everyone in the team",
   stays: "Otherwise the team keeps its copy; `sessarc team withdraw` removes it later.",
 };
+
+export type TeamWords = Record<keyof typeof en, string>;

@@ -1,16 +1,10 @@
-import type { NotifyWords } from "./en.ts";
+import type { TurnsWords } from "./en.ts";
 
-export const words: NotifyWords = {
+export const words: TurnsWords = {
   bell: "待機または終了したら通知",
   on: "このセッションが返答を待つか終了すると通知します（ダッシュボードのページが開いている間）",
   off: "このセッションの通知を止めました",
   refused: "通知がブロックされています。ブラウザーのサイト設定で許可してください。",
   waits: "返答を待っています",
   ended: "セッションが終了しました",
-  title: "通知",
-  hint: "ライブのセッションのベルを押すと、応答が完了して何も続かないとき、またはセッションが終了したときに、このブラウザーが知らせます。ダッシュボードのページが開いていれば背後でも働きます。",
-  none: "通知するセッションはありません。",
-  some: "{n} 件を通知中",
-  allow: "通知を許可",
-  stop: "{title} の通知を止める",
 };

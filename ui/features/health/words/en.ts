@@ -1,0 +1,48 @@
+/** Words of health. */
+export const en = {
+  leftOut: "Not in the figures",
+  leftOutLate:
+    "{n} reply is dated {time}, later than now: it counts from then on.|{n} replies are dated up to {time}, later than now: they count from then on.",
+  leftOutImpossible:
+    "{n} record of the log has impossible token counts, which count 0.|{n} records of the log have impossible token counts, which count 0.",
+  leftOutAll: "No tokens are counted: the adapter reported {reason}.",
+  leftOutMore: "{n} more session|{n} more sessions",
+  health: "What wastes time and tokens",
+  "health.text":
+    "Found in the messages of the sessions in this range; tokens are estimated from the length of the text.",
+  "health.none": "Nothing was found.",
+  "health.session": "Findings",
+  "health.sessionText": "What cost time or tokens for nothing. Each leads to its messages.",
+  "health.times": "Times",
+  "health.tokens": "≈ Tokens",
+  "health.time": "Time",
+  "health.sessions": "Sessions",
+  "health.what": "What",
+  "health.see": "See where",
+  "health.title.readEverywhere": "Files that many sessions read",
+  "health.title.failsFirst": "Tools whose first call fails",
+  "health.title.loop": "The same call again and again",
+  "health.title.retry": "Failed calls that were repeated unchanged",
+  "health.title.reread": "Files read again without a change",
+  "health.title.undone": "Edits that were undone",
+  "health.title.unread": "Failures that nothing followed",
+  "health.title.unanswered": "Sessions that ended without an answer",
+  "health.title.failedLast": "Sessions whose last command failed",
+  "health.title.compaction": "Compactions",
+  "health.title.nearLimit": "A context near its limit",
+  "health.title.wait": "Long waits",
+  "health.advice.readEverywhere": "Put what they say into the project's instructions (AGENTS.md, CLAUDE.md).",
+  "health.advice.failsFirst": "Say in the project's instructions how the tool is called here.",
+  "health.advice.loop": "Name the goal and when to stop; give the command's result in the prompt.",
+  "health.advice.retry": "Say in the instructions what makes the call fail, and what to do instead.",
+  "health.advice.reread": "Ask for the part that is needed, or split the file.",
+  "health.advice.undone": "Ask for a plan before edits.",
+  "health.advice.unread": "Go on with the session, or look at the failure.",
+  "health.advice.unanswered": "Resume the session and ask again.",
+  "health.advice.failedLast": "Resume the session, or run the command again.",
+  "health.advice.compaction": "Begin a new session for a new task; a full context is sent with each reply.",
+  "health.advice.nearLimit": "Begin a new session, with a brief of this one.",
+  "health.advice.wait": "Run long commands in the background, or on fewer files.",
+};
+
+export type HealthWords = Record<keyof typeof en, string>;

@@ -1,0 +1,20 @@
+/** Words of shell. */
+export const en = {
+  "shell.nav": "Main",
+  "shell.home": "sessarc, home",
+  "shell.menu": "Menu",
+  "nav.commands": "Commands",
+  "sync.last": "Synced {ago}",
+  "sync.running": "Importing {share}",
+  "sync.scanning": "Scanning…",
+  "sync.unreachable": "Not reachable",
+  "connection.lost": "Reconnecting",
+  "connection.now": "Try now",
+  "connection.hint": "The service does not answer. What is on the page stays.",
+  "connection.back": "Connected again",
+  "sync.hint": "Import what changed",
+  "shell.screenLost": "This screen opens as soon as the service answers:",
+  "shell.screenFailed": "This screen could not be loaded:",
+};
+
+export type ShellWords = Record<keyof typeof en, string>;

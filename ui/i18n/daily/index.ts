@@ -1,4 +1,0 @@
-import { toWords } from "../words.ts";
-import { en } from "./en.ts";
-
-export const dailyText = toWords(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });
