@@ -48,7 +48,7 @@ export function makeHistory(seed: number, logsStay: boolean): History {
   const home = tempFolder();
   const repo = makeRepo(join(tempFolder(), "project"));
   const { root } = repo;
-  const hasBefore = seed % 3 !== 0;
+  const hasBefore = seed % 3 === 1;
   const hasCopies = seed % 2 === 0;
   const logs = ["a", "b"].map((one) => createLog({ home, root, key: `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${one}` }));
   const moments: Moment[] = [];
@@ -60,6 +60,12 @@ export function makeHistory(seed: number, logsStay: boolean): History {
   const full = (path: string) => join(root, path);
   const line = () => Array.from({ length: 1 + random.below(4) }, () => random.pick(WORDS)).join(" ");
   const text = () => Array.from({ length: random.below(14) }, line).join("\n") + (random.chance(0.8) ? "\n" : "");
+  /** A person changes one line. */
+  const touched = (content: string) => {
+    const lines = content.split("\n");
+    lines[random.below(lines.length)] = line();
+    return lines.join("\n");
+  };
   const all = (content: string) => content.split("\n").map(() => true);
 
   const put = (path: string, content: string | null) => {
@@ -134,7 +140,7 @@ export function makeHistory(seed: number, logsStay: boolean): History {
       mine.set(path, { text: written, known: all(written) });
       moment(path, "write", all(written));
     } else if (action < 15 && content !== undefined) edit(who, path, content);
-    else if (action === 15) put(path, text());
+    else if (action === 15) put(path, content === undefined || random.chance(0.3) ? text() : touched(content));
     else if (action === 16 && content !== undefined) {
       put(path, null);
       log.call(now, "Bash", { command: `rm '${path}'` }, "");
@@ -160,7 +166,10 @@ export function makeHistory(seed: number, logsStay: boolean): History {
     const [log, mine] = [logs[who], seen[who]];
     const view = mine?.get(path);
     if (!log || !mine || !view) return;
-    const from = random.below(content.length + 1);
+    // Often across the border between lines that the session saw and lines that it did not.
+    const border = view.known.findIndex((one, i) => i > 0 && one !== view.known[i - 1]);
+    const near = content.split("\n").slice(0, Math.max(0, border)).join("\n").length - random.below(6);
+    const from = border > 0 && random.chance(0.5) ? Math.max(0, near) : random.below(content.length + 1);
     const old = content.slice(from, from + 1 + random.below(12));
     const hits = old === "" ? 0 : content.split(old).length - 1;
     const isForAll = hits > 1;

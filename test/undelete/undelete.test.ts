@@ -168,6 +168,17 @@ describeGit("what was in a file", () => {
     });
   });
 
+  it("drops what an edit across the border of a part may have changed", async () => {
+    const { at } = await open((log, repo) => {
+      const file_path = join(repo.root, "a.ts");
+      log.call(T0 + 1, "Read", { file_path, offset: 2, limit: 2 }, "2\ttwo\n3\tthree");
+      log.call(T0 + 2, "Edit", { file_path, old_string: "three\nfour", new_string: "3\n4" }, "done");
+    });
+    expect((await at("a.ts")).text).toBe(
+      "[sessarc: lines 1 to 1 are not known]\ntwo\n[sessarc: what follows from line 3 on is not known]\n",
+    );
+  });
+
   it("calls an edit without a check assumed: something else may have changed the file", async () => {
     const patch = "*** Begin Patch\n*** Update File: a.ts\n@@\n-one\n+two\n*** End Patch";
     const { at } = await open((_, repo, home) => {
