@@ -81,6 +81,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     if (recent.length > RECENT) recent.shift();
     if (name === null) return evidence;
     const spot = trail.spot(name);
+    evidence.stem = spot.stem;
     if (!read) {
       spot.found.add(evidence);
       return evidence;
@@ -187,7 +188,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     if (neighbours.length > 0) {
       const said = JSON.stringify(event.tool_input) ?? "";
       offer(
-        neighbours.filter(({ path: near }) => near !== null && listSpeaks(said, near)),
+        neighbours.filter(({ stem }) => listSpeaks(said, stem)),
         "same-directory",
       );
     }
@@ -243,7 +244,19 @@ function toEvidence(
   pattern: string | null,
   read: boolean,
 ): Evidence {
-  return { seq, tool_name, path, pattern, read, chars: 0, used: false, turn: 0, relation: "recent", score: 0 };
+  return {
+    seq,
+    tool_name,
+    path,
+    stem: "",
+    pattern,
+    read,
+    chars: 0,
+    used: false,
+    turn: 0,
+    relation: "recent",
+    score: 0,
+  };
 }
 
 /** Puts `evidence` where it belongs among the best, of two equal ones the newer first; the last one falls out when there are too many. */

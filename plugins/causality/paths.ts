@@ -44,9 +44,8 @@ export function pathsInText(text: string): readonly string[] {
   return text.slice(0, TEXT_LIMIT).match(PATH) ?? [];
 }
 
-/** Whether `text` names the file `path` by its name without ending, as a word: an import, a call, a mention. */
-export function listSpeaks(text: string, path: string): boolean {
-  const { stem } = toPlace(path, "/");
+/** Whether `text` names a file by its `stem`, as a word: an import, a call, a mention. */
+export function listSpeaks(text: string, stem: string): boolean {
   if (stem.length < 2) return false;
   for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
     if (!isWord(text[at - 1]) && !isWord(text[at + stem.length])) return true;

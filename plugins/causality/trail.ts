@@ -9,6 +9,8 @@ export interface Evidence {
   seq: number;
   tool_name: string;
   path: string | null;
+  /** Of the path (`PathPlace`); empty without one. */
+  stem: string;
   pattern: string | null;
   read: boolean;
   /** Characters of the result. */
@@ -26,6 +28,7 @@ const PER_KEY = 8;
 
 /** A file with what is known of it; files of one folder, and of one name, share a list. */
 interface Spot {
+  stem: string;
   reads: Recent;
   /** Searches that found it, and failures that name it. */
   found: Recent;
@@ -82,6 +85,7 @@ export function createTrail(cwd: string): Trail {
     let spot = spots.get(path);
     if (!spot) {
       spot = {
+        stem,
         reads: new Recent(),
         found: new Recent(),
         failed: new Recent(),
