@@ -23,7 +23,7 @@ export const rescue = (
 ): RescueContract => ({
   folders: roots,
   async hidden({ path }) {
-    for (const row of headRows(path)) {
+    for (const row of headRows(path, ['"sessionKind"', '"entrypoint"'])) {
       const kind = toText(row.sessionKind);
       if (kind !== undefined && BACKGROUND.has(kind)) return "background";
       const entry = toText(row.entrypoint);
@@ -70,8 +70,12 @@ export const rescue = (
 /** A project's folder below `projects`. */
 const folderName = (cwd: string): string => cwd.replace(/[^A-Za-z0-9]/g, "-");
 
-function* headRows(path: string) {
-  for (const line of bytesAt(path, 0, HEAD).toString("utf8").split("\n")) {
+/** Rows with one of the `keys`: others, with what was said, are not parsed. */
+function* headRows(path: string, keys: readonly string[]) {
+  const head = bytesAt(path, 0, HEAD);
+  if (!keys.some((key) => head.includes(key))) return;
+  for (const line of head.toString("utf8").split("\n")) {
+    if (!keys.some((key) => line.includes(key))) continue;
     for (const row of rowsIn(line)) if (isRecord(row)) yield row;
   }
 }
