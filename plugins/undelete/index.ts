@@ -19,7 +19,8 @@ export default definePlugin({
   commands: [
     {
       name: "undelete",
-      summary: "What was in a file, also one that is gone: versions that sessions saw, and the way back",
+      summary: "Versions of a file that sessions saw, also of one that is gone",
+      group: "code",
       usage:
         "<path> [--list] [--at time|session|message|commit] [-o file]\n<path> --to folder | --in-place [--force]\n--session <id> [--to folder]\n--undo <receipt>",
       options: {
