@@ -34,6 +34,7 @@ const entries: Record<string, string> = {
   test: "test/published.ts",
   plugins: "plugins/index.ts",
   dashboard: "plugins/dashboard/ui.ts",
+  kit: "plugins/dashboard/kit.ts",
   ...Object.fromEntries(plugins.map((name) => [`plugins/${name}`, `plugins/${name}/index.ts`])),
   // What threads load by name.
   worker: "core/workers/worker.ts",
@@ -52,6 +53,8 @@ const entries: Record<string, string> = {
   "plugins/security/secrets/leaks/files": "plugins/security/secrets/leaks/files.ts",
   "plugins/security/secrets/leaks/indexer": "plugins/security/secrets/leaks/indexer.ts",
   "plugins/security/secrets/leaks/value": "plugins/security/secrets/leaks/value.ts",
+  // Served to the dashboard of a team's server.
+  "plugins/team/people-screen": "plugins/team/server/people/screen/index.ts",
   "plugins/team/database/words-indexer": "plugins/team/database/words-indexer.ts",
 };
 
@@ -68,6 +71,7 @@ const TYPES: Record<string, string> = {
   "sessarc/test": "test/published",
   "sessarc/plugins": "plugins/index",
   "sessarc/dashboard": "plugins/dashboard/ui",
+  "sessarc/kit": "plugins/dashboard/kit",
 };
 
 /** Removes the declarations that no public one leads to: half of the files. */

@@ -56,6 +56,7 @@ describe("who may import what", () => {
         i.target.startsWith(`${own}/`) ||
         i.target in ENTRIES ||
         (i.typeOnly && i.target === "sessarc/dashboard") ||
+        i.target === "sessarc/kit" ||
         (isPackage(i) && !/^(sessarc\/|#)/.test(i.target))
       );
     };

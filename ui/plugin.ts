@@ -3,47 +3,14 @@
  * such a module is typed by `sessarc/dashboard` (plugins/dashboard/ui.ts).
  */
 import icons from "virtual:icons";
-import {
-  type Component,
-  computed,
-  defineComponent,
-  h,
-  nextTick,
-  onMounted,
-  onUnmounted,
-  reactive,
-  ref,
-  shallowReactive,
-  shallowRef,
-  watch,
-} from "vue";
+import { type Component, shallowReactive, watch } from "vue";
 import type { Router } from "vue-router";
-import type {
-  DashboardHost,
-  DashboardModule,
-  DashboardUi,
-  DashboardVue,
-  NavEntry,
-  SessionPane,
-} from "../plugins/dashboard/ui.ts";
+import type { DashboardHost, DashboardModule, DashboardUi, NavEntry, SessionPane } from "../plugins/dashboard/ui.ts";
 import { api } from "./client.ts";
 import { language } from "./i18n/index.ts";
 import type { Command } from "./state/commands.ts";
 import { useService } from "./state/service.ts";
 import { toast } from "./state/toast.ts";
-
-const vue: DashboardVue = {
-  computed,
-  defineComponent,
-  h,
-  nextTick,
-  onMounted,
-  onUnmounted,
-  reactive,
-  ref,
-  shallowRef,
-  watch,
-};
 
 /** `key`: what names it in the address: its id, or `plugin.id` where an earlier plugin or the page itself has that one. */
 type KeyedPane = SessionPane & { key: string };
@@ -86,12 +53,14 @@ async function addModules(router: Router): Promise<void> {
   if (!response?.ok) return;
   const { plugins } = (await response.json()) as { plugins: { name: string; routes: string[] }[] };
   const having = plugins.filter(({ name, routes }) => routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)));
+  if (having.length === 0) return;
+  const host = await toHost(router);
   await Promise.all(
     having.map(async ({ name }, rank) => {
       const url = `/plugins/${name}/ui.js`;
       try {
         const module = (await import(/* @vite-ignore */ url)) as { default: DashboardModule };
-        addExtension(name, rank, module.default(await toHost(router)), router);
+        addExtension(name, rank, module.default(host), router);
       } catch (error) {
         console.error(`The dashboard part of a plugin failed: ${url}`, error);
       }
@@ -99,10 +68,9 @@ async function addModules(router: Router): Promise<void> {
   );
 }
 
-/** The kit is loaded with the first module: without plugins' pages nothing is made of it. */
+/** The kit is loaded for the first module: without plugins' pages nothing is made of it. */
 const toHost = async (router: Router): Promise<DashboardHost> => ({
-  vue,
-  kit: (await import("./kit.ts")).kit,
+  ...(await import("./shared.ts")).share(),
   api,
   toast,
   router,

@@ -7,9 +7,13 @@ import { defineRoute, SessarcError } from "sessarc";
 import { resolveInside } from "sessarc/files";
 import { toScripts } from "./scripts.ts";
 
+/** What a plugin's page may import by name: the dashboard's own Vue and parts. */
+const IMPORT_MAP = JSON.stringify({ imports: { vue: "/vue.js", "sessarc/kit": "/kit.js" } });
+
 const POLICY = [
   "default-src 'self'",
-  "script-src 'self'",
+  // The import map is the one script inside the page.
+  `script-src 'self' 'sha256-${createHash("sha256").update(IMPORT_MAP).digest("base64")}'`,
   // The highlighter writes custom properties into style attributes; text of sessions never gets there.
   "style-src 'self' 'unsafe-inline'",
   // Pictures of logs are drawn from memory (blob:); nothing is fetched from elsewhere.
@@ -63,7 +67,7 @@ export function createPage({ dir, offers }: DashboardOptions = {}) {
       if (path.startsWith("assets/")) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
       const built = await read("index.html");
       if (!built) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
-      const index = offers === undefined ? built : naming(built, offers);
+      const index = toPage(built, offers);
       const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
       if (event.req.headers.get("if-none-match") === tag)
         return new Response(null, { status: 304, headers: toHeaders("index.html", tag) });
@@ -72,10 +76,11 @@ export function createPage({ dir, offers }: DashboardOptions = {}) {
   });
 }
 
-/** The page, with the routes of the service in its head: it knows them before it asks anything. */
-function naming(page: Uint8Array, routes: readonly string[]): Uint8Array<ArrayBuffer> {
-  const tag = `<meta name="sessarc-routes" content="${routes.join(", ")}">`;
-  return new TextEncoder().encode(new TextDecoder().decode(page).replace("<head>", () => `<head>${tag}`));
+/** The page, with its import map, and the routes of a service that answers only some in its head: it knows them before it asks anything. */
+function toPage(page: Uint8Array, routes: readonly string[] | undefined): Uint8Array<ArrayBuffer> {
+  const offers = routes === undefined ? "" : `<meta name="sessarc-routes" content="${routes.join(", ")}">`;
+  const map = `<script type="importmap">${IMPORT_MAP}</script>`;
+  return new TextEncoder().encode(new TextDecoder().decode(page).replace("<head>", () => `<head>${offers}${map}`));
 }
 
 function answer(file: Uint8Array<ArrayBuffer>, path: string): Response {

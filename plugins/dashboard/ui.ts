@@ -1,7 +1,7 @@
 /**
  * A plugin's part in the dashboard, as types: `sessarc/dashboard`. The plugin serves an ES module at `GET /plugins/<its name>/ui.js`
- * (mount "/"); its default export is a `DashboardModule`. The dashboard hands it its own Vue; these types need the package `vue` as a
- * development dependency.
+ * (mount "/"); its default export is a `DashboardModule`. It may import `vue` and `sessarc/kit`, which are the dashboard's own; these types need
+ * the package `vue` as a development dependency.
  */
 
 import type { ApiRoutes } from "sessarc";
@@ -138,19 +138,51 @@ export type DashboardToken =
   | "--hover"
   | "--mark";
 
-/** Of Vue: what a module may use. It cannot bring a Vue of its own. */
+/** Of Vue: what a module may use or import from `vue`; what a compiled template needs is among it. It cannot bring a Vue of its own. */
 export type DashboardVue = Pick<
   typeof Vue,
+  | "Fragment"
+  | "Teleport"
   | "computed"
+  | "createBlock"
+  | "createCommentVNode"
+  | "createElementBlock"
+  | "createElementVNode"
+  | "createTextVNode"
+  | "createVNode"
   | "defineComponent"
   | "h"
+  | "inject"
+  | "mergeProps"
   | "nextTick"
+  | "normalizeClass"
+  | "normalizeStyle"
   | "onMounted"
+  | "onScopeDispose"
   | "onUnmounted"
+  | "openBlock"
+  | "provide"
   | "reactive"
+  | "readonly"
   | "ref"
+  | "renderList"
+  | "renderSlot"
+  | "resolveDynamicComponent"
+  | "shallowReactive"
   | "shallowRef"
+  | "toDisplayString"
+  | "toRef"
+  | "unref"
+  | "useId"
+  | "useTemplateRef"
+  | "vModelText"
+  | "vShow"
   | "watch"
+  | "watchEffect"
+  | "withCtx"
+  | "withDirectives"
+  | "withKeys"
+  | "withModifiers"
 >;
 
 export interface DashboardHost {

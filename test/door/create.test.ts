@@ -100,7 +100,7 @@ describe("npm create sessarc-plugin", () => {
     await install(plugin);
     // A misspelled member of the kit is reported by the compiler; nothing else is wrong.
     const source = await readFile(join(plugin, "src/ui.ts"), "utf8");
-    await writeFile(join(plugin, "src/wrong.ts"), source.replace("kit.Table", "kit.Tabel"));
+    await writeFile(join(plugin, "src/wrong.ts"), source.replace("h(Table", "h(Tabel"));
     const complaints = await node(plugin, TSC, ...BUILD).then(() => "", String);
     expect(complaints).toMatch(/src\/wrong\.ts\(\d+,\d+\): error .*Tabel/);
     expect(complaints.match(/: error /g)).toHaveLength(1);

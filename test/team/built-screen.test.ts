@@ -1,11 +1,15 @@
-/** The screen People is a function that a server sends as text: whether the built package's text works on its own. */
+/** The screen People is a module that the build makes: whether the built package's works with nothing but `vue`, `sessarc/kit` and its host. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import * as vue from "vue";
 import { makeTempDir } from "../_setup.ts";
 import { builtPackage, startService } from "../built.ts";
 import { runCommand } from "../command.ts";
 import { engines } from "./postgres.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 beforeAll(builtPackage);
 
@@ -16,12 +20,13 @@ function toText(node: unknown): string {
   if (Array.isArray(node)) return node.map(toText).join("");
   if (typeof node !== "object" || node === null) return "";
   const { props, children } = node as { props?: Record<string, unknown> | null; children?: unknown };
-  const { title, caption, columns, rows } = props ?? {};
+  const { title, caption, columns, rows, label, options } = props ?? {};
   const cells = ((rows ?? []) as object[]).map((row) =>
     ((columns ?? []) as { title: string; value(row: object): unknown }[]).map((one) => [one.title, one.value(row)]),
   );
   const slots = vue.isVNode(node) || Array.isArray(children) ? children : Object.values(children ?? {});
-  return toText([title ?? "", caption ?? "", cells, slots].flat(3));
+  const choices = ((options ?? []) as { label: string }[]).map((one) => one.label);
+  return toText([title ?? "", caption ?? "", label ?? "", choices, cells, slots].flat(3));
 }
 
 it("the screen of the built server shows usage and sessions in each language, with nothing but what the dashboard hands it", async () => {
@@ -43,7 +48,24 @@ it("the screen of the built server shows usage and sessions in each language, wi
   const answer = await fetch(new URL("/plugins/team-view/ui.js", server.url), { headers: { cookie } });
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
   const text = await answer.text();
-  const { default: load } = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(text)}`);
+  expect([...text.matchAll(/from ?"([^"]+)"/g)].map(([, name]) => name).sort()).toEqual(["sessarc/kit", "vue"]);
+  // Below the project, where both names lead somewhere.
+  const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-screen-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "people.mjs");
+  await writeFile(file, text);
+  const kit = {
+    Page: "page",
+    Section: "section",
+    Table: "table",
+    Empty: "empty",
+    Failure: "failure",
+    Button: "button",
+  };
+  const place = Symbol.for("sessarc.dashboard");
+  Object.assign(globalThis, { [place]: { vue, kit: { ...kit, Select: "select" } } });
+  onTestFinished(() => void Reflect.deleteProperty(globalThis, place));
+  const { default: load } = await import(/* @vite-ignore */ pathToFileURL(file).href);
 
   // A page asks the server that it came from.
   const fromPage: typeof fetch = (path, init) =>
@@ -60,8 +82,6 @@ it("the screen of the built server shows usage and sessions in each language, wi
   ]) {
     const asked: string[] = [];
     const ui = load({
-      vue,
-      kit: { Page: "page", Section: "section", Table: "table", Empty: "empty", Failure: "failure", Button: "button" },
       language,
       css: () => {},
       router: {

@@ -59,8 +59,58 @@ const birds = definePlugin({
   ],
 });
 
+const TREES = `import { h, ref } from "vue";
+import { Page, Select, Table } from "sessarc/kit";
+const columns = [{ title: "Tree", value: (row) => row }];
+const Trees = {
+  setup() {
+    const kind = ref("oak");
+    const options = ["oak", "elm"].map((value) => ({ value, label: value }));
+    return () =>
+      h(Page, { title: "Trees" }, () => [
+        h(Select, { label: "Kind", value: kind.value, options, onSelect: (value) => { kind.value = value; } }),
+        h(Table, { caption: "Trees", columns, rows: ["old " + kind.value] }),
+      ]);
+  },
+};
+export default () => ({ routes: [{ path: "/trees", component: Trees }] });`;
+const trees = definePlugin({
+  name: "trees",
+  routes: [
+    defineRoute({
+      method: "GET",
+      path: "/plugins/trees/ui.js",
+      mount: "/",
+      summary: "Its part of the dashboard",
+      handler: () => new Response(TREES, { headers: { "content-type": "text/javascript" } }),
+    }),
+  ],
+});
+
 describeUi("dashboard: plugins", () => {
-  const get = useStage({ plugins: [hello(), broken(), birds(), words()] });
+  const get = useStage({ plugins: [hello(), broken(), birds(), trees(), words()] });
+
+  it("lets a page import the dashboard's own Vue and its parts, and nothing of another origin", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/trees");
+    await page.getByRole("rowheader", { name: "old oak" }).waitFor();
+    await page.getByRole("combobox", { name: "Kind" }).click();
+    await page.getByRole("option", { name: "elm" }).click();
+    await page.getByRole("rowheader", { name: "old elm" }).waitFor();
+    const names = (file: string) =>
+      page.evaluate(async (path) => Object.keys((await import(path)) as object).sort(), file);
+    const shared = await page.evaluate(() => {
+      const { vue, kit } = (globalThis as unknown as Record<symbol, { vue: object; kit: object }>)[
+        Symbol.for("sessarc.dashboard")
+      ] as { vue: object; kit: object };
+      return [Object.keys(vue).sort(), Object.keys(kit).sort()];
+    });
+    expect([await names("/vue.js"), await names("/kit.js")]).toEqual(shared);
+    expect(Object.keys(await import("../../plugins/dashboard/kit.ts")).sort()).toEqual(shared[1]);
+    expect(await violations(stage)).toEqual([]);
+    stage.problems(); // of the plugin that fails
+  });
 
   it("has parts for pages that look and behave as its own", async () => {
     const stage = get();

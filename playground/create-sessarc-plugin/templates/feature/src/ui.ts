@@ -1,5 +1,7 @@
-/** Its part of the dashboard, which runs in the browser and is handed all it needs: imports here may only be types. */
+/** Its part of the dashboard, which runs in the browser. There `vue` and `sessarc/kit` are the dashboard's own; other imports may only be types. */
 import type { DashboardModule, TableColumn } from "sessarc/dashboard";
+import { Empty, Failure, Page as Frame, Table } from "sessarc/kit";
+import { h, onMounted, ref } from "vue";
 import type { Busy } from "./index.ts";
 
 const columns: TableColumn<Busy>[] = [
@@ -8,7 +10,7 @@ const columns: TableColumn<Busy>[] = [
   { title: "messages", align: "end", value: ({ messages }) => messages },
 ];
 
-const ui: DashboardModule = ({ vue: { h, ref, onMounted }, kit, api }) => {
+const ui: DashboardModule = ({ api }) => {
   const Page = {
     setup() {
       const rows = ref<Busy[]>();
@@ -23,11 +25,11 @@ const ui: DashboardModule = ({ vue: { h, ref, onMounted }, kit, api }) => {
       };
       onMounted(load);
       return () =>
-        h(kit.Page, { title: "Starter", text: "The projects with most sessions." }, () => {
-          if (error.value !== undefined) return h(kit.Failure, { error: error.value, onRetry: load });
+        h(Frame, { title: "Starter", text: "The projects with most sessions." }, () => {
+          if (error.value !== undefined) return h(Failure, { error: error.value, onRetry: load });
           if (rows.value?.length === 0)
-            return h(kit.Empty, { title: "No projects yet", text: "Import some sessions first." });
-          return rows.value && h(kit.Table, { caption: "Projects", columns, rows: rows.value });
+            return h(Empty, { title: "No projects yet", text: "Import some sessions first." });
+          return rows.value && h(Table, { caption: "Projects", columns, rows: rows.value });
         });
     },
   };

@@ -1,6 +1,7 @@
 /** Part of the screen People that owners see: who is in the team, and a dialog that removes a person. */
 import type { DashboardHost, TableColumn } from "sessarc/dashboard";
-import type { VNodeChild } from "vue";
+import { Button, Failure, Section, Table } from "sessarc/kit";
+import { h, nextTick, ref, type VNodeChild } from "vue";
 import type { ScreenWords } from "./words.ts";
 
 interface Named {
@@ -30,11 +31,7 @@ export interface Members {
   render(): VNodeChild;
 }
 
-/** Sent to the page as text, as `screen` is: it uses nothing but its arguments, and its functions are methods. */
-export const members = (
-  { vue: { h, ref, nextTick }, kit, css, toast }: Pick<DashboardHost, "vue" | "kit" | "css" | "toast">,
-  words: ScreenWords,
-): Members => {
+export const createMembers = ({ css, toast }: Pick<DashboardHost, "css" | "toast">, words: ScreenWords): Members => {
   css(
     `.team-dialog { width: min(35rem, calc(100vw - 2rem)); max-height: 85vh; margin: auto; padding: 1rem; overflow-y: auto; overflow-wrap: anywhere; color: var(--ink); background: var(--surface); border: 1px solid var(--line-strong); border-radius: 10px; }
      .team-dialog::backdrop { background: rgb(0 0 0 / 0.45); }
@@ -172,7 +169,7 @@ export const members = (
         h("code", { tabindex: 0 }, command),
         clipboard
           ? h(
-              kit.Button,
+              Button,
               {
                 icon: "copy",
                 async onClick() {
@@ -229,11 +226,11 @@ export const members = (
           ]),
           problem.value === "" ? null : h("p", { role: "alert" }, problem.value),
           h("footer", [
-            h(kit.Button, { onClick: own.close }, () => words.cancel),
+            h(Button, { onClick: own.close }, () => words.cancel),
             choice.value === "give"
               ? null
               : h(
-                  kit.Button,
+                  Button,
                   {
                     kind: "danger",
                     disabled: choice.value !== "delete" || busy.value,
@@ -266,7 +263,7 @@ export const members = (
           align: "end",
           value(member) {
             return h(
-              kit.Button,
+              Button,
               {
                 kind: "quiet",
                 "aria-label": own.named(words.removeWho, member.name),
@@ -284,10 +281,10 @@ export const members = (
   return {
     load: own.load,
     render() {
-      if (failed.value !== undefined) return h(kit.Failure, { error: failed.value, onRetry: own.load });
+      if (failed.value !== undefined) return h(Failure, { error: failed.value, onRetry: own.load });
       if (everyone.value.length === 0) return null;
-      return h(kit.Section, { title: words.team }, () => [
-        h(kit.Table, { caption: words.members, columns: own.columns(), rows: everyone.value }),
+      return h(Section, { title: words.team }, () => [
+        h(Table, { caption: words.members, columns: own.columns(), rows: everyone.value }),
         leaving.value === undefined ? null : own.dialog(leaving.value),
       ]);
     },
