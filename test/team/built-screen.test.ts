@@ -53,7 +53,7 @@ it("the screen of the built server shows usage and sessions in each language, wi
   const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-screen-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, "people.mjs");
-  await writeFile(file, text);
+  await writeFile(file, text.replace('"sessarc/kit"', JSON.stringify(pathToFileURL(join(ROOT, "dist/kit.mjs")).href)));
   const kit = {
     Page: "page",
     Section: "section",
