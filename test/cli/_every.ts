@@ -56,6 +56,7 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["receipt", "--notes", "HEAD"],
   ],
   notes: [["notes", "write", "HEAD"]],
+  undelete: [["undelete", "a.ts", "--list"]],
   guard: [
     ["guard", "status"],
     ["guard", "install", "--dry-run"],
