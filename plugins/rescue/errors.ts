@@ -7,6 +7,7 @@ declare module "sessarc" {
     RESCUE_OUTSIDE: { path: string; reason: string };
     RESCUE_NOTHING: { id: string };
     RESCUE_COMMAND_MISSING: { program: string; command: string };
+    LOG_FILE_MISSING: { id: string; file: number };
     RETENTION_FIXED: { tool: string; reason: string };
   }
 }
@@ -27,6 +28,11 @@ export const errors = defineErrors({
     status: 404,
     why: ({ id }) => `Nothing was put back for session ${id}`,
     fix: () => "`sessarc rescue` lists the sessions that can be put back.",
+  },
+  LOG_FILE_MISSING: {
+    status: 404,
+    why: ({ id, file }) => `The log of session ${id} has no file ${file} any more`,
+    fix: () => "GET /sessions/:id/log lists the files that are there.",
   },
   RETENTION_FIXED: {
     status: 422,

@@ -1,6 +1,7 @@
 /** The service `rescue`. */
 import { type Kernel, SessarcError, type SqlValue } from "sessarc";
 import type { Keeper, StoredLogs } from "./keep/keeper.ts";
+import { type LogFile, listLogFiles } from "./log-files.ts";
 import { type RescueOverview, readOverview, readRetention } from "./overview.ts";
 import { createRestorer, type Restorer } from "./restore/rescue.ts";
 import { changeRetention, type RetentionChange } from "./state/retention.ts";
@@ -17,6 +18,8 @@ export interface Rescue extends Restorer {
   store(ids?: readonly string[]): Promise<void>;
   /** Sessions whose log is stored. */
   storedOf(ids: readonly string[]): Promise<Set<string>>;
+  /** Files of a session's log: the stored ones, else those at the assistant. Empty where neither is there. */
+  logFiles(id: string): Promise<LogFile[]>;
   /** Removes every stored log; answers the bytes that gave back. */
   dropLogs(): Promise<number>;
   /** Lets an assistant retain its logs for `days`. Throws RETENTION_FIXED. */
@@ -40,6 +43,7 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
       );
       return new Set(rows.map(({ id }) => id));
     },
+    logFiles: (id) => listLogFiles(kernel, keeper, id),
     dropLogs: () => keeper.sweep(true),
     async retain(tool, days, write) {
       const adapter = kernel.registry.adapters.get(tool);

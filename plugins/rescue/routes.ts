@@ -133,7 +133,24 @@ const handoff = defineRoute({
   },
 });
 
-export const rescueRoutes = [overview, list, plan, restore, undo, retention, drop, handoff] as const;
+const log = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/log",
+  summary: "The files of a session's raw log, at its assistant or stored; `file=n` answers the bytes of one",
+  query: v.object({
+    file: v.optional(v.pipe(v.string(), v.regex(/^\d{1,5}$/, "must be a whole number"), v.transform(Number))),
+  }),
+  handler: async ({ kernel, params: { id }, query }) => {
+    const files = await kernel.inject("rescue").logFiles(id);
+    if (query.file === undefined)
+      return { home: kernel.env.home, files: files.map(({ path, size }) => ({ path, size })) };
+    const bytes = await files[query.file]?.read();
+    if (!bytes) throw new SessarcError("LOG_FILE_MISSING", { id, file: query.file });
+    return new Response(bytes, { headers: { "content-type": "application/octet-stream" } });
+  },
+});
+
+export const rescueRoutes = [overview, list, plan, restore, undo, retention, drop, handoff, log] as const;
 
 /** A copy for a folder that is not there could not be resumed. */
 async function checkFolder(path: string | undefined): Promise<void> {

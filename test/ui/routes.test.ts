@@ -41,8 +41,8 @@ const FOR_PROGRAMS = [
   // The command line and the hub.
   /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$/,
   /^DELETE \/rescue\/logs$/,
-  // The command line shows what is left of deleted sessions.
-  /^(GET|DELETE) \/traces(\/:id)?$/,
+  // The command line shows what is left of deleted sessions, and exports raw logs.
+  /^(GET|DELETE) \/traces(\/:id)?$|^GET \/sessions\/:id\/log$/,
   // The command line shows and puts back files that are gone.
   /^(GET|POST) \/files\/|^GET \/sessions\/:id\/lost-files$/,
   // The command line joins a team and pushes.

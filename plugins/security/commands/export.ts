@@ -1,22 +1,13 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ErrorBody, SessionEvent } from "sessarc";
 import { writeFileAtomic } from "sessarc/files";
-import {
-  ApiError,
-  accepted,
-  type CommandContext,
-  createProgress,
-  isRedacted,
-  printable,
-  readFrames,
-  UsageError,
-} from "sessarc/terminal";
-import { type Format, renderSession } from "../export/job.ts";
-import { type DocumentProject, type DocumentSession, headOf } from "../export/sessions.ts";
-import { NOT_CHECKED } from "../secrets/redact/not-checked.ts";
+import { type CommandContext, isRedacted, printable, UsageError } from "sessarc/terminal";
+import type { Format } from "../export/job.ts";
+import type { DocumentSession } from "../export/sessions.ts";
+import { plain, redacted } from "./_document.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
+  if (ctx.flags.all === true) return (await import("./export-all.ts")).exportAll(ctx);
   const [wanted, ...rest] = ctx.args;
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc export <session>`");
   const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;
@@ -56,61 +47,6 @@ function readFormat(ctx: CommandContext, output: string | undefined): Format {
   if (format !== "md" && format !== "html" && format !== "json")
     throw new UsageError("--format takes md, html or json");
   return format;
-}
-
-type Frame =
-  | { type: "progress"; done: number; total: number }
-  | { type: "done"; text: string; redactions: Record<string, number> }
-  | ({ type: "error" } & ErrorBody);
-
-async function redacted(ctx: CommandContext, id: string, format: Format): Promise<{ text: string; unchecked: number }> {
-  const response = await ctx.fetch(`/sessions/${encodeURIComponent(id)}/export-redacted?format=${format}`, {
-    headers: { accept: "text/event-stream" },
-    signal: ctx.signal,
-  });
-  const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
-  try {
-    for await (const frame of readFrames<Frame>(await accepted(response))) {
-      if (frame.type === "progress") progress.update(frame);
-      else if (frame.type === "error") throw new ApiError(frame);
-      else return { text: frame.text, unchecked: frame.redactions[NOT_CHECKED] ?? 0 };
-    }
-  } finally {
-    progress.clear();
-  }
-  throw new Error("The export ended without a document");
-}
-
-async function plain(ctx: CommandContext, id: string, format: Format): Promise<string> {
-  const path = `/sessions/${encodeURIComponent(id)}/messages`;
-  const answer = await ctx.get<{
-    session: DocumentSession;
-    project: DocumentProject;
-    messages: (SessionEvent & { id: string | null; at: string | null })[];
-  }>(path);
-  const events = answer.messages.map(({ id, at, ...event }) => ({
-    ...event,
-    ...(id === null ? {} : { id }),
-    ...(at === null ? {} : { at }),
-  }));
-  const job = {
-    source: { events },
-    head: headOf(answer.session, answer.project, await readNotes(ctx, id)),
-    rules: null,
-    formats: [format],
-    madeAt: new Date().toISOString(),
-  };
-  const result = await renderSession(job);
-  return (result.ok && result.documents[format]) || "";
-}
-
-/** Bookmarks, tags and notes; none without the plugin that has them. */
-async function readNotes(ctx: CommandContext, id: string): Promise<string[]> {
-  const path = `/sessions/${encodeURIComponent(id)}/notes`;
-  return ctx.get<string[]>(path).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === "ROUTE_NOT_FOUND") return [];
-    throw error;
-  });
 }
 
 /** The file is there whole or not at all, and no other user may read it. */

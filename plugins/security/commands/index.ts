@@ -30,24 +30,28 @@ const guard: Command = {
 
 const exportCommand: Command = {
   name: "export",
-  summary: "Writes a session as Markdown, HTML or JSON",
+  summary: "Writes a session, or all, as files",
   group: "keep",
   example: "last --redacted -o session.html",
-  usage: "<session|last> [--redacted] [--format md|html|json] [-o file] [--force]",
+  usage: "<session|last> [--redacted] [--format md|html|json] [-o file] [--force]\n--all --to <folder> [--redacted]",
   options: {
     ...REDACTED_OPTIONS,
     format: { type: "string", short: "f" },
     output: { type: "string", short: "o" },
     force: { type: "boolean" },
+    all: { type: "boolean" },
+    to: { type: "string" },
   },
   help: {
     ...REDACTED_HELP,
+    all: "Every session as Markdown and JSON, a table, and the raw logs; later only what changed",
+    to: "Folder for --all: empty, or of an earlier export",
     redacted: "Replace secrets and personal data by placeholders",
     format: "md (default), html or json; by default from the file's name",
     output: "File to write (0600); standard output when left out",
     force: "Replace a file that is there",
   },
-  values: { format: ["md", "html", "json"], output: "file" },
+  values: { format: ["md", "html", "json"], output: "file", to: "folder" },
   current: () => true,
   load: () => import("./export.ts"),
 };
