@@ -1,4 +1,4 @@
-/** `export --all --to <folder>`: the archive as files that need no program of ours. Only what changed since the last time is written. */
+/** `export --all --to <folder>`: the archive as files that need no program. Only what changed since the last time is written. */
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
