@@ -38,7 +38,7 @@ export function createWaste(kernel: Kernel): (ids: readonly string[]) => Promise
     );
     if (!readOnly)
       await db.run(
-        "insert or replace into causality_waste (session, stamp, reads, tokens, seq) values (?, ?, ?, ?, ?)",
+        "insert into causality_waste (session, stamp, reads, tokens, seq) values (?, ?, ?, ?, ?) on conflict (session) do update set stamp = excluded.stamp, reads = excluded.reads, tokens = excluded.tokens, seq = excluded.seq",
         [id, stamp, sum.reads, sum.tokens, sum.seq],
       );
     return sum;

@@ -80,10 +80,10 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       if (filter.ids?.length === 0) return [];
       const { sql, params } = where(filter);
       const order = toOrder(filter.sort ?? "recent");
-      const rows = await db.all<ListedRow>(`select ${LISTED} from session ${sql} order by ${order} limit ?`, [
-        ...params,
-        filter.limit ?? -1,
-      ]);
+      const rows = await db.all<ListedRow>(
+        `select ${LISTED} from session ${sql} order by ${order}${filter.limit === undefined ? "" : " limit ?"}`,
+        [...params, ...(filter.limit === undefined ? [] : [filter.limit])],
+      );
       return toSessions(rows);
     },
 
@@ -268,7 +268,8 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     removal(ids: readonly string[], at: string, withId: string | null = null): Statement[] {
       return ids.flatMap((id): Statement[] => [
         [
-          "insert or replace into tombstone (session_id, at, generation, with_id) select id, ?1, generation, nullif(?2, id) from session where id = ?3",
+          `insert into tombstone (session_id, at, generation, with_id) select id, ?1, generation, nullif(?2, id) from session where id = ?3
+           on conflict (session_id) do update set at = excluded.at, generation = excluded.generation, with_id = excluded.with_id`,
           [at, withId, id],
         ],
         ["delete from session where id = ?", [id]],

@@ -164,8 +164,14 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
         return {
           id: moved.id,
           write: [
-            ["insert or replace into project_alias (path, project_id) values (?, ?)", [identity.path, moved.id]],
-            ["insert or replace into project_alias (path, project_id) values (?, ?)", [moved.path, moved.id]],
+            [
+              "insert into project_alias (path, project_id) values (?, ?) on conflict (path) do update set project_id = excluded.project_id",
+              [identity.path, moved.id],
+            ],
+            [
+              "insert into project_alias (path, project_id) values (?, ?) on conflict (path) do update set project_id = excluded.project_id",
+              [moved.path, moved.id],
+            ],
             ["update project set path = ?, derived_name = ? where id = ?", [identity.path, identity.name, moved.id]],
           ],
         };
@@ -202,7 +208,7 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
 }
 
 const insertion = (id: string, { kind, key, path, rootCommit, name }: Identity): Statement => [
-  "insert or ignore into project (id, kind, key, path, root_commit, derived_name, created_at) values (?, ?, ?, ?, ?, ?, ?)",
+  "insert into project (id, kind, key, path, root_commit, derived_name, created_at) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
   [id, kind, key, path, rootCommit, name, new Date().toISOString()],
 ];
 

@@ -131,7 +131,7 @@ const associate = defineRoute({
       await kernel.storage.db.batch([
         target.write,
         [
-          "insert or replace into association (virtual_id, project_id, at) values (?, ?, ?)",
+          "insert into association (virtual_id, project_id, at) values (?, ?, ?) on conflict (virtual_id) do update set project_id = excluded.project_id, at = excluded.at",
           [params.id, target.id, new Date().toISOString()],
         ],
       ]);

@@ -335,7 +335,7 @@ export async function heaviest(db: Database, asked: Asked, limit: number): Promi
   const [sum, top] = await Promise.all([
     db.get<{ requests: number }>(`select coalesce(sum(s.requests), 0) as requests ${where}`, params),
     db.all<Heavy>(
-      `select s.session as id, cast(round(1.0 * s.prompt / s.requests) as integer) as value ${where}
+      `select s.session as id, cast(round(1.0 * s.prompt / s.requests) as bigint) as value ${where}
        order by 2 desc, 1 limit ${limit}`,
       params,
     ),

@@ -43,7 +43,10 @@ export function createRegistryStore(db: Database) {
   return {
     services: () => db.all<{ id: string; sealed: string }>("select id, sealed from mcp_service order by id"),
     put: (id: string, sealed: string) =>
-      db.run("insert or replace into mcp_service (id, sealed) values (?, ?)", [id, sealed]),
+      db.run(
+        "insert into mcp_service (id, sealed) values (?, ?) on conflict (id) do update set sealed = excluded.sealed",
+        [id, sealed],
+      ),
     remove: (id: string) =>
       db.batch([
         ["delete from mcp_service where id = ?", [id]],
@@ -52,17 +55,23 @@ export function createRegistryStore(db: Database) {
       ]),
     grant: (id: string) => db.get<{ sealed: string }>("select sealed from mcp_grant where id = ?", [id]),
     putGrant: (id: string, sealed: string) =>
-      db.run("insert or replace into mcp_grant (id, sealed) values (?, ?)", [id, sealed]),
+      db.run(
+        "insert into mcp_grant (id, sealed) values (?, ?) on conflict (id) do update set sealed = excluded.sealed",
+        [id, sealed],
+      ),
     builtin: (id: string) => db.get<{ data: string }>("select data from mcp_builtin where id = ?", [id]),
     putBuiltin: (id: string, data: string) =>
-      db.run("insert or replace into mcp_builtin (id, data) values (?, ?)", [id, data]),
+      db.run("insert into mcp_builtin (id, data) values (?, ?) on conflict (id) do update set data = excluded.data", [
+        id,
+        data,
+      ]),
     accepted: (service: string) =>
       db.all<AcceptedTool>("select name, digest, definition from mcp_tool where service = ?", [service]),
     accept: (service: string, tools: readonly AcceptedTool[], at: string) =>
       db.batch(
         tools.map(
           ({ name, digest, definition }): Statement => [
-            "insert or replace into mcp_tool (service, name, digest, definition, accepted_at) values (?, ?, ?, ?, ?)",
+            "insert into mcp_tool (service, name, digest, definition, accepted_at) values (?, ?, ?, ?, ?) on conflict (service, name) do update set digest = excluded.digest, definition = excluded.definition, accepted_at = excluded.accepted_at",
             [service, name, digest, definition, at],
           ],
         ),

@@ -243,7 +243,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       // What was not whole is tried again.
       if (!personal && !result.partial && !kernel.storage.readOnly)
         await db.run(
-          "insert or replace into security_check (session_id, transcript, version, data) values (?, ?, ?, ?)",
+          "insert into security_check (session_id, transcript, version, data) values (?, ?, ?, ?) on conflict (session_id) do update set transcript = excluded.transcript, version = excluded.version, data = excluded.data",
           [id, transcript, version, JSON.stringify(result)],
         );
       return result;

@@ -107,10 +107,10 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       if (only.some((key) => key !== "enabled"))
         throw new SessarcError("RULE_READ_ONLY", { id, why: "is built in: only `enabled` can be changed" });
       if (patch.enabled !== undefined)
-        await db.run("insert or replace into security_builtin (id, enabled) values (?, ?)", [
-          id,
-          patch.enabled ? 1 : 0,
-        ]);
+        await db.run(
+          "insert into security_builtin (id, enabled) values (?, ?) on conflict (id) do update set enabled = excluded.enabled",
+          [id, patch.enabled ? 1 : 0],
+        );
     } else {
       if (rule.source !== "user") throw new SessarcError("RULE_READ_ONLY", { id, why: "is in the configuration file" });
       const next = { ...rule, ...patch };

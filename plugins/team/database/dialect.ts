@@ -1,6 +1,10 @@
 /**
  * SQLite's SQL as PostgreSQL's, statement by statement. Plugins write the part of SQL that both share, as far as it is as quick; this file has the
  * rest, each difference as one rule. What functions and aggregates can bridge is in `functions.ts` and needs no rule.
+ *
+ * What has no rule, because both engines take another form: `on conflict … do` for `insert or replace` and `insert or ignore` (with `where true` after
+ * a `select`), no `limit` for a negative one, `bigint` and `double precision` for the types of a cast. PostgreSQL refuses the first by its grammar
+ * and a negative limit when it runs; its `integer` has 32 bits and its `real` 24.
  */
 import type { SqlValue } from "sessarc";
 import type { Param } from "./engine.ts";
@@ -142,29 +146,6 @@ export const RULES: readonly Rule[] = [
       }),
   },
   {
-    name: "no limit",
-    why: "a negative limit means none",
-    apply: (tokens) =>
-      rewrite(tokens, (at) => {
-        if (!isWord(tokens[at], "limit")) return undefined;
-        if (isSign(tokens[at + 1], "-")) return [[word("limit"), word("all")], 3];
-        const param = tokens[at + 1];
-        if (param?.kind !== "param") return undefined;
-        const minus = { kind: "number" as const, text: "-1" };
-        return [[word("limit"), word("nullif"), sign("("), param, sign(","), minus, sign(")")], 2];
-      }),
-  },
-  {
-    name: "types of a cast",
-    why: "PostgreSQL's integer has 32 bits and its real 24",
-    apply: (tokens) =>
-      rewrite(tokens, (at) => {
-        if (!isWord(tokens[at], "as") || !isSign(tokens[at + 2], ")")) return undefined;
-        const type = TYPES[tokens[at + 1]?.text.toLowerCase() ?? ""];
-        return type === undefined || tokens[at + 1]?.kind !== "word" ? undefined : [[word("as"), word(type)], 2];
-      }),
-  },
-  {
     name: "groups by a key",
     why: "columns that depend on a group's key may be read as they are, but not of a view, which a member reads instead of some tables",
     apply: (tokens, schema) => {
@@ -194,26 +175,6 @@ export const RULES: readonly Rule[] = [
         const terms = mapList(tokens.slice(at + 2, end), (term) => withNulls(term, tokens, schema));
         return [[word("order"), word("by"), ...terms], end - at];
       }),
-  },
-  {
-    name: "insert or",
-    why: "PostgreSQL names the key that decides",
-    apply: (tokens, schema) => {
-      const replaces = startsWith(tokens, 0, "insert", "or", "replace");
-      const ignores = startsWith(tokens, 0, "insert", "or", "ignore");
-      const plain = startsWith(tokens, 0, "replace", "into");
-      if (!replaces && !ignores && !plain) return tokens;
-      const rest = [word("insert"), ...tokens.slice(plain ? 1 : 3)];
-      if (ignores) return [...rest, ...["on", "conflict", "do", "nothing"].map(word)];
-      const { into, table } = toConflict(rest, schema);
-      if (!table) return rest;
-      const columns = isSign(rest[into + 2], "(")
-        ? splitAtCommas(rest.slice(into + 3, closing(rest, into + 2))).flatMap((part) => part[0]?.text ?? [])
-        : table.columns;
-      const set = columns.filter((name) => !table.key.includes(name)).map((name) => `${name} = excluded . ${name}`);
-      const does = set.length === 0 ? "nothing" : `update set ${set.join(" , ")}`;
-      return [...rest, ...tokenize(`on conflict ( ${table.key.join(" , ")} ) do ${does}`)];
-    },
   },
   {
     name: "keys of the tenant",

@@ -9,9 +9,19 @@ import { createOffers, findOffer, type Offers } from "./people/offers.ts";
 import { personRoutes } from "./people/plugin.ts";
 
 /** What a pushed session is imported by. */
-const INGEST = ["archive", "insights", "health", "git", "blame"];
+export const INGEST = ["archive", "insights", "health", "git", "blame"];
 /** What a person asks. */
-const PERSON = ["archive", "insights", "health", "causality", "security", "git", "blame", "mcp-hub", "dashboard"];
+export const PERSON = [
+  "archive",
+  "insights",
+  "health",
+  "causality",
+  "security",
+  "git",
+  "blame",
+  "mcp-hub",
+  "dashboard",
+];
 
 export interface ServerPlugins {
   ingest: readonly (Plugin | PluginEntry)[];

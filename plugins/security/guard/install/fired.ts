@@ -16,7 +16,10 @@ export function createFired(db: Database) {
       const due = known?.id !== id || now - known.written > FIRED_MS;
       fired.set(tool, { id, at: iso, written: due ? now : (known?.written ?? now) });
       return due
-        ? ["insert or replace into guard_fired (tool, hook, at) values (?, ?, ?)", [tool, id, iso]]
+        ? [
+            "insert into guard_fired (tool, hook, at) values (?, ?, ?) on conflict (tool) do update set hook = excluded.hook, at = excluded.at",
+            [tool, id, iso],
+          ]
         : undefined;
     },
     async last(tool: string, id: string): Promise<string | null> {

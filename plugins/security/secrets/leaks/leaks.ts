@@ -303,11 +303,10 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
       await find(id);
       if (state === "open") await db.run("delete from security_mark where fingerprint = ?", [id]);
       else
-        await db.run("insert or replace into security_mark (fingerprint, state, at) values (?, ?, ?)", [
-          id,
-          state,
-          new Date().toISOString(),
-        ]);
+        await db.run(
+          "insert into security_mark (fingerprint, state, at) values (?, ?, ?) on conflict (fingerprint) do update set state = excluded.state, at = excluded.at",
+          [id, state, new Date().toISOString()],
+        );
       return find(id);
     },
   };
