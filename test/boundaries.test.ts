@@ -69,6 +69,10 @@ describe("who may import what", () => {
     expect(toCircles(toArrows(importsBelow("plugins"), "plugins", 3))).toEqual([]);
   });
 
+  it("arrows between the rooms of a team's server run one way", () => {
+    expect(toCircles(toArrows(importsBelow("plugins/team"), "plugins/team/server", 4))).toEqual([]);
+  });
+
   it("security's rooms: secrets know no session, exports and the guard know secrets and not each other", () => {
     const own = importsBelow("plugins/security");
     const arrows = toArrows(own, "plugins/security", 3);

@@ -7,8 +7,8 @@ import { createRateLimit } from "./accounts/rate.ts";
 import { type Access, type Asked, findAccess } from "./api/route.ts";
 import type { Services } from "./api/services.ts";
 import { checkRequest, toRemote } from "./gate.ts";
+import { isApi, type Offers } from "./offers.ts";
 import { page, readCookie } from "./pages.ts";
-import { isApi, type Offers } from "./people/offers.ts";
 
 /** Entries a minute of one address whose requests have no valid sign-in: without a limit they would fill the disk. */
 const UNKNOWN_A_MINUTE = 120;

@@ -1,6 +1,6 @@
 /** Pages of the server's own, and the cookie of a browser that is signed in. */
 import { SessarcError } from "sessarc";
-import type { Services } from "./api/services.ts";
+import type { Tokens } from "./accounts/tokens.ts";
 import type { Gate } from "./gate.ts";
 
 const COOKIE = "sessarc_team";
@@ -21,13 +21,13 @@ export function readCookie(header: string | null, gate: Gate): string | undefine
 }
 
 /** The one-time link. By a page and not by a redirect: a Strict cookie is not sent along a redirect that began on another site. */
-export async function signInPage({ tokens, gate }: Services, ticket: string): Promise<Response> {
+export async function signInPage(tokens: Tokens, gate: Gate, ticket: string): Promise<Response> {
   const session = await tokens.redeem(ticket);
   if (!session) throw new SessarcError("TEAM_UNAUTHORIZED", {});
   const answer = page("sessarc", '<meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>', 200);
   answer.headers.set(
     "set-cookie",
-    `${cookieName(gate())}=${session.token}; Path=/; HttpOnly; SameSite=Strict; Expires=${new Date(session.expires).toUTCString()}${isSecure(gate()) ? "; Secure" : ""}`,
+    `${cookieName(gate)}=${session.token}; Path=/; HttpOnly; SameSite=Strict; Expires=${new Date(session.expires).toUTCString()}${isSecure(gate) ? "; Secure" : ""}`,
   );
   return answer;
 }

@@ -3,43 +3,16 @@ import { type AnyRoute, type Plugin, VERSION } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import { loadPlugin, type PluginEntry } from "sessarc/serve";
 import { teamSearch } from "../database/search.ts";
-import { type Facts, pushedAdapter } from "./ingest/adapters.ts";
+import { pushedAdapter } from "./ingest/adapters.ts";
+import type { Facts, LogReader, ServerPlugins } from "./kernel-parts.ts";
+import { createOffers, findOffer } from "./offers.ts";
 import { createHistoryGate } from "./people/history.ts";
-import { createOffers, findOffer, type Offers } from "./people/offers.ts";
 import { personRoutes } from "./people/plugin.ts";
 
 /** What a pushed session is imported by. */
-export const INGEST = ["archive", "insights", "health", "git", "blame"];
+const INGEST = ["archive", "insights", "health", "git", "blame"];
 /** What a person asks. */
-export const PERSON = [
-  "archive",
-  "insights",
-  "health",
-  "causality",
-  "security",
-  "git",
-  "blame",
-  "mcp-hub",
-  "dashboard",
-];
-
-export interface ServerPlugins {
-  ingest: readonly (Plugin | PluginEntry)[];
-  person: readonly (Plugin | PluginEntry)[];
-  /** Names and tool roles of the assistants that sessarc knows. */
-  assistants: readonly Facts[];
-  /** Adapters that can read a pushed log, by assistant, each with its version. */
-  readers: ReadonlyMap<string, LogReader>;
-  /** Which of their routes the server answers. */
-  offers: Offers;
-  /** Schema steps of all of them, in the order in which they are needed. */
-  migrations: readonly { plugin: string; steps: readonly string[] }[];
-}
-
-export interface LogReader {
-  adapter: Pick<Adapter, "parseLines">;
-  version: string;
-}
+const PERSON = ["archive", "insights", "health", "causality", "security", "git", "blame", "mcp-hub", "dashboard"];
 
 /** Loads the plugins of `all` that a server needs. Those of the configuration are not among them: they were written for one machine. */
 export async function serverPlugins(

@@ -60,7 +60,7 @@ export const pageRoutes = [
     meta: { scope: "open" } satisfies Access,
     handler: ({ kernel, event, params }) => {
       const { services } = readAsked(kernel, event);
-      return signInPage(services, params.ticket);
+      return signInPage(services.tokens, services.gate(), params.ticket);
     },
   }),
   defineRoute({

@@ -1,8 +1,9 @@
 /** Adapters over pushed sessions: the archive imports them as it imports logs. */
 
 import type { Plugin, SessionEvent, SessionSummary, Statement } from "sessarc";
-import { type Adapter, type AdapterDefinition, defineAdapter, type NewEvent } from "sessarc/adapter";
+import { type Adapter, defineAdapter, type NewEvent } from "sessarc/adapter";
 import { type LoadChunk, readText } from "../../portable/read.ts";
+import type { Facts } from "../kernel-parts.ts";
 import { limit } from "./limits.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
 
@@ -24,9 +25,6 @@ export interface Pushed {
   /** Why it could not be read. */
   problem?: unknown;
 }
-
-/** What an assistant's real adapter says of it, without its logs. */
-export type Facts = Pick<AdapterDefinition, "name" | "label" | "tools">;
 
 /** Key of a machine's session on the server. Copies on two machines are two sessions. */
 const keyHere = (machine: string, key: string): string => `${machine}~${key}`;

@@ -6,10 +6,10 @@ import { createTurns } from "../../database/turns.ts";
 import { toTexts } from "../../portable/read.ts";
 import type { TeamWriter } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
-import { type KernelParts, kernelConfig, NOBODY } from "../people/kernels.ts";
+import { type Facts, type KernelParts, kernelConfig, NOBODY } from "../kernel-parts.ts";
 import type { Replaced } from "../replaced.ts";
 import { toStorage } from "../storage.ts";
-import { type Facts, type Pushed, pushedAdapter } from "./adapters.ts";
+import { type Pushed, pushedAdapter } from "./adapters.ts";
 import { unclaim } from "./sessions.ts";
 import { createSwitch } from "./switch.ts";
 

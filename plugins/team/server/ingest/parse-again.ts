@@ -8,7 +8,7 @@ import { eventLine } from "../../portable/events.ts";
 import { ledgerReplies, logLines, readCopy } from "../../portable/log.ts";
 import type { LoadChunk } from "../../portable/read.ts";
 import { toPortable, writeReplies } from "../../portable/write.ts";
-import { NOBODY } from "../people/kernels.ts";
+import { NOBODY } from "../kernel-parts.ts";
 import { manifestSchema, type PushedManifest } from "./manifest-schema.ts";
 
 /** Bytes of a log that is parsed: more than a machine sends. */

@@ -5,7 +5,7 @@
 import { isSessarcError, marks, toMessage } from "sessarc";
 import type { TeamDatabase } from "../../types.ts";
 import type { BlobStore } from "../blobs.ts";
-import type { LogReader, ServerPlugins } from "../plugins.ts";
+import type { LogReader, ServerPlugins } from "../kernel-parts.ts";
 import type { Ingest } from "./ingest.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
 import { parseAgain } from "./parse-again.ts";

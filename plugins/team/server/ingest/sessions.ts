@@ -1,6 +1,7 @@
 /** Pushed sessions and their rows in `team_session`. */
 import { type Database, marks, type Statement } from "sessarc";
-import { type Facts, idHere } from "./adapters.ts";
+import type { Facts } from "../kernel-parts.ts";
+import { idHere } from "./adapters.ts";
 import type { PushedManifest } from "./manifest-schema.ts";
 
 export interface Push {

@@ -2,23 +2,11 @@
 
 import type { Kernel } from "sessarc";
 import { createKernel } from "sessarc/serve";
-import type { CommandContext } from "sessarc/terminal";
-import type { TeamDatabase } from "../../types.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";
-import type { ServerPlugins } from "../plugins.ts";
-import { type Bodies, toStorage } from "../storage.ts";
+import { type KernelParts, kernelConfig, NOBODY } from "../kernel-parts.ts";
+import { toStorage } from "../storage.ts";
 import { teamView } from "./plugin.ts";
-
-export interface KernelParts {
-  database: TeamDatabase;
-  bodies: Bodies;
-  plugins: ServerPlugins;
-  /** Folder of repositories. */
-  repositories?: string | undefined;
-  config: CommandContext["config"];
-  log(line: string): void;
-}
 
 /** Kernels at once, and ms after which an unused one is closed. */
 const MOST = 32;
@@ -123,23 +111,3 @@ export function createPersonKernels(
     },
   };
 }
-
-/** A home that does not exist: nothing on the server's own disk is an assistant's log. */
-export const NOBODY = { home: "/nonexistent", platform: process.platform, env: {} } as const;
-
-/** What a kernel on a server goes by: nothing is listed, synchronised or written outside of the database. */
-export const kernelConfig = (
-  config: CommandContext["config"],
-  { folder, driver }: Bodies,
-): CommandContext["config"] => ({
-  ...config,
-  dataDir: folder,
-  roots: {},
-  sources: {},
-  autoImport: false,
-  sync: false,
-  auth: false,
-  // Named even for a folder: work in threads would open the bodies again for each person.
-  storage: { driver: driver ?? { name: "fs" } },
-  given: { ...config.given, keys: {}, flags: [], kept: {} },
-});
