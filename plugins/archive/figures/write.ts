@@ -21,12 +21,9 @@ interface Tokens {
 
 /** Inserts rows that are given as JSON: one statement a table, however many there are. `columns`: types in order. Names end at a zero byte, so two of
  * a log may be one. */
-const inserting = (table: string, ...columns: ("text" | "bigint")[]) => {
-  const values = columns.map((type, i) => `cast(json_extract(value, '$[${i}]') as ${type})`);
-  // A count that is no number is null in JSON: it costs its own row.
-  return `insert into usage_${table} select ?1, ${values.join(", ")} from json_each(cast(?2 as text))
-   where ${values.map((value) => `${value} is not null`).join(" and ")} on conflict do nothing`;
-};
+const inserting = (table: string, ...columns: ("text" | "bigint")[]) =>
+  `insert into usage_${table} select ?1, ${columns.map((type, i) => `cast(json_extract(value, '$[${i}]') as ${type})`).join(", ")}
+   from json_each(cast(?2 as text)) where true on conflict do nothing`;
 const COUNTS = FIELDS.map(() => "bigint" as const);
 const INSERT = {
   work: inserting("work", "bigint", "bigint", "bigint", "bigint"),
