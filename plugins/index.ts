@@ -188,3 +188,4 @@ export type {
 export type { Figures, StatuslineStatus } from "./statusline/index.ts";
 export type {} from "./team/index.ts";
 export type {} from "./traces/index.ts";
+export type {} from "./undelete/index.ts";

@@ -64,9 +64,9 @@ afterEach(() => {
 describe("sessarc statusline", () => {
   it("prints what the assistant says where there is no archive, and guesses nothing", async () => {
     const api = await statusline(await fixture("claude-2.1.330-api-key.json"));
-    expect(api).toEqual({ code: 0, stderr: "", stdout: "Sonnet 4.5 · 0 % context · $0.00 session\n" });
+    expect(api).toEqual({ code: 0, stderr: "", stdout: "Sonnet 4.5 · 0 % context · <$0.01 session\n" });
     const plan = await statusline(await fixture("claude-2.1.330-subscriber.json"));
-    expect(plan.stdout).toBe("Sonnet 4.5 · 0 % context · $0.00 session · 5h 24 % until 06:00 · 7d 41 %\n");
+    expect(plan.stdout).toBe("Sonnet 4.5 · 0 % context · <$0.01 session · 5h 24 % until 06:00 · 7d 41 %\n");
     const copilot = await statusline(await fixture("copilot-1.0.102.json"));
     expect(copilot.stdout).toBe("gpt-5.2 · medium · 5 % context\n");
   });
@@ -77,7 +77,7 @@ describe("sessarc statusline", () => {
     const service = await serveHere(["--no-open"], home);
     const shown = await statusline(await fixture("claude-2.1.330-subscriber.json"));
     expect(shown.stdout).toBe(
-      "Sonnet 4.5 · 0 % context · $0.00 session · $2.00 today · $2.00 window, 4 h 0 min left · 5h 24 % until 06:00, out at 05:15 · 7d 41 %\n",
+      "Sonnet 4.5 · 0 % context · <$0.01 session · $2.00 today · $2.00 window, 4 h 0 min left · 5h 24 % until 06:00, out at 05:15 · 7d 41 %\n",
     );
     const own = JSON.stringify({ session_id: SESSION, model: { id: "m" } });
     expect((await statusline(own, "--template", "{session}|{window}", "--tool", "claude-code")).stdout).toBe(

@@ -42,7 +42,7 @@ const LONGEST = 24;
 /** By which prices a sum is estimated, and what it leaves out or takes at another price: a line each. */
 export function toEstimate({ pricedAt, unpriced, atStandard = [] }: Cost): string {
   const lines = [`estimated with prices of ${pricedAt}`];
-  if (unpriced.length > 0) lines.push(`no price for ${someOf(unpriced)}: \`sessarc prices\` lists them`);
+  if (unpriced.length > 0) lines.push(`no price for ${someOf(unpriced)} (\`sessarc prices update\`)`);
   if (atStandard.length > 0) lines.push(`at the standard price, as no other is known: ${someOf(atStandard)}`);
   return lines.join("\n");
 }
