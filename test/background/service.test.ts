@@ -156,6 +156,10 @@ it("a start while the supervisor pauses after a crash begins at once", async () 
 });
 
 /** The built package under another version; answers its command line. */
+/** The version as the build may quote it. */
+const withVersion = (text: string, before: string, after: string): string =>
+  text.replaceAll(`"${before}"`, `"${after}"`).replaceAll(`\`${before}\``, `\`${after}\``);
+
 async function newerPackage(folder: string): Promise<string> {
   const modules = join(folder, "node_modules");
   const own = join(modules, "sessarc");
@@ -169,8 +173,8 @@ async function newerPackage(folder: string): Promise<string> {
     if (!name.endsWith(".mjs")) continue;
     const path = join(own, "dist", name);
     const text = await readFile(path, "utf8");
-    if (text.includes(`"${manifest.version}"`))
-      await writeFile(path, text.replaceAll(`"${manifest.version}"`, '"99.0.0"'));
+    const next = withVersion(text, manifest.version, "99.0.0");
+    if (next !== text) await writeFile(path, next);
   }
   return join(own, "dist", "cli.mjs");
 }

@@ -29,8 +29,11 @@ export async function update(folder: string, version: string): Promise<void> {
   for (const name of await readdir(join(made, "dist"), { recursive: true })) {
     if (!name.endsWith(".mjs")) continue;
     const text = await readFile(join(made, "dist", name), "utf8");
-    if (text.includes(`"${manifest.version}"`))
-      await writeFile(join(made, "dist", name), text.replaceAll(`"${manifest.version}"`, `"${version}"`));
+    // As the build may quote it.
+    const next = text
+      .replaceAll(`"${manifest.version}"`, `"${version}"`)
+      .replaceAll(`\`${manifest.version}\``, `\`${version}\``);
+    if (next !== text) await writeFile(join(made, "dist", name), next);
   }
   const tarball = join(folder, `sessarc-${version}.tgz`);
   await exec("tar", ["-czf", tarball, "-C", dirname(made), "package"]);

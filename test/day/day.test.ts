@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const SENTENCE =
-  /^(\d+) sessions? of (\d+) assistants? (?:is|are) safe\.(?: They cost about \$[\d.]+, \$[\d.]+ this week\.)?$/m;
+  /^(\d+) sessions? of (\d+) assistants? (?:is|are) safe\.(?: They cost about <?\$[\d.]+, <?\$[\d.]+ this week\.)?$/m;
 
 interface Sessions {
   total: number;

@@ -66,16 +66,16 @@ describe("sessarc usage blocks", () => {
     await runCommand(["import", "--all"], home);
     const wide = await runCommand(["usage", "blocks", "--tz", "UTC"], home, { NO_COLOR: "1" }, 160);
     expect(wide.stdout).toMatchInlineSnapshot(`
-      "window            until        tool         sessions     tokens   cost  tokens/min  cost/h   limit
-      2026-11-19 08:00  13:00        claude-code         1  2,500,000  $1.10     166,667   $4.40
-      2026-11-19 23:00  11-20 04:00  claude-code         1  2,500,000  $1.10     166,667   $4.40
-      2026-11-20 08:15  13:15        codex               1      1,000  $0.00           6   $0.00  12.5 %  running
-      2026-11-20 10:00  15:00        claude-code         1  5,000,000  $2.20      55,556   $1.47          running
+      "window            until        tool         sessions     tokens    cost  tokens/min  cost/h   limit
+      2026-11-19 08:00  13:00        claude-code         1  2,500,000   $1.10     166,667   $4.40
+      2026-11-19 23:00  11-20 04:00  claude-code         1  2,500,000   $1.10     166,667   $4.40
+      2026-11-20 08:15  13:15        codex               1      1,000  <$0.01           6  <$0.01  12.5 %  running
+      2026-11-20 10:00  15:00        claude-code         1  5,000,000   $2.20      55,556   $1.47          running
 
       codex: window of 2026-11-20 08:15
-        so far       $0.00, 1.0K tokens
-        burn rate    $0.00/h, 6 tokens/min
-        at the end   $0.00, 1.4K tokens at 2026-11-20 13:15 if it goes on so
+        so far       <$0.01, 1.0K tokens
+        burn rate    <$0.01/h, 6 tokens/min
+        at the end   <$0.01, 1.4K tokens at 2026-11-20 13:15 if it goes on so
         provider     12.5 % used at 2026-11-20 09:10, resets 2026-11-20 13:10
 
       claude-code: window of 2026-11-20 10:00
@@ -86,16 +86,16 @@ describe("sessarc usage blocks", () => {
     `);
     const narrow = await runCommand(["usage", "blocks", "--tz", "UTC"], home, { NO_COLOR: "1" }, 80);
     expect(narrow.stdout).toMatchInlineSnapshot(`
-      "window            until        tool       tokens   cost  cost/h   limit
-      2026-11-19 08:00  13:00        claude-c…    2.5M  $1.10   $4.40
-      2026-11-19 23:00  11-20 04:00  claude-c…    2.5M  $1.10   $4.40
-      2026-11-20 08:15  13:15        codex        1.0K  $0.00   $0.00  12.5 %  running
-      2026-11-20 10:00  15:00        claude-c…    5.0M  $2.20   $1.47          running
+      "window            until        tool      tokens    cost  cost/h   limit
+      2026-11-19 08:00  13:00        claude-…    2.5M   $1.10   $4.40
+      2026-11-19 23:00  11-20 04:00  claude-…    2.5M   $1.10   $4.40
+      2026-11-20 08:15  13:15        codex       1.0K  <$0.01  <$0.01  12.5 %  running
+      2026-11-20 10:00  15:00        claude-…    5.0M   $2.20   $1.47          running
 
       codex: window of 2026-11-20 08:15
-        so far       $0.00, 1.0K tokens
-        burn rate    $0.00/h, 6 tokens/min
-        at the end   $0.00, 1.4K tokens at 2026-11-20 13:15 if it goes on so
+        so far       <$0.01, 1.0K tokens
+        burn rate    <$0.01/h, 6 tokens/min
+        at the end   <$0.01, 1.4K tokens at 2026-11-20 13:15 if it goes on so
         provider     12.5 % used at 2026-11-20 09:10, resets 2026-11-20 13:10
 
       claude-code: window of 2026-11-20 10:00
@@ -156,9 +156,9 @@ describe("sessarc usage blocks", () => {
       "codex  2026-11-20 08:15 – 2026-11-20 13:15, 1 h 15 min left
         time   ██████████████████████████████████████░░░░░░░░░░░░ 75 %
         limit  ██████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 12.5 % used
-        so far       $0.00, 1.0K tokens
-        burn rate    $0.00/h, 6 tokens/min
-        at the end   $0.00, 1.4K tokens at 2026-11-20 13:15 if it goes on so
+        so far       <$0.01, 1.0K tokens
+        burn rate    <$0.01/h, 6 tokens/min
+        at the end   <$0.01, 1.4K tokens at 2026-11-20 13:15 if it goes on so
         provider     12.5 % used at 2026-11-20 09:10, resets 2026-11-20 13:10
 
       claude-code  2026-11-20 10:00 – 2026-11-20 15:00, 3 h 0 min left
