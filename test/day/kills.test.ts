@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== "linux")("a kill of the service", () => {
       const { sessions, behind } = await t.json<{ sessions: { messageCount: number }[]; behind: number }>("sessions");
       const counted = sessions.reduce((sum, { messageCount }) => sum + messageCount, 0);
       expect([nth, sessions.length, counted, behind]).toEqual([nth, n, turns * MESSAGES, 0]);
-      const { stdout } = await t.run("doctor");
+      const { stdout } = await t.run("doctor", "--all");
       expect(stdout).toMatch(/^ok +catalogue .*intact$/m);
     }
     const usage = await t.json<{ totals: { tokens?: unknown } }>("usage");
