@@ -6,6 +6,9 @@ import { type Adapter, readLines, readList } from "sessarc/adapter";
 import { isGone } from "sessarc/files";
 import type { ListedPrompt } from "./contract.ts";
 
+/** Lists as they were last read, by path. */
+export type KnownFiles = Map<string, KnownFile>;
+
 interface KnownFile {
   path: string;
   size: number;
@@ -23,11 +26,14 @@ const LONGEST = 100_000;
 const MOST = 256 << 20;
 const KEY = /^[\w.:~-]{1,200}$/;
 
-/** Takes what is new in the lists of all assistants. Costs a `stat` a list where nothing changed. */
-export async function readLists(kernel: Kernel): Promise<void> {
-  const { db } = kernel.storage;
-  const rows = await db.all<KnownFile>("select path, size, mtime, next from trace_file");
-  const known = new Map(rows.map((row) => [row.path, row]));
+export async function loadKnown({ storage }: Kernel): Promise<KnownFiles> {
+  const rows = await storage.db.all<KnownFile>("select path, size, mtime, next from trace_file");
+  return new Map(rows.map((row) => [row.path, row]));
+}
+
+/** Takes what is new in the lists of all assistants; answers whether there was anything. Costs a `stat` a list where nothing changed. */
+export async function readLists(kernel: Kernel, known: KnownFiles): Promise<boolean> {
+  let changed = false;
   for (const adapter of kernel.registry.adapters.values()) {
     const { traces } = adapter;
     if (!traces) continue;
@@ -39,9 +45,11 @@ export async function readLists(kernel: Kernel): Promise<void> {
       const before = known.get(path);
       if (!info?.isFile() || (before?.size === info.size && before.mtime === info.mtimeMs)) continue;
       const from = Math.max(before && before.size <= info.size ? before.next : 0, info.size - MOST);
-      await readFile(kernel, adapter, path, { size: info.size, mtime: info.mtimeMs, from });
+      known.set(path, await readFile(kernel, adapter, path, { size: info.size, mtime: info.mtimeMs, from }));
+      changed = true;
     }
   }
+  return changed;
 }
 
 async function readFile(
@@ -49,7 +57,7 @@ async function readFile(
   adapter: Adapter,
   path: string,
   { size, mtime, from }: { size: number; mtime: number; from: number },
-): Promise<void> {
+): Promise<KnownFile> {
   const { db } = kernel.storage;
   const isNew = createKnown(kernel);
   let write: Statement[] = [];
@@ -65,6 +73,7 @@ async function readFile(
   const next = path.endsWith(".json") ? 0 : await lastLine(path, size);
   write.push(["insert or replace into trace_file values (?, ?, ?, ?)", [path, size, mtime, next]]);
   await db.batch(write);
+  return { path, size, mtime, next };
 }
 
 async function* rowsOf(path: string, start: number, end: number): AsyncGenerator<Record<string, unknown>> {

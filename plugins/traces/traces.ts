@@ -1,6 +1,6 @@
 /** The service: sessions of which the assistant's list of prompts is all that is left. */
 import { isoAt, type Kernel, marks, pages, type Services } from "sessarc";
-import { readLists } from "./read.ts";
+import { type KnownFiles, loadKnown, readLists } from "./read.ts";
 
 type Traces = Services["traces"];
 type Trace = Awaited<ReturnType<Traces["list"]>>[number];
@@ -24,22 +24,40 @@ const SPOKEN = "(text not like '/%' or instr(trim(text), ' ') > 0)";
 
 export function createTraces(kernel: Kernel): Traces {
   const { db, readOnly } = kernel.storage;
+  const archive = kernel.inject("archive");
+  let known: KnownFiles | undefined;
   let reading: Promise<void> | undefined;
+  /** Grows with what is stored here. */
+  let revision = 0;
+  /** All rows, for as long as nothing changes: each search asks for them. */
+  let last: { of: string; rows: Row[] } | undefined;
   /** Ids that a scan looked for. */
   let asked: ReadonlySet<string> = new Set();
 
   /** Once for calls at a time. */
   function refresh(): Promise<void> {
     if (readOnly) return Promise.resolve();
-    reading ??= readLists(kernel).finally(() => {
+    reading ??= (async () => {
+      known ??= await loadKnown(kernel);
+      if (await readLists(kernel, known)) revision++;
+    })().finally(() => {
       reading = undefined;
     });
     return reading;
   }
 
-  async function list(filter: { tool?: string | undefined; id?: string } = {}): Promise<Trace[]> {
-    await refresh();
-    const rows = await db.all<Row>(
+  async function readRows(filter: { tool?: string | undefined; id?: string }): Promise<Row[]> {
+    // A trace is shown a day after its last prompt: a minute more does not matter.
+    const of = `${archive.generation} ${revision} ${Math.floor(Date.now() / 60_000)}`;
+    const isWhole = filter.tool === undefined && filter.id === undefined;
+    if (isWhole && last?.of === of) return last.rows;
+    const rows = await askRows(filter);
+    if (isWhole) last = { of, rows };
+    return rows;
+  }
+
+  const askRows = (filter: { tool?: string | undefined; id?: string }) =>
+    db.all<Row>(
       `select t.id, t.tool, coalesce(t.title, (
            select p.text from trace_prompt p where p.trace = t.id order by ${SPOKEN} desc, p.at limit 1)) as title,
          t.cwd, min(p.at) as first, max(p.at) as last, count(*) as prompts
@@ -51,6 +69,10 @@ export function createTraces(kernel: Kernel): Traces {
        order by last desc, t.id`,
       [filter.tool ?? null, filter.id ?? null, Date.now() - DAY],
     );
+
+  async function list(filter: { tool?: string | undefined; id?: string } = {}): Promise<Trace[]> {
+    await refresh();
+    const rows = await readRows(filter);
     if (rows.length === 0) return [];
     // A log that is there is only not imported. Said to be gone is what a scan did not find that began after it was first asked for.
     const importer = kernel.inject("importer");
@@ -88,6 +110,7 @@ export function createTraces(kernel: Kernel): Traces {
         ["delete from trace_prompt where trace = ?", [id]],
         ["update trace set removed = 1, title = null, cwd = null where id = ?", [id]],
       ]);
+      revision++;
     },
   };
 }
