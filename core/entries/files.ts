@@ -31,7 +31,7 @@ export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
 export { attend, type ExecResult, endProcess, exec, isAlive, startProcess } from "../utils/exec.ts";
 export { readSpace, type Space } from "../utils/free-space.ts";
 export { GIT_LIST_KEYS, GIT_OPTIONS, GIT_VARIABLES, gitEnvironment, gitFiltersOff } from "../utils/git.ts";
-export { codeOf, exists, isFolder, isGone, isReachable } from "../utils/gone.ts";
+export { codeOf, exists, ifThere, isFolder, isGone, isReachable } from "../utils/gone.ts";
 export { isInside, resolveInside } from "../utils/path.ts";
 export { createPieces, linesOfPieces, type Piece } from "../utils/pieces.ts";
 export { openRegular, readRegular, readRegularSync } from "../utils/regular.ts";

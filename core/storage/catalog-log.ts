@@ -118,9 +118,9 @@ export function createLog(dir: string, calls: DiskCalls, found: FoundCatalogue):
       }
     };
     const made = WAL_HEADER + numbers.length * FRAME;
-    let opened = await replaceLog(write, made);
-    // Another SQLite program closed in between and took the new one away, too. What it carries can still be read from the old one.
-    for (let tries = 1; opened === undefined && tries < TRIES; tries++) opened = await replaceLog(write, made);
+    let opened: FileHandle | undefined;
+    // Again where another SQLite program closed in between and took the new one away, too. What it carries can still be read from the old one.
+    for (let tries = 0; opened === undefined && tries < TRIES; tries++) opened = await replaceLog(write, made);
     if (opened === undefined) {
       broken = replaced();
       throw broken;

@@ -2,7 +2,6 @@
 import { dirname, join } from "node:path";
 import { type AdapterCapabilities, toText } from "sessarc";
 import { type AdapterEnv, listFolder, textBeside } from "sessarc/adapter";
-import { isGone } from "sessarc/files";
 
 type TracesContract = AdapterCapabilities["traces"];
 
@@ -13,12 +12,8 @@ export function traces(roots: (env: AdapterEnv) => readonly string[]): TracesCon
     async files(env) {
       const files: string[] = [];
       for (const root of roots(env)) {
-        try {
-          for (const entry of await listFolder(root))
-            if (entry.isDirectory()) files.push(join(root, entry.name, "logs.json"));
-        } catch (error) {
-          if (!isGone(error)) throw error;
-        }
+        for (const entry of await listFolder(root))
+          if (entry.isDirectory()) files.push(join(root, entry.name, "logs.json"));
       }
       return files;
     },

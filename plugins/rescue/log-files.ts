@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { Kernel } from "sessarc";
-import { isGone, openRegular } from "sessarc/files";
+import { ifThere, openRegular } from "sessarc/files";
 import type { Keeper } from "./keep/keeper.ts";
 
 export interface LogFile {
@@ -24,7 +24,7 @@ export async function listLogFiles(kernel: Kernel, keeper: Keeper, id: string): 
   const { exclusive } = session.source;
   const files: LogFile[] = [];
   for (const one of exclusive ? [path, ...companions] : []) {
-    const info = await stat(one).catch(gone);
+    const info = await ifThere(stat(one));
     if (info?.isFile()) files.push({ path: one, size: info.size, read: () => streamFile(one) });
   }
   if (files.some((file) => file.path === path)) return files;
@@ -37,12 +37,8 @@ export async function listLogFiles(kernel: Kernel, keeper: Keeper, id: string): 
 }
 
 async function streamFile(path: string): Promise<ReadableStream<Uint8Array> | undefined> {
-  const file = await openRegular(path).catch(gone);
+  const file = await ifThere(openRegular(path));
   return file && (Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>);
 }
 
 const toBytes = (bytes: Buffer | undefined) => bytes && new Uint8Array(bytes);
-
-function gone(error: unknown): undefined {
-  if (!isGone(error)) throw error;
-}

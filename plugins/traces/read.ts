@@ -1,9 +1,9 @@
 /** Reads what assistants list of their sessions. Of a list that grew only the new lines are read. */
 import { createHash } from "node:crypto";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { BoundedMap, isRecord, type Kernel, mustYield, parseRecord, type Statement, toIso, yieldNow } from "sessarc";
-import { type Adapter, readLines, readList } from "sessarc/adapter";
-import { isGone } from "sessarc/files";
+import { type Adapter, bytesAt, readLines, readList } from "sessarc/adapter";
+import { ifThere } from "sessarc/files";
 import type { ListedPrompt } from "./contract.ts";
 
 /** Lists as they were last read, by path. */
@@ -38,10 +38,7 @@ export async function readLists(kernel: Kernel, known: KnownFiles): Promise<bool
     const { traces } = adapter;
     if (!traces) continue;
     for (const path of await traces.files(kernel.env)) {
-      const info = await stat(path).catch((error: unknown) => {
-        if (isGone(error)) return undefined;
-        throw error;
-      });
+      const info = await ifThere(stat(path));
       const before = known.get(path);
       if (!info?.isFile() || (before?.size === info.size && before.mtime === info.mtimeMs)) continue;
       const from = Math.max(before && before.size <= info.size ? before.next : 0, info.size - MOST);
@@ -70,7 +67,7 @@ async function readFile(
     await db.batch(write);
     write = [];
   }
-  const next = path.endsWith(".json") ? 0 : await lastLine(path, size);
+  const next = path.endsWith(".json") ? 0 : lastLine(path, size);
   write.push(["insert or replace into trace_file values (?, ?, ?, ?)", [path, size, mtime, next]]);
   await db.batch(write);
   return { path, size, mtime, next };
@@ -122,15 +119,7 @@ function toStatements(tool: string, { key, text, at, cwd, title }: ListedPrompt)
 }
 
 /** Where the last line begins: it may be half-written, and is read again with what follows. */
-async function lastLine(path: string, size: number): Promise<number> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path, "r");
-    const from = Math.max(0, size - TAIL);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-    const at = buffer.subarray(0, bytesRead).lastIndexOf(0x0a);
-    return at < 0 ? from : from + at + 1;
-  } finally {
-    await file?.close();
-  }
+function lastLine(path: string, size: number): number {
+  const from = Math.max(0, size - TAIL);
+  return from + bytesAt(path, from, size - from).lastIndexOf(0x0a) + 1;
 }

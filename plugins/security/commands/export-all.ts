@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { parseRecord, type SessionUsage } from "sessarc";
-import { isGone, readRegular, writeFileAtomic } from "sessarc/files";
+import { ifThere, readRegular, writeFileAtomic } from "sessarc/files";
 import {
   ApiError,
   accepted,
@@ -77,12 +77,12 @@ export async function exportAll(ctx: CommandContext): Promise<number> {
           done = { stamp, ...(await writeSession(ctx, folder, session, hides)) };
           manifest.set(session.id, done);
           counts.written++;
+          if (counts.written % PAGE === 0) await writeManifest(folder, manifest);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           counts.failed++;
           ctx.err(printable(`failed ${session.id}: ${error.message} (${error.code})`));
         }
-        if (counts.written % PAGE === 0) await writeManifest(folder, manifest);
       }
       const files = done?.files ?? [];
       if (!hides && !files.some((file) => file.startsWith("logs/"))) counts.withoutLog++;
@@ -114,10 +114,6 @@ async function* listAll(ctx: CommandContext): AsyncGenerator<Listed> {
     yield* page.sessions;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-}
-
-function gone(error: unknown): undefined {
-  if (!isGone(error)) throw error;
 }
 
 async function writeSession(
@@ -180,7 +176,7 @@ async function put(folder: string, path: string, data: Parameters<typeof writeFi
 }
 
 async function areThere(folder: string, files: readonly string[]): Promise<boolean> {
-  for (const file of files) if (!(await stat(join(folder, file)).catch(gone))?.isFile()) return false;
+  for (const file of files) if (!(await ifThere(stat(join(folder, file))))?.isFile()) return false;
   return files.length > 0;
 }
 
@@ -206,9 +202,9 @@ async function readMarks(ctx: CommandContext): Promise<ReadonlyMap<string, strin
 }
 
 async function readManifest(folder: string): Promise<Map<string, Done>> {
-  const entries = await readdir(folder).catch(gone);
+  const entries = await ifThere(readdir(folder));
   if (!entries || entries.length === 0) return new Map();
-  const text = await readRegular(join(folder, MANIFEST)).catch(gone);
+  const text = await ifThere(readRegular(join(folder, MANIFEST)));
   if (text === undefined)
     throw new UsageError(
       `${printable(folder)} has files of something else: name an empty folder, or one of an earlier export`,

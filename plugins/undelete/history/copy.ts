@@ -1,6 +1,6 @@
 /** A copy that an assistant stored of a file. */
 import { lstat } from "node:fs/promises";
-import { isGone, openRegular } from "sessarc/files";
+import { ifThere, openRegular } from "sessarc/files";
 
 const MOST = 64 * 2 ** 20;
 
@@ -11,10 +11,7 @@ export async function readCopy(
   const info = await lstat(path).catch(() => undefined);
   if (!info?.isFile() || info.size > MOST) return undefined;
   const load = async () => {
-    const file = await openRegular(path).catch((error: unknown) => {
-      if (isGone(error)) return undefined;
-      throw error;
-    });
+    const file = await ifThere(openRegular(path));
     if (!file) return undefined;
     try {
       return await file.readFile();
