@@ -18,7 +18,7 @@ import type { StatusReport } from "../contract/reports.ts";
 import { readLock } from "../storage/lock.ts";
 import { hasArchive } from "../storage/present.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
-import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
+import { formatBytes, formatCount, formatDuration, formatMoment } from "../terminal/format.ts";
 import { ifThere } from "../utils/gone.ts";
 import { isRecord } from "../utils/json.ts";
 import { defaultConfigDir } from "../utils/path.ts";
@@ -140,7 +140,10 @@ export async function status(ctx: CoreContext): Promise<number> {
   const row = (name: string, text: string) => ctx.out(`${name.padEnd(10)}${text}`);
   if (!running || !live) row("service", "does not run: sessarc start");
   else {
-    row("service", `${running.lock.url} since ${localTime(running.lock.startedAt)} (pid ${running.lock.pid})`);
+    row(
+      "service",
+      `${running.lock.url} since ${formatMoment(new Date(running.lock.startedAt))} (pid ${running.lock.pid})`,
+    );
     row("version", versionText(running));
     row("sessions", sessionsText(live));
     const { memoryBytes, processorMs } = live.process;
@@ -157,7 +160,7 @@ export async function status(ctx: CoreContext): Promise<number> {
     row(
       running ? "restarted" : "ended",
       // Who is killed does not say why.
-      `${localTime(last.at)}, ${last.how}${last.how.startsWith("signal") ? "; it wrote last" : ""}: ${last.reason.split("\n").at(-1)}`,
+      `${formatMoment(new Date(last.at))}, ${last.how}${last.how.startsWith("signal") ? "; it wrote last" : ""}: ${last.reason.split("\n").at(-1)}`,
     );
   return running ? EXIT.ok : EXIT.nothing;
 }
@@ -223,7 +226,7 @@ function sessionsText({ storage, sync }: StatusReport): string {
   const { mode, lastAt } = (sync ?? {}) as { mode?: string; lastAt?: string | null };
   const how =
     mode === "watching" || mode === "polling" ? "follows the logs" : `does not follow the logs (${mode ?? "off"})`;
-  return `${formatCount(storage.sessions)}, ${how}${lastAt ? `, in sync ${localTime(lastAt)}` : ""}`;
+  return `${formatCount(storage.sessions)}, ${how}${lastAt ? `, in sync ${formatMoment(new Date(lastAt))}` : ""}`;
 }
 
 /** Lines of a section that a plugin added: texts, or objects with `text` and `since`. */
@@ -232,16 +235,8 @@ function toNotices(status: StatusReport, key: string): string[] {
   return (Array.isArray(section) ? section : []).flatMap((one: unknown) => {
     if (typeof one === "string") return [one];
     if (!isRecord(one) || typeof one.text !== "string") return [];
-    return [typeof one.since === "string" ? `${one.text}, since ${localTime(one.since)}` : one.text];
+    return [typeof one.since === "string" ? `${one.text}, since ${formatMoment(new Date(one.since))}` : one.text];
   });
-}
-
-function localTime(iso: string): string {
-  const at = new Date(iso);
-  const pad = (n: number) => String(n).padStart(2, "0");
-  const day = `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
-  const time = `${pad(at.getHours())}:${pad(at.getMinutes())}`;
-  return at.toDateString() === new Date().toDateString() ? time : `${day} ${time}`;
 }
 
 /** How often a followed log is read. */

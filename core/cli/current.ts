@@ -1,7 +1,7 @@
 /** Before a command reads the archive without a service: what the logs have new is imported first, for a second at most. */
 import { isSessarcError } from "../errors/error.ts";
 import type { Client } from "../serve/client.ts";
-import { formatCount } from "../terminal/format.ts";
+import { formatCount, formatMoment } from "../terminal/format.ts";
 import { printable } from "../terminal/style.ts";
 import type { CliIo } from "./io.ts";
 
@@ -58,9 +58,5 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 /** `as of 09:14`, of another day with its date. */
 function ofThen({ asOf }: Freshness): string {
   if (asOf === null) return "as of the last import";
-  const at = new Date(asOf);
-  const pad = (n: number) => String(n).padStart(2, "0");
-  const time = `${pad(at.getHours())}:${pad(at.getMinutes())}`;
-  if (at.toDateString() === new Date().toDateString()) return `as of ${time}`;
-  return `as of ${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`;
+  return `as of ${formatMoment(new Date(asOf))}`;
 }

@@ -1,7 +1,7 @@
 /** The first start over an archive without sessions: imports everything there is, says in one sentence what that is, and asks once about login. */
 import { planLogin, readAsked, readLogin, writeAsked, writeLogin } from "../background/login.ts";
 import type { Kernel } from "../contract/kernel.ts";
-import { formatCount, formatMoney } from "../terminal/format.ts";
+import { formatCount, formatDay, formatMoney } from "../terminal/format.ts";
 import { accepted, readFrames } from "../terminal/frames.ts";
 import { createProgress, type ProgressState } from "../terminal/progress.ts";
 import { createStyle } from "../terminal/style.ts";
@@ -75,7 +75,7 @@ async function importAll(kernel: Kernel, ctx: CoreContext): Promise<void> {
 
 /** `312 sessions of 4 assistants are safe. 37 would have been deleted this week. They cost about $412, $38 this week.` */
 async function sentence(kernel: Kernel): Promise<string> {
-  const week = localDay(new Date(Date.now() - 6 * DAY_MS));
+  const week = formatDay(new Date(Date.now() - 6 * DAY_MS));
   const [sessions, projects, all, recent, rescue] = await Promise.all([
     ask<{ total: number }>(kernel, "/sessions?limit=1&subagents=0"),
     ask<{ tools: string[] }[]>(kernel, "/projects?git=0"),
@@ -118,11 +118,6 @@ export async function askAboutLogin(ctx: CoreContext, args: readonly string[]): 
 }
 
 const count = (n: number, what: string) => `${formatCount(n)} ${what}${n === 1 ? "" : "s"}`;
-
-function localDay(at: Date): string {
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
 
 async function ask<T>(kernel: Kernel, path: string): Promise<T> {
   return (await accepted(await kernel.fetch(`/api${path}`))).json() as Promise<T>;

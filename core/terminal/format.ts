@@ -49,9 +49,18 @@ export function formatAge(iso: string | null | undefined, now = Date.now()): str
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
   if (ms < DAY_MS) return `${Math.floor(ms / 3_600_000)} h`;
   if (ms < 30 * DAY_MS) return `${Math.floor(ms / DAY_MS)} d`;
-  const day = new Date(at);
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+  return formatDay(new Date(at));
+}
+
+const two = (n: number) => String(n).padStart(2, "0");
+
+/** `2026-11-20` in this machine's zone. */
+export const formatDay = (at: Date): string => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+
+/** `15:04` in this machine's zone; `2026-11-20 15:04` of another day than today. */
+export function formatMoment(at: Date): string {
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  return at.toDateString() === new Date().toDateString() ? time : `${formatDay(at)} ${time}`;
 }
 
 /** Cost from micro-dollars; `<$0.01` where it would be rounded to nothing. */
