@@ -31,7 +31,7 @@ export type {
 } from "./guard/contract.ts";
 export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
 export type { Confidence, Rule } from "./secrets/engine.ts";
-export type { Leak, LeakCommits, LeakPage, LeakPlace, LeakState } from "./secrets/leaks/leaks.ts";
+export type { Leak, LeakCommits, LeakCount, LeakPage, LeakPlace, LeakState } from "./secrets/leaks/leaks.ts";
 export type { RuleSet } from "./secrets/rule-set.ts";
 
 const BUDGET_MS = 120_000;

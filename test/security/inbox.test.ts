@@ -108,6 +108,15 @@ describe("security: the inbox of leaks", () => {
     expect(places.find(({ kind }) => kind === "tool_result")?.command).toBe("cat .env");
   });
 
+  it("counts the open ones without reading a file", async () => {
+    const t = await startWith(rows);
+    const count = () => t.json("/api/security/leaks/count");
+    const { id } = await only(t);
+    expect(await count()).toEqual({ open: 1, sessions: 1, pending: 0 });
+    await t.send("PATCH", `/api/security/leaks/${id}`, { state: "rotated" });
+    expect(await count()).toEqual({ open: 0, sessions: 0, pending: 0 });
+  });
+
   it("finds the commits that added it, on any branch", async () => {
     const cwd = await makeTempDir();
     const git = (...args: string[]) =>

@@ -159,6 +159,7 @@ async function paths(local: TestKernel): Promise<string[]> {
     "/api/skills/usage",
     "/api/skills",
     "/api/security/leaks",
+    "/api/security/leaks/count",
     "/api/security/rules",
     "/api/security/interceptions",
     "/api/budgets",

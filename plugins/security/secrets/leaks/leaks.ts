@@ -66,6 +66,15 @@ export interface LeakPage {
   nextCursor: string | null;
 }
 
+export interface LeakCount {
+  /** Open secrets, as `totals.open` of the list. */
+  open: number;
+  /** Sessions with an open one. */
+  sessions: number;
+  /** Sessions that are not searched yet. */
+  pending: number;
+}
+
 export interface LeakCommits {
   /** Newest first. */
   commits: { projectId: string; hash: string; at: string; path: string }[];
@@ -87,6 +96,8 @@ interface LeakQuery {
 
 export interface Leaks {
   list(query: LeakQuery): Promise<LeakPage>;
+  /** Open secrets alone. Two queries: no file is read and no session searched. */
+  count(): Promise<LeakCount>;
   /** Its places, the newest first, 200 at most. Throws LEAK_NOT_FOUND. */
   one(id: string): Promise<Leak & { places: LeakPlace[] }>;
   /** Commits of the projects' repositories that added the value. Throws LEAK_NOT_FOUND. */
@@ -266,6 +277,11 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
         unchecked: await count("from security_unchecked"),
         nextCursor: rows.length > limit ? String(offset + limit) : null,
       };
+    },
+    async count() {
+      const sql = `select count(distinct l.fingerprint) as open, count(distinct l.session) as sessions ${SEEN} and m.state is null`;
+      const { open, sessions } = (await db.get<{ open: number; sessions: number }>(sql)) ?? { open: 0, sessions: 0 };
+      return { open, sessions, pending: await count(BEHIND, LEAKS_VERSION) };
     },
     async one(id) {
       const [leak, rows] = await Promise.all([

@@ -34,6 +34,13 @@ const list = defineRoute({
     }),
 });
 
+const count = defineRoute({
+  method: "GET",
+  path: "/security/leaks/count",
+  summary: "How many secrets are open, without their places: for a badge",
+  handler: ({ kernel }) => kernel.inject("leaks").count(),
+});
+
 function readCursor(cursor: string): number {
   if (!/^\d{1,9}$/.test(cursor)) throw invalidCursor();
   return Number(cursor);
@@ -61,4 +68,4 @@ const mark = defineRoute({
   handler: ({ kernel, params, body }) => kernel.inject("leaks").mark(params.id, body.state),
 });
 
-export const leakRoutes = [list, one, commits, mark] as const;
+export const leakRoutes = [list, count, one, commits, mark] as const;
