@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import type { Project } from "../../plugins/archive/index.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import type { Activity, ProjectAnalytics } from "../../plugins/insights/index.ts";
 import { describeUi, load, projectId, type Stage, settled, useStage, visit } from "./browser.ts";
@@ -64,6 +65,64 @@ describeUi("dashboard: projects", () => {
     await cell.getByText("main").waitFor();
     expect(await tops()).toEqual(before);
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows three assistants of a project and how many more, beside the sparkline and not over it", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    const { tools } = (await json<Project[]>(stage, "/api/projects")).find((one) => one.name === "tidepool") ?? {
+      tools: [],
+    };
+    expect(tools.length).toBeGreaterThan(3);
+    const more = row(stage, "tidepool").getByText(`+${tools.length - 3}`);
+    const chart = row(stage, "tidepool").getByRole("img", { name: /messages in 30 days/ });
+    for (const width of [1280, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      const [end, start] = [await more.boundingBox(), await chart.boundingBox()];
+      expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan(start?.x ?? 0);
+    }
+  });
+
+  it("says that a folder has no repository, and how to make one, without an error", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "old-one");
+    for (const tab of ["code", "changes"]) {
+      await visit(stage, `/projects/${id}?tab=${tab}`);
+      await page.getByText("The folder of old-one has no git repository").waitFor();
+      await page.getByRole("button", { name: "Copy “git init”" }).waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+      // The browser logs each failed request.
+      expect(stage.problems().filter((one) => !one.includes("422"))).toEqual([]);
+    }
+  });
+
+  it("offers to link a project without a folder to a repository", async () => {
+    const stage = get();
+    const { page } = stage;
+    const projects = await json<Project[]>(stage, "/api/projects");
+    const one = projects.find((project) => project.virtual);
+    for (const tab of ["code", "changes"]) {
+      await visit(stage, `/projects/${one?.id}?tab=${tab}`);
+      await page.getByText(`No git repository is linked to ${one?.name}`).waitFor();
+      await page.getByRole("main").getByRole("button", { name: "Link to a repository" }).last().click();
+      await page.getByRole("dialog", { name: `Link ${one?.name} to a repository` }).waitFor();
+      await page.keyboard.press("Escape");
+    }
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("finds a pasted line of code on the project's own page", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?tab=code`);
+    const field = page.getByRole("searchbox", { name: "Find a line of code" });
+    await field.fill("src/routes.js:7");
+    await page.getByRole("list", { name: "Find a line of code" }).getByRole("link").first().click();
+    await page.waitForURL(/line=7/);
+    await field.fill("no session wrote this line of code");
+    await page.getByText("No archived session of this project wrote this line.").waitFor();
   });
 
   it("draws the last thirty days of each project", async () => {
@@ -226,7 +285,7 @@ describeUi("dashboard: one project", () => {
     const zoomed = await json<ProjectAnalytics>(stage, `/api/projects/${id}?tz=Europe/Berlin&from=${from}&to=${to}`);
     expect(zoomed.perDay).toHaveLength(12);
     await page.waitForFunction(
-      () => document.querySelectorAll("[role=group][aria-label='Sessions per day'] button").length === 12,
+      () => document.querySelectorAll("[role=group][aria-label='Cost per day'] button").length === 12,
     );
     await page
       .getByRole("navigation", { name: "Views of the project" })

@@ -19,6 +19,7 @@ export const en = {
   chosen: "Line {n}: {text}",
   open: "Open line {n} in its file",
   cost: "Cost of the prompt",
+  noPrice: "No price is known for {models}.",
   noCost: "The log contains no cost of this prompt.",
   notCommitted: "No version of this line is in the last commit.",
   noted: "A git note names {agent}.",

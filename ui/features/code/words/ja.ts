@@ -20,6 +20,7 @@ export const words: CodeWords = {
   chosen: "{n} 行目: {text}",
   open: "ファイルの {n} 行目を開く",
   cost: "このプロンプトのコスト",
+  noPrice: "{models} の価格は不明です。",
   noCost: "このプロンプトのコストはログにありません。",
   notCommitted: "最新のコミットにこの行はありません。",
   noted: "git ノートには {agent} とあります。",

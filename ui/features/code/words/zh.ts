@@ -20,6 +20,7 @@ export const words: CodeWords = {
   chosen: "第 {n} 行：{text}",
   open: "在文件中打开第 {n} 行",
   cost: "此提问的费用",
+  noPrice: "没有 {models} 的价格。",
   noCost: "日志中没有此提问的费用。",
   notCommitted: "最近的提交中没有这一行。",
   noted: "git 注释写明是 {agent}。",

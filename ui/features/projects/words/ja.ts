@@ -5,6 +5,12 @@ export const words: ProjectsWords = {
   codeIntro: "ファイルと行を選ぶと、どのセッションがなぜ書いたかを表示します。",
   readable:
     "閲覧できるセッションだけを集計します。ほかのセッションの行には、ここでは書いたセッションもコストも表示されません。",
+  "repository.unlinked": "{name} には git リポジトリがリンクされていないため、表示するコミットや行がありません。",
+  "repository.none": "{name} のフォルダーには git リポジトリがないため、表示するコミットや行がありません。",
+  "repository.copyInit": "「git init」をコピー",
+  paste: "コードの行を探す",
+  pasteExample: "行を貼り付けるか、ファイル:行番号を入力",
+  pasteNone: "このプロジェクトのアーカイブ済みセッションは、この行を書いていません。",
   codeEmpty: "ファイルが選ばれていません。",
   atCommit: "コミット時の状態 ({ago})",
   later: "その後の変更 {n} 件は未コミットです",
