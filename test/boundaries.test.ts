@@ -142,7 +142,7 @@ describe("who may import what", () => {
     const labels = adapters.map(({ label }) => label).filter((label) => label.includes(" "));
     expect([names.has("kilo"), labels.includes("Claude Code")]).toEqual([true, true]);
     const rooms = ["security", "statusline", "notices"].flatMap((name) => importsBelow(`plugins/${name}`));
-    const resume = ["plugins/archive/routes/resume.ts", "plugins/rescue/commands/resume.ts"];
+    const resume = ["plugins/archive/catalogue/resume.ts", "plugins/rescue/commands/resume.ts"];
     // Paths of files that hold credentials, whichever program wrote them, are no facts of one assistant.
     const files = [...new Set([...rooms.map(({ file }) => file), ...resume])].filter(
       (file) => !/stores\.ts$/.test(file),
@@ -170,6 +170,7 @@ describe("who may import what", () => {
       "core/utils/exec.ts",
       "plugins/mcp-hub/upstream/watchdog.ts",
       "plugins/replay/run/open.ts",
+      "plugins/rescue/resume/terminal.ts",
     ]);
   });
 

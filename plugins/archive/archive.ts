@@ -7,6 +7,7 @@ import { usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
 import type { SessionFilter } from "./catalogue/filter.ts";
 import { Readers } from "./catalogue/readers.ts";
+import { findResume, type Resume } from "./catalogue/resume.ts";
 import { createRoom, type StorageReport } from "./catalogue/room.ts";
 import { createStore, type Store } from "./catalogue/store.ts";
 import {
@@ -70,6 +71,8 @@ export interface Archive {
   checkTool(tool: string, part?: boolean): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
   adapter(tool: string): Adapter | undefined;
+  /** The command that resumes the session in its assistant, null where there is none; throws SESSION_NOT_FOUND. */
+  resume(id: string): Promise<Resume | null>;
   /** Pointer to the log a session came from. */
   ref(session: Pick<ArchivedSession, "id" | "tool" | "key" | "source">): SessionRef;
   /** Live git of projects, by project id. */
@@ -244,6 +247,10 @@ export function createArchive(kernel: Kernel): OpenArchive {
       throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known.join(", ")}` });
     },
     adapter: (tool) => kernel.registry.adapters.get(tool),
+    async resume(id) {
+      const row = await archive.get(id);
+      return findResume(row, archive.adapter(row.tool), kernel.env.platform);
+    },
     ref: ({ id, tool, key, source }) => {
       const found = archive.importer.lastScan?.found.get(id);
       if (found && found.ref.path === source.path) return found.ref;

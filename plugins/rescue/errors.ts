@@ -6,6 +6,8 @@ declare module "sessarc" {
     RESCUE_IMPOSSIBLE: { id: string; reason: string };
     RESCUE_OUTSIDE: { path: string; reason: string };
     RESCUE_NOTHING: { id: string };
+    NOT_RESUMABLE: { id: string };
+    NO_TERMINAL: { command: string };
     RESCUE_COMMAND_MISSING: { program: string; command: string };
     LOG_FILE_MISSING: { id: string; file: number };
     RETENTION_FIXED: { tool: string; reason: string };
@@ -28,6 +30,16 @@ export const errors = defineErrors({
     status: 404,
     why: ({ id }) => `Nothing was put back for session ${id}`,
     fix: () => "`sessarc rescue` lists the sessions that can be put back.",
+  },
+  NOT_RESUMABLE: {
+    status: 422,
+    why: ({ id }) => `Session ${id} cannot be resumed: its assistant has no command for it, or its log is gone`,
+    fix: () => "`sessarc resume <session>` puts a log back that is gone and resumes it.",
+  },
+  NO_TERMINAL: {
+    status: 422,
+    why: () => "The service cannot open a terminal here",
+    fix: ({ command }) => `Run in a terminal: ${command}`,
   },
   LOG_FILE_MISSING: {
     status: 404,

@@ -8,6 +8,7 @@ import { checkBudget } from "./keep/check.ts";
 import { createKeeper } from "./keep/keeper.ts";
 import { createLogStore } from "./keep/store.ts";
 import { createRescue, type Rescue } from "./rescue.ts";
+import { resumeRoutes } from "./resume/routes.ts";
 import { rescueRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
 import { createStates } from "./state/states.ts";
@@ -29,7 +30,7 @@ export type { SessionState, StateOf } from "./state/states.ts";
 /** A service stores what is behind when its start is over. */
 const AFTER_START_MS = 20_000;
 
-export const routes = [...rescueRoutes] as const;
+export const routes = [...rescueRoutes, ...resumeRoutes] as const;
 
 export default definePlugin({
   name: "rescue",

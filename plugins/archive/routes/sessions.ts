@@ -9,7 +9,6 @@ import { erasedWith } from "../import/write.ts";
 import { removeSource } from "../places/source-file.ts";
 import { messages } from "./messages.ts";
 import { count, limit } from "./query.ts";
-import { findResume } from "./resume.ts";
 
 /** ISO 8601 to ms. */
 const time = v.optional(
@@ -107,7 +106,7 @@ const get = defineRoute({
       archive.store.earlier(params.id),
       archive.store.list({ ids: leads, sort: "oldest" }),
     ]);
-    const resume = await findResume(kernel, await archive.get(params.id));
+    const resume = await archive.resume(params.id);
     const texts = earlier.map(({ parts: _, ...text }): EarlierText => text);
     return { session, project, subagents, forks, earlier: texts, linked, resume };
   },

@@ -9,6 +9,7 @@ import { useCommands } from "../../../state/commands.ts";
 import { isLocal, offered } from "../../../state/offers.ts";
 import { copyLink, copyText } from "../../../state/page.ts";
 import { useRefresh } from "../../../state/refresh.ts";
+import { copyResume } from "../../../state/resume.ts";
 import { saveFrom } from "../../../state/save.ts";
 import { failed, toast } from "../../../state/toast.ts";
 import { editing } from "../../notes/notes.ts";
@@ -83,7 +84,7 @@ export function useSessionActions(
               id: "resume",
               label: sessionText("resume"),
               icon: "terminal",
-              run: () => copyText(detail.value?.resume?.command ?? ""),
+              run: () => copyResume(id),
             },
           ]
         : []),

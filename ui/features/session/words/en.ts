@@ -1,7 +1,6 @@
 /** What can be taken out of a session: words of its menus and of what prompts cost. */
 export const en = {
   resume: "Copy resume command",
-  resumeShort: "Resume",
   handoff: "Copy a brief for another assistant",
   logPath: "Copy the path of its log",
   menu: "Copy from this message",

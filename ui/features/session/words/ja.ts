@@ -2,7 +2,6 @@ import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "再開コマンドをコピー",
-  resumeShort: "再開",
   handoff: "別のアシスタント向けの概要をコピー",
   logPath: "ログのパスをコピー",
   menu: "このメッセージからコピー",

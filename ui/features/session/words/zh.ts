@@ -2,7 +2,6 @@ import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "复制继续命令",
-  resumeShort: "继续",
   handoff: "复制给另一个助手的简报",
   logPath: "复制日志路径",
   menu: "从此消息复制",

@@ -1,7 +1,7 @@
 /** The command that goes on with a session in its own tool, ready for a shell. */
-import type { Kernel } from "sessarc";
+import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import { quoted } from "sessarc/files";
-import type { ArchivedSession } from "../catalogue/archived.ts";
+import type { ArchivedSession } from "./archived.ts";
 
 export interface Resume {
   /** One line: `cd '/w/app' && claude --resume 1111…`. */
@@ -16,16 +16,19 @@ const PLAIN = /^[A-Za-z0-9][\w.=:@-]{0,199}$/;
 const isPlain = (word: string) => PLAIN.test(word.replace(/^--?(?=\w)/, ""));
 
 /** Null where the tool has no such command, a sub-agent is asked for, or its log is gone: then there is nothing to go on with. */
-export async function findResume(kernel: Kernel, row: ArchivedSession): Promise<Resume | null> {
-  const archive = kernel.inject("archive/open");
+export function findResume(
+  row: Pick<ArchivedSession, "parentId" | "source" | "key" | "cwd">,
+  adapter: Pick<Adapter, "resume"> | undefined,
+  platform: AdapterEnv["platform"],
+): Resume | null {
   if (row.parentId !== null || row.source.missing) return null;
-  const { key, path } = archive.ref(row);
-  const words = archive.adapter(row.tool)?.resume?.({ key, path });
+  const { key } = row;
+  const words = adapter?.resume?.({ key, path: row.source.path });
   if (!words || !PLAIN.test(key) || !words.every(isPlain)) return null;
   const command = words.join(" ");
   const cwd = row.cwd ?? "";
   // Most tools look for their sessions from the folder on; on Windows it depends on the shell.
-  const cd = kernel.env.platform !== "win32" && cwd.startsWith("/") && !hasControl(cwd);
+  const cd = platform !== "win32" && cwd.startsWith("/") && !hasControl(cwd);
   const folder = cwd === "" ? null : cwd;
   return { words, cwd: folder, command: cd ? `cd ${quoted(cwd)} && ${command}` : command };
 }
