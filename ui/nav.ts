@@ -1,4 +1,4 @@
-/** The rail. Plugins add their entries behind those of the second list. */
+/** The places of the dashboard: five in the rail, two at its foot, and the screens that the palette, keys and links open. */
 import type { Key } from "./i18n/index.ts";
 import { hasScreen } from "./state/offers.ts";
 
@@ -7,37 +7,51 @@ export interface RailEntry {
   label: Key;
   icon: string;
   keys: string;
-  /** Stands in the sheet on a phone, whose bar has four places. */
-  sheet?: boolean;
+  /** First steps of further addresses that belong to this place. */
+  holds?: readonly string[];
 }
 
-const first: RailEntry[] = [
-  { path: "/", label: "nav.home", icon: "house", keys: "g h" },
-  { path: "/projects", label: "nav.projects", icon: "folder-git-2", keys: "g p" },
-  { path: "/sessions", label: "nav.sessions", icon: "list", keys: "g e", sheet: true },
-  { path: "/notes", label: "nav.notes", icon: "bookmark", keys: "g n", sheet: true },
+const rail: RailEntry[] = [
+  { path: "/", label: "nav.now", icon: "house", keys: "g h" },
+  {
+    path: "/sessions",
+    label: "nav.sessions",
+    icon: "list",
+    keys: "g e",
+    holds: ["search", "notes", "calls", "compare", "shares", "rescue", "replay", "import"],
+  },
+  { path: "/projects", label: "nav.code", icon: "folder-git-2", keys: "g p" },
   { path: "/usage", label: "nav.usage", icon: "chart-column", keys: "g u" },
-  { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
+  { path: "/tools", label: "nav.tools", icon: "wrench", keys: "g t", holds: ["security", "mcp-hub", "skills"] },
 ];
 
-const second: RailEntry[] = [
-  { path: "/security", label: "nav.security", icon: "shield-check", keys: "g x" },
-  { path: "/rescue", label: "nav.rescue", icon: "archive", keys: "g b" },
-  { path: "/shares", label: "nav.shares", icon: "share-2", keys: "g c" },
-  { path: "/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },
-  { path: "/mcp-hub", label: "nav.hub", icon: "plug", keys: "g m" },
-  { path: "/replay", label: "nav.replay", icon: "play", keys: "g r" },
-];
-
-const third: RailEntry[] = [
-  { path: "/import", label: "nav.import", icon: "download", keys: "g i" },
+const railFoot: RailEntry[] = [
   { path: "/help", label: "nav.help", icon: "info", keys: "g d" },
-  { path: "/feedback", label: "nav.feedback", icon: "message-square", keys: "g f" },
   { path: "/settings", label: "nav.settings", icon: "settings", keys: "g ," },
 ];
 
-export const primary = first.filter(hasScreen);
-/** Behind the rule. */
-export const secondary = second.filter(hasScreen);
-/** In the menu of a phone, the palette and the keys; the rail has some of them at its foot. */
-export const others = third.filter(hasScreen);
+const further: RailEntry[] = [
+  { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
+  { path: "/notes", label: "nav.notes", icon: "bookmark", keys: "g n" },
+  { path: "/shares", label: "nav.shares", icon: "share-2", keys: "g c" },
+  { path: "/rescue", label: "nav.rescue", icon: "archive", keys: "g b" },
+  { path: "/replay", label: "nav.replay", icon: "play", keys: "g r" },
+  { path: "/security", label: "nav.security", icon: "shield-check", keys: "g x" },
+  { path: "/mcp-hub", label: "nav.hub", icon: "plug", keys: "g m" },
+  { path: "/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },
+  { path: "/import", label: "nav.import", icon: "download", keys: "g i" },
+  { path: "/help/feedback", label: "nav.feedback", icon: "message-square", keys: "g f" },
+];
+
+/** The bar of a phone has room for so many places; the others are in its sheet. */
+export const IN_BAR = 4;
+export const places = rail.filter(hasScreen);
+export const foot = railFoot.filter(hasScreen);
+/** Screens without a row in the rail. */
+export const screens = further.filter(hasScreen);
+
+/** Whether the address belongs to the place. */
+export function isAt({ path, holds = [] }: Pick<RailEntry, "path" | "holds">, address: string): boolean {
+  if (path === "/") return address === "/";
+  return address === path || address.startsWith(`${path}/`) || holds.includes(address.split("/")[1] ?? "");
+}

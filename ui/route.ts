@@ -4,6 +4,19 @@ import { watchLeaving } from "./state/leaving.ts";
 import { hasScreen } from "./state/offers.ts";
 import { watchRoutes } from "./state/route-failure.ts";
 
+/**
+ * Addresses of earlier versions: what follows the old path, the query and the hash are kept. A query that is named here is added. Its target exists:
+ * `test/ui/addresses.test.ts` opens each.
+ */
+export const MOVED: readonly { from: string; to: string; query?: Readonly<Record<string, string>> }[] = [
+  { from: "/feedback", to: "/help/feedback" },
+];
+
+const redirects: RouteRecordRaw[] = MOVED.map(({ from, to, query }) => ({
+  path: `${from}/:rest(.*)*`,
+  redirect: (old) => ({ path: to + old.path.slice(from.length), query: { ...old.query, ...query }, hash: old.hash }),
+}));
+
 const home = () => import("./features/home/home.vue");
 
 const routes: RouteRecordRaw[] = [
@@ -24,11 +37,12 @@ const routes: RouteRecordRaw[] = [
   { path: "/usage", name: "usage", component: () => import("./features/usage/usage.vue") },
   { path: "/search", name: "search", component: () => import("./features/search/search.vue"), meta: { wide: true } },
   { path: "/import", name: "import", component: () => import("./features/import/import.vue") },
+  { path: "/tools", redirect: "/security" },
   { path: "/security", name: "security", component: () => import("./features/security/security.vue") },
   { path: "/rescue", name: "rescue", component: () => import("./features/rescue/rescue.vue") },
   { path: "/shares", name: "shares", component: () => import("./features/shares/shares.vue") },
+  { path: "/help/feedback", name: "feedback", component: () => import("./features/feedback/feedback.vue") },
   { path: "/help/:page(.*)?", name: "help", component: () => import("./features/help/help.vue"), props: true },
-  { path: "/feedback", name: "feedback", component: () => import("./features/feedback/feedback.vue") },
   { path: "/skills", name: "skills", component: () => import("./features/skills/skills.vue") },
   { path: "/skills/scan", name: "skills-scan", component: () => import("./features/skills/skills-scan.vue") },
   { path: "/skills/:id", name: "skill", component: () => import("./features/skills/skill.vue"), props: true },
@@ -48,7 +62,7 @@ export function createAppRouter(): Router {
   if (location.pathname === "/") void home();
   const router = createRouter({
     history: createWebHistory(),
-    routes: routes.filter(hasScreen),
+    routes: [...redirects, ...routes.filter(hasScreen)],
     scrollBehavior: (to, from, saved) => saved ?? (to.path === from.path ? false : { top: 0 }),
   });
   router.beforeResolve(wordsReady);

@@ -145,7 +145,7 @@ describeUi("dashboard: as an app", () => {
     await page.getByText(/^Reconnecting \(\d+ s\)$/).waitFor();
     expect(await violations(stage)).toEqual([]);
     // Another screen: its script was kept with the rest.
-    await page.getByRole("link", { name: "Security", exact: true }).click();
+    await page.getByRole("link", { name: "Tools", exact: true }).click();
     await page.getByRole("heading", { name: "Security", level: 1 }).waitFor();
     await page.goBack();
     // A notice goes after seconds: it is awaited from before.

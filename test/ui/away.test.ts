@@ -47,7 +47,7 @@ describeUi("dashboard: without the service", () => {
     const { page } = stage;
     await visit(stage, "/");
     await stage.served.close();
-    await page.getByRole("link", { name: "Search" }).click();
+    await page.getByRole("link", { name: "Usage", exact: true }).click();
     const row = page.getByRole("alert").filter({ hasText: "as soon as the service answers" });
     await row.waitFor();
     expect(await page.locator("main h1").first().innerText()).toBe("Insights");
@@ -55,9 +55,9 @@ describeUi("dashboard: without the service", () => {
     await row.waitFor();
     expect(new URL(page.url()).pathname).toBe("/");
     await stage.start();
-    await page.waitForURL((url) => url.pathname === "/search");
+    await page.waitForURL((url) => url.pathname === "/usage");
     await settled(page);
-    await page.getByRole("searchbox", { name: "Search all sessions" }).waitFor();
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
     await row.waitFor({ state: "detached" });
   });
 });

@@ -21,6 +21,11 @@ describeUi("dashboard: tasks in few clicks", () => {
         count++;
         await rail.getByRole("link", { name, exact: true }).click();
       },
+      /** The keys of a screen, such as `g c`. */
+      jump: async (keys: string) => {
+        count++;
+        for (const key of keys.split(" ")) await page.keyboard.press(key);
+      },
       /** Ctrl K and what is typed then. */
       ask: async (text: string) => {
         count++;
@@ -102,7 +107,7 @@ describeUi("dashboard: tasks in few clicks", () => {
     // The search of all messages is done.
     await get().served.kernel.fetch("/api/security/leaks?whole=1");
     const { page, clicks, open } = await begin();
-    await open("Security");
+    await open("Tools");
     await page.getByText(/^1 secret in 1 session, 1 still in your project's files$/).waitFor({ timeout: 15_000 });
     await page.getByRole("link", { name: "Open the place" }).first().waitFor({ timeout: 15_000 });
     expect(clicks()).toBeLessThanOrEqual(2);
@@ -125,8 +130,8 @@ describeUi("dashboard: tasks in few clicks", () => {
     ).json()) as { url: string };
     const open = async () => (await served.kernel.fetch(new URL(made.url).pathname)).status;
     expect(await open()).toBe(200);
-    const { page, clicks, open: go, click } = await begin();
-    await go("Shares");
+    const { page, clicks, jump, click } = await begin();
+    await jump("g c");
     const row = page.getByRole("row", { name: /High and low water/ });
     await click(row.getByRole("button", { name: /^Revoke/ }));
     await row.getByText("revoked").waitFor();
@@ -135,8 +140,8 @@ describeUi("dashboard: tasks in few clicks", () => {
   });
 
   it("which MCP servers each assistant has, and one of them for all: 4", async () => {
-    const { page, clicks, open, click } = await begin();
-    await open("MCP hub");
+    const { page, clicks, jump, click } = await begin();
+    await jump("g m");
     await page.getByRole("button", { name: "tides, Codex: In its own file" }).waitFor();
     await click(page.getByRole("button", { name: "Enable for every assistant: harbour" }));
     await click(page.getByRole("dialog").getByRole("button", { name: "Enable for every assistant" }));
@@ -145,8 +150,8 @@ describeUi("dashboard: tasks in few clicks", () => {
   });
 
   it("a skill into another assistant: 3", async () => {
-    const { page, clicks, open, click } = await begin();
-    await open("Skills");
+    const { page, clicks, jump, click } = await begin();
+    await jump("g k");
     const row = page.getByRole("row", { name: /^release-notes/ });
     await click(row.getByRole("button", { name: "release-notes, Claude Code: absent. Click to import and link" }));
     await row.getByRole("button", { name: "Claude Code: linked. Click to unlink" }).waitFor();
@@ -193,8 +198,8 @@ describeUi("dashboard: tasks in few clicks", () => {
   });
 
   it("run a session again in a sandbox: 3, then one a step", async () => {
-    const { page, clicks, open, click } = await begin();
-    await open("Replay");
+    const { page, clicks, jump, click } = await begin();
+    await jump("g r");
     await click(page.getByRole("link", { name: /^Replay extremes answers raw/ }));
     await click(page.getByRole("button", { name: "Start", exact: true }));
     await page.getByRole("button", { name: "Do this step" }).waitFor();

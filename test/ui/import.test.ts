@@ -44,7 +44,7 @@ describeUi("dashboard: opened while the first import runs", () => {
     await page.goto(`${stage.url}/`);
     await page.waitForURL(/import\?step=run/);
     await page.getByRole("progressbar", { name: "Importing" }).waitFor();
-    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await page.getByRole("link", { name: "Now", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: "Insights" }).waitFor();
     seen.resolve();
     unhook();

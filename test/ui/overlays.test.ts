@@ -75,8 +75,8 @@ const OVERLAYS: Record<string, Overlay> = {
     path: () => "/",
     width: 390,
     open: async (page) => {
-      await page.getByRole("button", { name: "Menu", exact: true }).click();
-      await dialog(page, "Menu");
+      await page.getByRole("button", { name: "More", exact: true }).click();
+      await dialog(page, "More");
     },
   },
   "menu of a project": {

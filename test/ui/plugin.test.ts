@@ -174,7 +174,7 @@ describeUi("dashboard: plugins", () => {
     await visit(stage, "/hello");
     await page.getByRole("heading", { name: "Hello from a plugin" }).waitFor();
     expect(stage.problems().filter((one) => !one.includes("/plugins/broken/ui.js"))).toEqual([]);
-    await page.getByRole("link", { name: "Projects" }).click();
+    await page.getByRole("link", { name: "Code", exact: true }).click();
     await page.waitForURL(/projects/);
     await page.getByRole("link", { name: "Hello" }).click();
     await page.waitForURL(/hello/);

@@ -66,7 +66,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "security, guard": () => "/security?tab=guard",
   shares: () => "/shares",
   rescue: () => "/rescue?state=listed",
-  feedback: () => "/feedback",
+  feedback: () => "/help/feedback",
   "no such page": () => "/nowhere/at/all",
 };
 

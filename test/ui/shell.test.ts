@@ -24,7 +24,7 @@ describeUi("dashboard: shell", () => {
     expect((await rail.boundingBox())?.width).toBe(208);
     await page.setViewportSize({ width: 880, height: 900 });
     expect((await rail.boundingBox())?.width).toBe(52);
-    await page.getByRole("link", { name: "Projects", exact: true }).click();
+    await page.getByRole("link", { name: "Code", exact: true }).click();
     await page.waitForURL(/\/projects/);
     await page.setViewportSize({ width: 1440, height: 900 });
   });
@@ -48,15 +48,15 @@ describeUi("dashboard: shell", () => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 800 });
     await visit(stage, "/");
-    const menu = page.getByRole("button", { name: "Menu", exact: true });
+    const menu = page.getByRole("button", { name: "More", exact: true });
     await menu.focus();
     await page.keyboard.press("Enter");
-    const sheet = page.getByRole("dialog", { name: "Menu", exact: true });
+    const sheet = page.getByRole("dialog", { name: "More", exact: true });
     await sheet.waitFor();
     await sheet.getByRole("button", { name: /sync/i }).waitFor();
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
-    await page.waitForFunction(() => document.activeElement?.getAttribute("title") === "Menu");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("title") === "More");
     await menu.click();
     await sheet.getByRole("link", { name: "Settings" }).click();
     await page.waitForURL(/\/settings/);

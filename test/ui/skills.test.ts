@@ -41,7 +41,7 @@ describeUi("dashboard: skills", () => {
     await page.getByRole("button", { name: "Import all 2" }).click();
     await page.getByRole("region", { name: "Duplicates" }).getByRole("link", { name: "Open review" }).waitFor();
 
-    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Skills" }).click();
+    await visit(stage, "/skills");
     const row = page.getByRole("row", { name: /changelog/ });
     await row.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
     await row.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();

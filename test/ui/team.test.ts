@@ -82,7 +82,7 @@ describeUi("a team's dashboard", () => {
     const listed = await links.evaluateAll((all) =>
       all.map((one) => one.getAttribute("aria-label") ?? one.textContent),
     );
-    expect(listed).toEqual(["sessarc, home", "Home", "Projects", "Sessions", "Usage", "Search", "People", "Settings"]);
+    expect(listed).toEqual(["sessarc, home", "Now", "Sessions", "Code", "Usage", "People", "Help", "Settings"]);
     expect(problems).toEqual([]);
   });
 

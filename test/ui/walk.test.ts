@@ -27,7 +27,9 @@ describeUi("dashboard: the whole walk", () => {
   it.runIf(LONG)("goes from an empty archive to the reason of a line, by what is on the screens", async () => {
     const stage = get();
     const { page, home } = stage;
-    const rail = page.getByRole("navigation", { name: "Main" });
+    const jump = async (keys: string) => {
+      for (const key of keys.split(" ")) await page.keyboard.press(key);
+    };
     const dialog = page.getByRole("dialog");
 
     await load(stage, "/");
@@ -44,22 +46,22 @@ describeUi("dashboard: the whole walk", () => {
     expect(shared.status).toBe(200);
     expect(await shared.text()).not.toMatch(/sk_live_\w{8,}/);
     await page.keyboard.press("Escape");
-    await rail.getByRole("link", { name: "Shares" }).click();
+    await jump("g c");
     await page.getByRole("button", { name: /^Revoke/ }).click();
     await page.getByRole("row").getByText("revoked").waitFor();
     expect((await fetch(url)).status).toBe(404);
 
-    await rail.getByRole("link", { name: "Skills" }).click();
+    await jump("g k");
     await page.getByRole("button", { name: "Add skills" }).first().click();
     await page.getByRole("button", { name: "Import release" }).click();
-    await rail.getByRole("link", { name: "Skills" }).click();
+    await jump("g k");
     await page.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
     await page.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();
     expect(await readFile(join(await readlink(join(home, ".agents/skills/release")), "SKILL.md"), "utf8")).toContain(
       "Tag it.",
     );
 
-    await rail.getByRole("link", { name: "MCP hub" }).click();
+    await jump("g m");
     await page.getByRole("button", { name: "Take over" }).click();
     await page.getByLabel("Action: notes").click();
     await page.getByRole("option", { name: "Import" }).click();
@@ -73,7 +75,7 @@ describeUi("dashboard: the whole walk", () => {
     await backups.getByText("restored").waitFor();
     expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).toBe(CONFIG);
 
-    await rail.getByRole("link", { name: "Replay" }).click();
+    await jump("g r");
     const links = page.getByRole("link", { name: /^Replay / });
     await narrow(page.getByRole("searchbox", { name: "Find a session" }), "Split the server", links);
     await page.getByRole("link", { name: "Replay Split the server into a router" }).click();

@@ -17,20 +17,21 @@ export const hasRepository = ({ path, identity }: { path: string | null; identit
 export const offered = <T extends { needs?: RouteKey }>(entries: readonly T[]): T[] =>
   entries.filter(({ needs }) => needs === undefined || offers(needs));
 
-/** By the first step of an address: the route without which its screen shows nothing. */
+/** By the beginning of an address: the route without which its screen shows nothing. */
 const NEEDS: Record<string, RouteKey> = {
   notes: "GET /notes",
   import: "GET /scan",
+  tools: "GET /security/leaks",
   security: "GET /security/leaks",
   rescue: "GET /rescue",
   shares: "GET /shares",
-  feedback: "POST /feedback",
+  "help/feedback": "POST /feedback",
   skills: "GET /skills",
   "mcp-hub": "GET /mcp/matrix",
   replay: "GET /sessions/:id/replay-plan",
 };
 
 export function hasScreen({ path }: { path: string }): boolean {
-  const needs = NEEDS[path.split("/")[1] ?? ""];
-  return needs === undefined || offers(needs);
+  const asked = Object.entries(NEEDS).find(([start]) => `${path}/`.startsWith(`/${start}/`));
+  return asked === undefined || offers(asked[1]);
 }

@@ -6,7 +6,7 @@ import { inOrder, toolLabel } from "../../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../../format.ts";
 import { t } from "../../i18n/index.ts";
 import { modelWords } from "../../model-names.ts";
-import { others, primary, secondary } from "../../nav.ts";
+import { foot, places, screens } from "../../nav.ts";
 import { extensions } from "../../plugin.ts";
 import { pageCommands } from "../../state/commands.ts";
 import { isLocal, offered } from "../../state/offers.ts";
@@ -75,9 +75,9 @@ export function actionRows(): PaletteRow[] {
       section: paletteText("palette.page"),
       icon: one.icon ?? "chevron-right",
     })),
-    ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
+    ...places.map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...extensions.nav.map((one) => go(one.path, one.label, one.icon, one.keys)),
-    ...others.map((one) => go(one.path, t(one.label), one.icon, one.keys)),
+    ...[...foot, ...screens].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...offered<PaletteRow>([
       {
         id: "sync",

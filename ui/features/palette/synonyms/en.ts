@@ -14,7 +14,7 @@ export const en = {
   "/replay": "rerun, run again, sandbox, step",
   "/import": "add, load, logs, scan",
   "/help": "docs, documentation, guide, manual",
-  "/feedback": "bug, report, contact",
+  "/help/feedback": "bug, report, contact",
   "/settings": "options, preferences, language, theme, prices, plugins, sources, about, version",
   "/compare": "compare, diff, versus, side by side",
   "/calls": "failed calls, errors, failures, tools, slow",

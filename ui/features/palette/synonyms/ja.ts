@@ -15,7 +15,7 @@ export const words: SynonymWords = {
   "/replay": "再実行, サンドボックス, ステップ",
   "/import": "追加, 読み込み, ログ, スキャン",
   "/help": "ドキュメント, ガイド, マニュアル",
-  "/feedback": "不具合, 報告, 連絡",
+  "/help/feedback": "不具合, 報告, 連絡",
   "/settings": "オプション, 言語, テーマ, 価格, プラグイン, ソース, バージョン",
   "/compare": "比較, 差分",
   "/calls": "失敗, エラー, ツール, 呼び出し",

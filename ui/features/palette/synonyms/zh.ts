@@ -15,7 +15,7 @@ export const words: SynonymWords = {
   "/replay": "重放, 重新运行, 沙盒, 步骤",
   "/import": "添加, 载入, 日志, 扫描",
   "/help": "文档, 指南, 手册",
-  "/feedback": "问题, 报告, 联系",
+  "/help/feedback": "问题, 报告, 联系",
   "/settings": "选项, 偏好, 语言, 主题, 价格, 插件, 来源, 关于, 版本",
   "/compare": "比较, 对比, 差异",
   "/calls": "失败, 错误, 工具, 调用",

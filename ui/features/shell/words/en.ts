@@ -2,8 +2,7 @@
 export const en = {
   "shell.nav": "Main",
   "shell.home": "sessarc, home",
-  "shell.menu": "Menu",
-  "nav.commands": "Commands",
+  "shell.menu": "More",
   "sync.last": "Synced {ago}",
   "sync.running": "Importing {share}",
   "sync.scanning": "Scanning…",

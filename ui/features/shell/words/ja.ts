@@ -3,8 +3,7 @@ import type { ShellWords } from "./en.ts";
 export const words: ShellWords = {
   "shell.nav": "メイン",
   "shell.home": "sessarc ホーム",
-  "shell.menu": "メニュー",
-  "nav.commands": "コマンド",
+  "shell.menu": "その他",
   "sync.last": "同期: {ago}",
   "sync.running": "取り込み中 {share}",
   "sync.scanning": "スキャン中…",

@@ -3,8 +3,7 @@ import type { ShellWords } from "./en.ts";
 export const words: ShellWords = {
   "shell.nav": "主导航",
   "shell.home": "sessarc，首页",
-  "shell.menu": "菜单",
-  "nav.commands": "命令",
+  "shell.menu": "更多",
   "sync.last": "{ago}已同步",
   "sync.running": "导入中 {share}",
   "sync.scanning": "扫描中…",
