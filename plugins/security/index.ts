@@ -31,7 +31,20 @@ export type {
 } from "./guard/contract.ts";
 export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
 export type { Confidence, Rule } from "./secrets/engine.ts";
-export type { Leak, LeakCommits, LeakCount, LeakPage, LeakPlace, LeakState } from "./secrets/leaks/leaks.ts";
+export type { Provider } from "./secrets/leaks/providers.ts";
+export type {
+  Leak,
+  LeakCommits,
+  LeakCount,
+  LeakGroup,
+  LeakGroups,
+  LeakLine,
+  LeakMarks,
+  LeakPage,
+  LeakPlace,
+  LeakState,
+  LeakTotals,
+} from "./secrets/leaks/types.ts";
 export type { RuleSet } from "./secrets/rule-set.ts";
 
 const BUDGET_MS = 120_000;

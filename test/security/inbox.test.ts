@@ -1,10 +1,10 @@
 /** The inbox of leaked secrets: found while sessions are imported, by fingerprint, with their places. */
 import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import gitPlugin from "../../plugins/git/index.ts";
-import type { Leak, LeakCommits, LeakPage, LeakPlace } from "../../plugins/security/index.ts";
+import type { Leak, LeakCommits, LeakGroups, LeakMarks, LeakPage, LeakPlace } from "../../plugins/security/index.ts";
 import { builtinRules, rulesVersion } from "../../plugins/security/secrets/engine.ts";
 import { LEAKS_VERSION } from "../../plugins/security/secrets/leaks/version.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -106,6 +106,57 @@ describe("security: the inbox of leaks", () => {
     expect(leak.count).toBe(3);
     const { places } = await t.json<{ places: LeakPlace[] }>(`/api/security/leaks/${leak.id}`);
     expect(places.find(({ kind }) => kind === "tool_result")?.command).toBe("cat .env");
+  });
+
+  it("names who issued a secret with the page that revokes it, its projects, and the line of each file and place", async () => {
+    const cwd = await makeTempDir();
+    await writeFile(join(cwd, ".env"), `PORT=80\n\nGITHUB_TOKEN=${token}\nAGAIN=${token}\n`);
+    const t = await startWith([{ role: "user", text: `use ${token} for the push` }, ...rows.slice(1)], { cwd });
+    const leak = await only(t);
+    expect(leak).toMatchObject({
+      provider: { name: "GitHub", revokeUrl: "https://github.com/settings/tokens" },
+      lines: [{ path: join(cwd, ".env"), line: 3 }],
+      projects: [{ id: leak.place.projectId, name: basename(cwd) }],
+      place: { title: expect.stringMatching(/^use .*for the push$/) },
+    });
+    expect(JSON.stringify(leak)).not.toContain(token.slice(4, 20));
+  });
+
+  it("knows only https pages, of rules that exist, and one of each", async () => {
+    const file = new URL("../../plugins/security/secrets/leaks/providers.json", import.meta.url);
+    const providers = JSON.parse(await readFile(file, "utf8")) as { url: string | null; rules: string[] }[];
+    const known = new Set(builtinRules().map(({ id }) => id));
+    const listed = providers.flatMap(({ rules }) => rules);
+    expect(listed.filter((id) => !known.has(id))).toEqual([]);
+    expect(new Set(listed).size).toBe(listed.length);
+    for (const { url } of providers) expect(url ?? "https://").toMatch(/^https:\/\//);
+  });
+
+  it("counts secrets by kind and by project, lists those of one, and marks all of a kind at once", async () => {
+    const t = await startWith([
+      { role: "user", text: `tokens ghp_${letters(36, 5)} and ghp_${letters(36, 6)}` },
+      { role: "user", text: `and glpat-${letters(20, 7)}` },
+    ]);
+    expect((await inbox(t)).totals.open).toBe(3);
+    const grouped = await t.json<LeakGroups>("/api/security/leaks/groups?by=kind");
+    expect(grouped.groups).toMatchObject([
+      { id: "github-pat", provider: { name: "GitHub" }, secrets: 2, sessions: 1 },
+      { id: "gitlab-pat", provider: { name: "GitLab" }, secrets: 1 },
+    ]);
+    const { groups } = await t.json<LeakGroups>("/api/security/leaks/groups?by=project");
+    expect(groups).toMatchObject([{ name: "app", secrets: 3, sessions: 1 }]);
+    expect((await inbox(t, `?project=${groups[0]?.id}`)).leaks).toHaveLength(3);
+    const [other] = (await inbox(t, "?kind=gitlab-pat")).leaks;
+
+    const mark = (body: unknown) => t.send<LeakMarks>("POST", "/api/security/leaks/mark", body);
+    const { body } = await mark({ state: "ignored", kinds: ["github-pat"] });
+    expect(body.marked.map(({ from }) => from)).toEqual(["open", "open"]);
+    expect((await inbox(t)).totals).toMatchObject({ open: 1, ignored: 2 });
+    expect((await mark({ state: "rotated", ids: [other?.id, "none"] })).body).toMatchObject({ code: "LEAK_NOT_FOUND" });
+    expect((await inbox(t)).totals).toMatchObject({ open: 1, rotated: 0 });
+    await mark({ state: "open", ids: body.marked.map(({ id }) => id) });
+    await mark({ state: "harmless", projects: [groups[0]?.id] });
+    expect((await inbox(t)).totals).toMatchObject({ open: 0, harmless: 3, ignored: 0 });
   });
 
   it("counts the open ones without reading a file", async () => {

@@ -22,6 +22,23 @@ describe("security: rules", () => {
     expect((await list(t)).find(({ id }) => id === "github-pat")?.enabled).toBe(false);
   });
 
+  it("shows what a secret looks like, without one", async () => {
+    const t = await start();
+    const rules = await list(t);
+    const exampleOf = (id: string) => rules.find((rule) => rule.id === id)?.example;
+    expect(exampleOf("github-pat")).toBe("ghp_…");
+    expect(exampleOf("algolia-api-key")).toBe("algolia = …");
+    const { kernel } = t;
+    const scanner = await kernel.inject("rules").scanner();
+    for (const { id, example } of rules.filter(({ category }) => category === "secret"))
+      expect([id, scanner.scan(example ?? "").findings.filter(({ confidence }) => confidence === "definite")]).toEqual([
+        id,
+        [],
+      ]);
+    const { body } = await t.send<Rule>("POST", "/api/security/rules", { name: "A", pattern: "a+b" });
+    expect(body.example).toBe(null);
+  });
+
   it("keeps the user's rules over a restart", async () => {
     const t = await start();
     const { body } = await t.send<Rule>("POST", "/api/security/rules", { name: "A", pattern: "a+b", flags: "i" });

@@ -35,7 +35,7 @@ export const ruleInput = v.object({
 export const rulePatch = v.partial(v.object(fields)) satisfies v.GenericSchema<unknown, RulePatch>;
 /** Written out, and the schemas held to them: who compiles against this package needs no valibot. */
 type RulePatch = {
-  [K in Exclude<keyof Rule, "id" | "builtin" | "source" | "createdAt">]?: Rule[K] | undefined;
+  [K in Exclude<keyof Rule, "id" | "builtin" | "source" | "createdAt" | "example">]?: Rule[K] | undefined;
 };
 export type RuleInput = RulePatch & Pick<Rule, "name" | "pattern">;
 
@@ -115,7 +115,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       if (rule.source !== "user") throw new SessarcError("RULE_READ_ONLY", { id, why: "is in the configuration file" });
       const next = { ...rule, ...patch };
       await checkPattern(next);
-      const { id: _, createdAt, builtin, source, ...data } = next;
+      const { id: _, createdAt, builtin, source, example, ...data } = next;
       await db.run("update security_rule set data = ? where id = ?", [JSON.stringify(data), id]);
     }
     await changed();

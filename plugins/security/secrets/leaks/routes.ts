@@ -2,7 +2,9 @@
 import { defineRoute, invalidCursor } from "sessarc";
 import * as v from "valibot";
 
-const state = v.picklist(["open", "rotated", "harmless"]);
+const state = v.picklist(["open", "rotated", "harmless", "ignored"]);
+const states = v.picklist([...state.options, "all"]);
+const ids = v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(100))), v.maxLength(1_000)));
 const flag = v.optional(v.picklist(["0", "1"]));
 const limit = v.pipe(
   v.string(),
@@ -17,8 +19,10 @@ const list = defineRoute({
   path: "/security/leaks",
   summary: "Secrets in the archived sessions, by secret, and the files that hold them now",
   query: v.object({
-    state: v.optional(v.picklist(["open", "rotated", "harmless", "all"])),
+    state: v.optional(states),
     session: v.optional(v.string()),
+    kind: v.optional(v.string()),
+    project: v.optional(v.string()),
     whole: flag,
     possible: flag,
     limit: v.optional(limit),
@@ -32,6 +36,19 @@ const list = defineRoute({
       limit,
       offset: cursor === undefined ? 0 : readCursor(cursor),
     }),
+});
+
+const groups = defineRoute({
+  method: "GET",
+  path: "/security/leaks/groups",
+  summary: "How many secrets each kind or each project has",
+  query: v.object({
+    by: v.optional(v.picklist(["kind", "project"])),
+    state: v.optional(states),
+    possible: flag,
+  }),
+  handler: ({ kernel, query: { by = "kind", state, possible } }) =>
+    kernel.inject("leaks").groups(by, { state, possible: possible === "1" }),
 });
 
 const count = defineRoute({
@@ -63,9 +80,19 @@ const commits = defineRoute({
 const mark = defineRoute({
   method: "PATCH",
   path: "/security/leaks/:id",
-  summary: "Mark a secret as rotated or harmless, or as open again; the mark is kept by fingerprint",
+  summary: "Mark a secret as revoked (rotated), harmless or ignored, or as open again; the mark is kept by fingerprint",
   body: v.object({ state }),
   handler: ({ kernel, params, body }) => kernel.inject("leaks").mark(params.id, body.state),
 });
 
-export const leakRoutes = [list, count, one, commits, mark] as const;
+const markMany = defineRoute({
+  method: "POST",
+  path: "/security/leaks/mark",
+  summary:
+    "Mark several secrets at once: by id, or all open ones of a kind or of a project. Answers the state each had",
+  body: v.object({ state, ids, kinds: ids, projects: ids, possible: v.optional(v.boolean()) }),
+  handler: ({ kernel, body: { state, ids = [], kinds = [], projects = [], possible } }) =>
+    kernel.inject("leaks").markAll({ state, ids, kinds, projects, possible }),
+});
+
+export const leakRoutes = [list, groups, count, one, commits, mark, markMany] as const;

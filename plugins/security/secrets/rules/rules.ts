@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { compileRow, type Matcher } from "../match/matcher.ts";
 import { readRows } from "../match/row.ts";
 import { commandLineRows } from "./command-lines.ts";
+import { toExample } from "./example.ts";
 import generated from "./rules.json";
 import own from "./rules-own.json";
 import { sentenceRows } from "./sentences.ts";
@@ -16,6 +17,8 @@ export interface Rule {
   type: "regex" | "literal" | "glob";
   /** For built-in rules: what the engine looks for, composed from the row; several forms are joined by `|`. */
   pattern: string;
+  /** What such a secret looks like, with `…` for its own characters; null for rules that are not built in. */
+  example: string | null;
   /** Of `i`, `m`, `s`. */
   flags: string;
   /** Lower-case words; without one of them nearby the rule is not tried. Empty: everywhere. */
@@ -74,6 +77,7 @@ function toRule(id: string, matchers: readonly Matcher[]): Rule {
     kind: "redact",
     type: rows[0]?.kind === "file" ? "glob" : "regex",
     pattern: matchers.map((matcher) => matcher.pattern).join("|"),
+    example: rows[0] ? toExample(rows[0]) : null,
     flags: "",
     keywords: [...new Set(matchers.flatMap((matcher) => matcher.keywords))],
     entropy: rows[0]?.entropy ?? null,
@@ -117,6 +121,7 @@ export function customRule(rule: Partial<Rule> & Pick<Rule, "id" | "pattern">): 
     name: rule.id,
     kind: "redact",
     type: "regex",
+    example: null,
     flags: "",
     keywords: [],
     entropy: null,
