@@ -1,10 +1,13 @@
 /** Blame and receipt: which prompt wrote a line, and what a change cost. */
 import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
 import { REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal";
+import { authorshipRoutes } from "./authorship/routes.ts";
 import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
 
+export type { TraceRecord } from "./authorship/agent-trace.ts";
+export type { NotesWritten } from "./authorship/routes.ts";
 export type { FoundPlace } from "./find.ts";
 export type { LineEvidence } from "./match/match.ts";
 export type { Origins, Writer } from "./origins.ts";
@@ -14,7 +17,7 @@ export type { Receipt, ReceiptSession } from "./receipt/receipt.ts";
 export type { CommitRow, Commits } from "./receipt/routes.ts";
 export type { LineWhy } from "./why.ts";
 
-export const routes = [...blameRoutes, ...receiptRoutes] as const;
+export const routes = [...blameRoutes, ...receiptRoutes, ...authorshipRoutes] as const;
 
 export default definePlugin({
   name: "blame",
@@ -35,12 +38,19 @@ export default definePlugin({
       summary: "Which session and prompt wrote the lines of a file",
       group: "code",
       example: "src/server.ts:42",
-      usage: "<file>[:line|:from-to] [--at rev] [--porcelain] [--redacted]",
-      options: { ...REDACTED_OPTIONS, at: { type: "string" }, porcelain: { type: "boolean" } },
+      usage: "<file>[:line|:from-to] [--at rev] [--porcelain] [--format agent-trace] [--redacted]",
+      options: {
+        ...REDACTED_OPTIONS,
+        at: { type: "string" },
+        porcelain: { type: "boolean" },
+        format: { type: "string" },
+      },
+      values: { format: ["text", "agent-trace"] },
       help: {
         ...REDACTED_HELP,
         at: "A branch, tag or commit; default HEAD",
         porcelain: "As `git blame --porcelain`, with extra headers that start with sessarc-",
+        format: "text, or agent-trace: a record of Agent Trace as JSON",
       },
       current: () => true,
       load: () => import("./commands/blame.ts"),
@@ -51,7 +61,7 @@ export default definePlugin({
       group: "code",
       example: "main..HEAD",
       usage:
-        "[commit|branch|base..head|last] [--format md] [--redacted]\n[commit|branch|base..head|last] --notes [--prompts]",
+        "[commit|branch|base..head|last] [--format md|agent-trace] [--redacted]\n[commit|branch|base..head|last] --notes [--prompts] [--convert] [--push]",
       options: {
         ...REDACTED_OPTIONS,
         project: { type: "string" },
@@ -59,14 +69,18 @@ export default definePlugin({
         notes: { type: "boolean" },
         titles: { type: "boolean" },
         prompts: { type: "boolean" },
+        convert: { type: "boolean" },
+        push: { type: "boolean" },
       },
-      values: { format: ["text", "md"] },
+      values: { format: ["text", "md", "agent-trace"] },
       help: {
         ...REDACTED_HELP,
         project: "Id, name or folder of a project; default the working directory",
-        format: "text, or md for a pull request: without titles and prompts",
+        format: "text; md for a pull request, without titles and prompts; agent-trace: a record of Agent Trace a line",
         titles: "With md: the titles of the sessions",
-        notes: "Write a git note for each commit, under refs/notes/sessarc",
+        notes: "Write who wrote its lines as a git note of each commit, under refs/notes/ai (Git AI Standard)",
+        convert: "With --notes: all commits with a note under refs/notes/sessarc, which is removed",
+        push: "With --notes: push refs/notes/ai to the branch's remote",
         prompts: "With md or --notes: the prompts, without secrets",
       },
       current: () => true,
@@ -75,13 +89,23 @@ export default definePlugin({
     {
       name: "notes",
       hidden: true,
-      summary: "Writes receipts of commits as git notes, under refs/notes/sessarc",
-      usage: "write [commit|branch|base..head|last] [--prompts]",
-      options: { project: { type: "string" }, prompts: { type: "boolean" } },
+      summary: "Writes who wrote the lines of commits as git notes, under refs/notes/ai",
+      usage: "write [commit|branch|base..head|last] [--format git-ai] [--prompts] [--convert] [--push]",
+      options: {
+        project: { type: "string" },
+        prompts: { type: "boolean" },
+        convert: { type: "boolean" },
+        push: { type: "boolean" },
+        format: { type: "string" },
+      },
+      values: { format: ["git-ai"] },
       operands: ["write"],
       help: {
         project: "Id, name or folder of a project; default the working directory",
         prompts: "With the texts of the prompts, without secrets",
+        convert: "All commits with a note under refs/notes/sessarc, which is removed",
+        push: "Push refs/notes/ai to the branch's remote",
+        format: "git-ai",
       },
       current: () => true,
       load: () => import("./commands/notes.ts"),

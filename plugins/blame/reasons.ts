@@ -1,7 +1,7 @@
 /** Lines of a file with all that is known of their writers: the answer of GET /git/writers. */
 import { type Kernel, type Services, toList, toNumber, toRecord, toText } from "sessarc";
-import { readPrompts } from "./indexer/rows.ts";
 import { GIT_AI_REF, type NotedAgent, readGitAi } from "./authorship/git-ai.ts";
+import { readPrompts } from "./indexer/rows.ts";
 import { type Origins, readOrigins, type Writer } from "./origins.ts";
 
 type Blamed = Awaited<ReturnType<Services["git"]["blameAt"]>>;

@@ -1,8 +1,8 @@
 /** GET /git/line: why one line exists, be it a line of a file at a commit or one that a call of a session shows. */
 import { type Kernel, type Services, SessarcError } from "sessarc";
+import type { NotedAgent } from "./authorship/git-ai.ts";
 import { toKey } from "./indexer/keys.ts";
 import type { LineEvidence } from "./match/match.ts";
-import type { NotedAgent } from "./notes/git-ai.ts";
 import { type Origins, readOrigins, toWriter, type Writer } from "./origins.ts";
 import { lineOrigins, readDetail, type WriterDetail } from "./reasons.ts";
 import { fileAt, readPlaces, writesInto } from "./writes.ts";

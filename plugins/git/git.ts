@@ -8,7 +8,7 @@ import { type ExportedTree, type ExportJob, exportTree } from "./history/export-
 import { type FileAt, readFileAt, readText } from "./history/file.ts";
 import { type FileChange, loadFileChanges } from "./history/file-changes.ts";
 import { createHistory } from "./history/history.ts";
-import { readNotes, writeNotes } from "./history/notes.ts";
+import { readNotes, removeNotes, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
 import { type CommitPatch, findRange, loadPatches, type PatchQuery, readTips } from "./history/patches.ts";
 import type { Objects } from "./process/batch.ts";
@@ -112,6 +112,8 @@ export interface Git extends StatusReader {
   notes(path: string, ref: string, commits: readonly string[]): Promise<Map<string, string>>;
   /** Replaces the notes of these commits under `ref`: the one thing that is ever written into a repository, at the user's request. */
   writeNotes(path: string, ref: string, notes: ReadonlyMap<string, string>): Promise<void>;
+  /** Removes the notes of these commits under `ref`. */
+  removeNotes(path: string, ref: string, commits: readonly string[]): Promise<void>;
   /** Hashes of HEAD and of the local branches. */
   tips(path: string): Promise<{ head: string | undefined; branches: { name: string; hash: string }[] }>;
   /** Writes the files of a commit into an empty folder, straight from the object store, in a pool worker. */
@@ -255,6 +257,7 @@ export function createGit(options: GitOptions = {}): Git {
       }),
     notes: (path, ref, commits) => open(path, (repo) => readNotes(exec, repo, ref, commits)),
     writeNotes: (path, ref, notes) => open(path, (repo) => writeNotes(exec, repo, ref, notes)),
+    removeNotes: (path, ref, commits) => open(path, (repo) => removeNotes(exec, repo, ref, commits)),
     tips: (path) => open(path, (repo) => readTips(exec, repo)),
     async exportTree(path, name, folder, limits) {
       const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);

@@ -7,6 +7,8 @@ import blamePlugin, { type Origins } from "../../plugins/blame/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import git from "../../plugins/git/index.ts";
+import insights from "../../plugins/insights/index.ts";
+import security from "../../plugins/security/index.ts";
 import { type Repo, T0, tempFolder } from "../git/_repo.ts";
 
 export type Call = [seconds: number, tool: string, input: object, failed?: boolean];
@@ -38,7 +40,10 @@ export async function archived(
     mkdirSync(dirname(log), { recursive: true });
     writeFileSync(log, [row(0, "user", "Go"), ...rows].map((one) => `${JSON.stringify(one)}\n`).join(""));
   }
-  const t = await createTestKernel({ home, plugins: [archive(), git(), blamePlugin(), claude(), codex()] });
+  const t = await createTestKernel({
+    home,
+    plugins: [archive(), git(), insights(), security(), blamePlugin(), claude(), codex()],
+  });
   await t.send("POST", "/api/import", { all: true });
   const [project] = await t.json<{ id: string }[]>("/api/projects");
   const ask = (path: string) => `/api/git/blame?${new URLSearchParams({ project: project?.id ?? "", path })}`;

@@ -7,11 +7,11 @@ import { ApiError, type CommandContext } from "sessarc/terminal";
 export async function askProject<T>(
   ctx: CommandContext,
   wanted: unknown,
-  ask: (project: string) => Promise<T>,
+  ask: (project: string, path: string | null) => Promise<T>,
 ): Promise<T> {
   const project = await readProject(ctx, wanted);
   try {
-    return await ask(project.id);
+    return await ask(project.id, project.path);
   } catch (error) {
     throw inFolder(error, project.path ?? project.name, "Name a project that is in one: --project <name>.");
   }

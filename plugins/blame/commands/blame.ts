@@ -9,6 +9,7 @@ import {
   printable,
   UsageError,
 } from "sessarc/terminal";
+import { type TraceRecord, toTraceRecord } from "../authorship/agent-trace.ts";
 import type { LineOrigins, WriterDetail } from "../reasons.ts";
 import { inFolder } from "./_project.ts";
 
@@ -30,9 +31,25 @@ export async function run(ctx: CommandContext): Promise<number> {
   });
   if (ctx.json) ctx.answer(answer);
   else if (!answer.lines) ctx.err(`${answer.path} is binary or larger than 2 MiB.`);
+  else if (ctx.flags.format === "agent-trace") ctx.out(JSON.stringify(toRecord(answer)));
   else if (porcelain) ctx.out(toPorcelain(answer));
   else ctx.out(toText(answer, ctx));
   return answer.lines && answer.lines.length > 0 ? 0 : 3;
+}
+
+/** The lines that were asked for, by their numbers in the version of the answer. */
+function toRecord({ commit, at, path, lines, writers }: LineOrigins): TraceRecord {
+  const authors = new Map<string, { session: string; model: string | null; lines: number[] }>();
+  for (const { number, writer } of lines ?? []) {
+    const found = writer === null ? undefined : writers[writer];
+    if (!found) continue;
+    const { sessionId: session, model } = found;
+    const key = `${session} ${model}`;
+    const one = authors.get(key) ?? { session, model, lines: [] };
+    authors.set(key, one);
+    one.lines.push(number);
+  }
+  return toTraceRecord({ hash: commit, at }, new Map([[path, [...authors.values()]]]));
 }
 
 /** `src/a.ts:3-9`. A name that itself ends so is reached by a range after it. */

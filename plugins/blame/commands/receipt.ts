@@ -10,6 +10,7 @@ import {
   printable,
   UsageError,
 } from "sessarc/terminal";
+import type { TraceRecord } from "../authorship/agent-trace.ts";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
 import { askProject } from "./_project.ts";
 
@@ -19,8 +20,11 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.flags.notes === true) {
     const wrong = ["format", "titles", "redacted", "raw"].find((name) => ctx.flags[name] !== undefined);
     if (wrong !== undefined) throw new UsageError(`--notes takes no --${wrong}`);
-    return (await import("./notes.ts")).writeNotes(ctx, range);
+    return (await import("./notes.ts")).writeNotes(ctx, ctx.args[0]);
   }
+  const wrong = ["convert", "push"].find((name) => ctx.flags[name] !== undefined);
+  if (wrong !== undefined) throw new UsageError(`--${wrong} needs --notes`);
+  if (ctx.flags.format === "agent-trace") return printRecords(ctx, range);
   const redacted = isRedacted(ctx) ? "1" : undefined;
   const receipt = await askProject(ctx, ctx.flags.project, (project) =>
     ctx.get<Receipt>(`/projects/${encodeURIComponent(project)}/receipt`, { range, redacted }, ctx.signal),
@@ -31,6 +35,17 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.out(toMarkdown(receipt, shown, shown.prompts ? await promptTexts(ctx, receipt) : new Map()));
   } else ctx.out(toText(receipt, ctx));
   return receipt.commits.length > 0 ? 0 : 3;
+}
+
+/** A record a line. */
+async function printRecords(ctx: CommandContext, range: string): Promise<number> {
+  const { records } = await askProject(ctx, ctx.flags.project, (project) =>
+    ctx.get<{ records: TraceRecord[] }>(`/projects/${encodeURIComponent(project)}/agent-trace`, { range }, ctx.signal),
+  );
+  if (ctx.json) ctx.answer({ records });
+  else if (records.length === 0) ctx.err("No commit of this range has lines of a session.");
+  else for (const record of records) ctx.out(JSON.stringify(record));
+  return records.length > 0 ? 0 : 3;
 }
 
 const FATES: Record<FateRow["fate"], string> = {

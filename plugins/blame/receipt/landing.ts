@@ -15,6 +15,9 @@ export type Fate = "kept" | "rewritten" | "reverted" | "unmerged";
 export interface Landed {
   write: Write;
   commit: string;
+  /** The file and the number of the line in the commit's version. */
+  path: string;
+  line: number;
   fate: Fate;
   /** Who wrote the line that came in its place. */
   by?: "assistant" | "person";
@@ -139,7 +142,8 @@ async function followed(
     const own = file.addedLines.length;
     const written = writers.slice(at, at + own);
     if (!isMerged.has(commit.hash)) {
-      for (const write of written) if (write) all.push({ write, commit: commit.hash, fate: "unmerged" });
+      for (const [i, write] of written.entries())
+        if (write) all.push({ write, ...placeOf(commit, file, i), fate: "unmerged" });
       at += own;
       continue;
     }
@@ -159,7 +163,7 @@ async function followed(
       const write = written[i];
       const key = toKey(lines[at + i]?.text ?? "");
       const back = write ? undefined : gone.get(key)?.pop();
-      const one: Landed | undefined = back ?? (write && { write, commit: commit.hash, fate: "kept" });
+      const one: Landed | undefined = back ?? (write && { write, ...placeOf(commit, file, i), fate: "kept" });
       if (!one) continue;
       one.fate = "kept";
       delete one.by;
@@ -170,6 +174,12 @@ async function followed(
   }
   return all;
 }
+
+const placeOf = ({ hash }: CommitPatch, { path, addedAt }: CommittedFile["file"], i: number) => ({
+  commit: hash,
+  path,
+  line: addedAt[i] ?? 0,
+});
 
 /** Files that are one, by renames. Patches in the order of the commits. */
 async function readLineages(

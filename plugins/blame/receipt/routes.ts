@@ -1,10 +1,9 @@
 /** GET /projects/:id/commits and /projects/:id/receipt. */
-import { defineRoute, type Kernel, mustYield, SessarcError, yieldNow } from "sessarc";
+import { defineRoute, mustYield, SessarcError, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { type Accounts, readAccounts } from "./accounts.ts";
+import { type Accounts, openAccounts } from "./accounts.ts";
 import { readEdits, type SessionEdits } from "./edits.ts";
 import { type Receipt, type ReceiptSession, type ReceiptSum, readReceipt, toLeftovers } from "./receipt.ts";
-import { NOTES_REF, toSummary } from "./summary.ts";
 
 export interface CommitRow extends ReceiptSum {
   hash: string;
@@ -58,7 +57,7 @@ const commits = defineRoute({
     ),
   }),
   handler: async ({ kernel, params, query }): Promise<Commits> => {
-    const { root, accounts } = await open(kernel, params.id);
+    const { root, accounts } = await openAccounts(kernel, params.id);
     const { branch, author, limit, cursor } = query;
     if (branch !== undefined && !accounts.branches.some((one) => one.name === branch))
       throw new SessarcError("COMMIT_NOT_FOUND", { commit: branch });
@@ -93,7 +92,7 @@ const receipt = defineRoute({
     redacted: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, params, query }): Promise<Receipt> => {
-    const { root, accounts } = await open(kernel, params.id);
+    const { root, accounts } = await openAccounts(kernel, params.id);
     const hashes = new Set(await kernel.inject("git").range(root, query.range));
     const found = await readReceipt(kernel, accounts, query.range, hashes);
     if (query.redacted !== "1") return found;
@@ -108,36 +107,6 @@ const receipt = defineRoute({
 /** Where a receipt cuts a title. */
 const TITLE = 160;
 
-/** Answer of POST /projects/:id/git-notes. */
-export interface NotesWritten {
-  ref: string;
-  /** Commits that have a note now. */
-  commits: string[];
-}
-
-const writeNotes = defineRoute({
-  method: "POST",
-  path: "/projects/:id/git-notes",
-  summary: "Writes a note with the receipt of each commit of a range under refs/notes/sessarc",
-  body: v.strictObject({
-    range: v.pipe(v.string(), v.minLength(1), v.maxLength(400)),
-    /** With the texts of the prompts, without secrets. */
-    prompts: v.optional(v.boolean(), false),
-  }),
-  handler: async ({ kernel, params, body }): Promise<NotesWritten> => {
-    const { root, accounts } = await open(kernel, params.id);
-    const git = kernel.inject("git");
-    const notes = new Map<string, string>();
-    for (const hash of await git.range(root, body.range)) {
-      const one = await readReceipt(kernel, accounts, hash, new Set([hash]));
-      if (one.sessions.length > 0)
-        notes.set(hash, toSummary(one, body.prompts ? await promptTexts(kernel, one) : undefined));
-    }
-    await git.writeNotes(root, NOTES_REF, notes);
-    return { ref: NOTES_REF, commits: [...notes.keys()] };
-  },
-});
-
 const edits = defineRoute({
   method: "GET",
   path: "/sessions/:id/edits",
@@ -146,39 +115,7 @@ const edits = defineRoute({
   handler: ({ kernel, params }): Promise<SessionEdits> => readEdits(kernel, params.id),
 });
 
-export const receiptRoutes = [commits, receipt, edits, writeNotes] as const;
-
-/** Prompts without secrets, by session and seq. */
-async function promptTexts(kernel: Kernel, { sessions }: Receipt): Promise<Map<string, string>> {
-  const texts = new Map<string, string>();
-  const rules = kernel.inject("rules");
-  const archive = kernel.inject("archive");
-  for (const { id, prompts } of sessions) {
-    const row = await archive.find(id);
-    for (const { seq } of prompts) {
-      if (!row || seq < 0) continue;
-      for await (const [event] of archive.events(row, seq)) {
-        if (event) texts.set(`${id} ${seq}`, await rules.hide(event.text.slice(0, 2_000)));
-        break;
-      }
-    }
-  }
-  return texts;
-}
-
-async function open(kernel: Kernel, wanted: string): Promise<{ root: string; accounts: Accounts }> {
-  const archive = kernel.inject("archive");
-  const [id] = await archive.projectIds(wanted);
-  if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
-  const root = await archive.projectPath(id);
-  if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
-  try {
-    return { root, accounts: await readAccounts(kernel, id, root) };
-  } catch (error) {
-    if (!(error instanceof SessarcError) || error.code !== "NO_REPOSITORY") throw error;
-    throw new SessarcError("NO_REPOSITORY", { project: wanted }, { cause: error });
-  }
-}
+export const receiptRoutes = [commits, receipt, edits] as const;
 
 async function readRows(
   { commits: all, landed, sharesOf }: Accounts,

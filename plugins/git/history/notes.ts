@@ -4,6 +4,8 @@ import type { Repository } from "../repository/repository.ts";
 
 const DEADLINE_MS = 20_000;
 const MARK = "\x01";
+/** Each note is a commit. A fixed identity writes it, so that the user's configuration changes nothing. */
+const IDENTITY = ["-c", "user.name=sessarc", "-c", "user.email=sessarc@localhost"];
 
 /** Notes under `ref` (`refs/notes/…`), by commit; commits without one are left out. */
 export async function readNotes(
@@ -37,11 +39,25 @@ export async function writeNotes(
   ref: string,
   notes: ReadonlyMap<string, string>,
 ): Promise<void> {
-  // Each note is a commit. A fixed identity writes it, so that the user's configuration changes nothing.
-  const identity = ["-c", "user.name=sessarc", "-c", "user.email=sessarc@localhost"];
   for (const [hash, text] of notes) {
-    const args = [...at(repo), ...identity, "notes", `--ref=${ref}`, "add", "-f", "-F", "-", hash];
+    const args = [...at(repo), ...IDENTITY, "notes", `--ref=${ref}`, "add", "-f", "-F", "-", hash];
     const result = await exec.run(args, { timeoutMs: DEADLINE_MS, input: text });
     if (result.code !== 0) throw toGitError(result, "notes");
   }
+}
+
+/** Removes the notes of these commits under `ref`. Commits without one are left out. Throws GIT_FAILED. */
+export async function removeNotes(
+  exec: GitExec,
+  repo: Repository,
+  ref: string,
+  commits: readonly string[],
+): Promise<void> {
+  if (commits.length === 0) return;
+  const args = [...at(repo), ...IDENTITY, "notes", `--ref=${ref}`, "remove", "--ignore-missing", "--stdin"];
+  const result = await exec.run(args, {
+    timeoutMs: DEADLINE_MS,
+    input: commits.map((hash) => `${hash}\n`).join(""),
+  });
+  if (result.code !== 0) throw toGitError(result, "notes");
 }

@@ -11,12 +11,15 @@ export interface FilePatch {
   added: number;
   removed: number;
   addedLines: string[];
+  /** Their numbers in the commit's version of the file, from 1. */
+  addedAt: number[];
   removedLines: string[];
 }
 
 export interface CommitPatch {
   hash: string;
   author: string;
+  email: string;
   /** ISO 8601 UTC. */
   authoredAt: string;
   at: string;
@@ -72,6 +75,8 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
   /** Lines of the running hunk that are still to come. */
   let minus = 0;
   let plus = 0;
+  /** Number of the next added line. */
+  let number = 0;
   const onLine = (line: string) => {
     if (minus > 0 || plus > 0) {
       if (line.startsWith("-")) {
@@ -80,17 +85,21 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
         if (file) file.removed++;
       } else if (line.startsWith("+")) {
         plus--;
-        if (wanted && file && file.addedLines.length < LINES) file.addedLines.push(line.slice(1));
+        if (wanted && file && file.addedLines.length < LINES) {
+          file.addedLines.push(line.slice(1));
+          file.addedAt.push(number);
+        }
+        number++;
         if (file) file.added++;
       }
       return;
     }
     if (line.startsWith(MARK)) {
-      const [, hash = "", authored = "0", committed = "0", author = "", subject = ""] = line.split(MARK);
-      found.push({ hash, author, authoredAt: iso(authored), at: iso(committed), subject, files: [] });
+      const [, hash = "", authored = "0", committed = "0", author = "", email = "", subject = ""] = line.split(MARK);
+      found.push({ hash, author, email, authoredAt: iso(authored), at: iso(committed), subject, files: [] });
       file = undefined;
     } else if (line.startsWith("diff --git ")) {
-      file = { path: "", previousPath: "", added: 0, removed: 0, addedLines: [], removedLines: [] };
+      file = { path: "", previousPath: "", added: 0, removed: 0, addedLines: [], addedAt: [], removedLines: [] };
       found.at(-1)?.files.push(file);
     } else if (!file) return;
     else if (line.startsWith("rename from ")) file.previousPath = unquoted(line.slice(12));
@@ -101,17 +110,18 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
       file.previousPath ||= file.path;
       wanted = query.wants(file.path) || query.wants(file.previousPath);
     } else {
-      const [, before, after] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
+      const [, before, start, after] = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
       if (!line.startsWith("@@")) return;
       minus = before === undefined ? 1 : Number(before);
       plus = after === undefined ? 1 : Number(after);
+      number = Number(start);
     }
   };
   const args = [
     // Newest first: git reads versions that are stored as differences a third faster in this order.
     ...[...at(repo), "log", ...CHOICE, "-p", "-U0", "-M", "-w", "--no-color"],
     ...["--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"],
-    `--format=${["", "%H", "%at", "%ct", "%an", "%s"].join("%x01")}`,
+    `--format=${["", "%H", "%at", "%ct", "%an", "%ae", "%s"].join("%x01")}`,
     ...toSince(query),
   ];
   let rest: Buffer = Buffer.alloc(0);
