@@ -1,6 +1,7 @@
 /** Security: rules, the check of a session, redacted exports, the tool-call guard. */
 
 import { defineIndexer, definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+import type { ToolRole } from "sessarc/adapter";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
 import { type Block, config } from "./config.ts";
@@ -142,8 +143,13 @@ declare module "sessarc" {
   }
   interface KernelHooks {
     "rule:changed": (rule: Rule) => MaybePromise<void>;
-    /** Before a call is answered: may turn allow into block. */
-    "tool:check": (info: { call: ToolCall; decision: ToolDecision }) => MaybePromise<void>;
+    /** Before a call is answered: may turn allow into block. `net`: the user wants files stored before a call destroys them. */
+    "tool:check": (info: {
+      call: ToolCall;
+      decision: ToolDecision;
+      role: ToolRole | undefined;
+      net: boolean;
+    }) => MaybePromise<void>;
     "tool:checked": (info: { client: string; tool_name: string; decision: string }) => MaybePromise<void>;
   }
 }

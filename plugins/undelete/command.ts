@@ -5,6 +5,7 @@ import {
   type Column,
   type CommandContext,
   createStyle,
+  formatBytes,
   formatTable,
   printable,
   send,
@@ -12,6 +13,7 @@ import {
 } from "sessarc/terminal";
 import type { VersionView } from "./history/content.ts";
 import type { LostFile } from "./history/lost.ts";
+import type { NetCatch } from "./net/store.ts";
 import type { FileAtVersion, FileHistory, PutBack } from "./service.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -20,6 +22,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const output = text(ctx.flags.output);
   const isInPlace = ctx.flags["in-place"] === true;
   const [named, ...more] = ctx.args;
+  if (ctx.flags.net === true) return runNet(ctx);
   const subjects = [named, session, undo].filter((one) => one !== undefined);
   if (more.length > 0 || subjects.length !== 1)
     throw new UsageError("Name one file or folder, or pass --session or --undo");
@@ -121,6 +124,50 @@ async function putBack(ctx: CommandContext, request: object): Promise<number> {
     ctx.err(`Receipt ${done.receipt.id}: \`sessarc undelete --undo ${done.receipt.id}\` takes it back.`);
   }
   return done.left.length > 0 ? 1 : 0;
+}
+
+/** `undelete --net [call]`. */
+async function runNet(ctx: CommandContext): Promise<number> {
+  const { force } = ctx.flags;
+  const [id, ...more] = ctx.args;
+  const to = text(ctx.flags.to);
+  const isInPlace = ctx.flags["in-place"] === true;
+  if (more.length > 0) throw new UsageError("--net takes one call");
+  if (isInPlace && to !== undefined) throw new UsageError("--to and --in-place exclude each other");
+  if (to !== undefined || isInPlace) {
+    if (id === undefined) throw new UsageError("Name the call; `sessarc undelete --net` lists them");
+    const target = to === undefined ? undefined : resolve(ctx.cwd, to);
+    return putBack(ctx, { net: id, to: target, force: force === true });
+  }
+  const all = await ctx.get<NetCatch[]>("/files/net", {}, ctx.signal);
+  const shown = id === undefined ? all : all.filter((one) => one.id === id);
+  if (ctx.json) ctx.answer(shown);
+  else if (shown.length === 0)
+    ctx.err(id === undefined ? "Nothing was stored before a call." : "No such call is stored.");
+  else if (id === undefined) showCalls(ctx, shown);
+  else for (const one of shown) showCall(ctx, one);
+  return shown.length > 0 ? 0 : 3;
+}
+
+function showCalls(ctx: CommandContext, calls: readonly NetCatch[]): void {
+  const columns: Column<NetCatch>[] = [
+    { title: "when", value: ({ at }) => at },
+    { title: "by", value: ({ client, how }) => printable(`${client}: ${how.join(", ")}`) },
+    { title: "files", value: ({ files, isPartial }) => `${files.length}${isPartial ? ", in part" : ""}` },
+    { title: "call", value: ({ id }) => id },
+    { title: "command", value: ({ command, tool }) => printable(command ?? tool) },
+  ];
+  ctx.out(formatTable(columns, calls, { head: createStyle(ctx.colour).dim, width: ctx.columns }));
+  ctx.err("`sessarc undelete --net <call> --to <folder>` puts its files into a new folder.");
+}
+
+function showCall(ctx: CommandContext, { files, names, left }: NetCatch): void {
+  for (const { path, size, from } of files)
+    ctx.out(`${printable(path)}  ${formatBytes(size)}${from ? `  ${from}` : ""}`);
+  for (const { name, commit } of names) ctx.out(`${printable(name)}  ${commit}`);
+  for (const { path, reason } of left) ctx.err(`not stored: ${printable(path)} ${reason}`);
+  if (names.length > 0)
+    ctx.err("A branch comes back with `git branch <name> <commit>`, a stash with `git stash apply <commit>`.");
 }
 
 async function takeBack(ctx: CommandContext, id: string): Promise<number> {

@@ -8,6 +8,7 @@ declare module "sessarc" {
     UNDELETE_NOT_A_FILE: { path: string };
     UNDELETE_PARTIAL: { path: string; state: string };
     RECEIPT_NOT_FOUND: { id: string };
+    NET_NOT_FOUND: { id: string };
   }
 }
 
@@ -36,5 +37,10 @@ export const errors = defineErrors({
     status: 404,
     why: ({ id }) => `No receipt ${JSON.stringify(id)}`,
     fix: () => "GET /files/receipts lists them.",
+  },
+  NET_NOT_FOUND: {
+    status: 404,
+    why: ({ id }) => `Nothing was stored before a call ${JSON.stringify(id)}, or it was removed after its time`,
+    fix: () => "GET /files/net lists what is stored.",
   },
 });

@@ -3,6 +3,7 @@ import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import type { Receipt } from "./back/receipts.ts";
 import type { LostFile } from "./history/lost.ts";
+import type { NetCatch } from "./net/store.ts";
 import type { FileAtVersion, FileHistory, PutBack } from "./service.ts";
 
 const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
@@ -53,15 +54,26 @@ export const routes = [
         path: v.optional(path),
         /** Instead of a path: the files that this session destroyed. */
         session: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(500))),
+        /** Instead of a path: the files that were stored before this call. */
+        net: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
         at,
         /** Absolute; a folder that is not there or is empty. Without it the files go to their own places. */
         to: v.optional(path),
         /** In place: a file that is there is copied first and then replaced. */
         force: v.optional(v.boolean()),
       }),
-      v.check(({ path, session }) => (path === undefined) !== (session === undefined), "takes a path or a session"),
+      v.check(
+        ({ path, session, net }) => [path, session, net].filter((one) => one !== undefined).length === 1,
+        "takes one of path, session and net",
+      ),
     ),
     handler: ({ kernel, body }): Promise<PutBack> => kernel.inject("undelete").putBack(body),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/files/net",
+    summary: "What was stored before calls destroyed it (`guard install --net`), newest first",
+    handler: ({ kernel }): Promise<NetCatch[]> => kernel.inject("undelete").net(),
   }),
   defineRoute({
     method: "GET",

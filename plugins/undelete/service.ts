@@ -4,10 +4,12 @@ import { type Kernel, SessarcError } from "sessarc";
 import { createReceipts, type Receipt, type Receipts } from "./back/receipts.ts";
 import { chooseVersion } from "./history/choose.ts";
 import { lineEndsOf, readContent, toView, type VersionView } from "./history/content.ts";
-import { createVersionReader, findTop } from "./history/files.ts";
+import { createVersionReader, findTop, toNetVersion } from "./history/files.ts";
 import { type LostFile, readLost } from "./history/lost.ts";
-import { isBelow, nameOf, slashed, toFull } from "./history/paths.ts";
 import type { FileVersion } from "./history/version.ts";
+import type { Net } from "./net/net.ts";
+import type { NetCatch } from "./net/store.ts";
+import { isBelow, nameOf, slashed, toFull } from "./shell/paths.ts";
 
 export interface FileHistory {
   /** The file or folder that was asked for, absolute. */
@@ -30,6 +32,8 @@ export interface PutBackRequest {
   path?: string | undefined;
   /** Instead of a path: the files that this session destroyed. */
   session?: string | undefined;
+  /** Instead of a path: the files that were stored before this call. */
+  net?: string | undefined;
   at?: string | undefined;
   /** A folder that is not there or is empty; without it the files go to their own places. */
   to?: string | undefined;
@@ -54,13 +58,15 @@ export interface Undelete extends Pick<Receipts, "undo"> {
   /** Throws VERSION_NOT_FOUND, UNDELETE_EXISTS, UNDELETE_PARTIAL and PATH_OUTSIDE before anything is written. */
   putBack(request: PutBackRequest): Promise<PutBack>;
   receipts(): Promise<Receipt[]>;
+  /** What was stored before calls destroyed it, newest first. */
+  net(): Promise<NetCatch[]>;
 }
 
 const MOST_FILES = 5_000;
 
-export function createUndelete(kernel: Kernel): Undelete {
+export function createUndelete(kernel: Kernel, net: Net): Undelete {
   const receipts = createReceipts(kernel);
-  const reader = createVersionReader(kernel);
+  const reader = createVersionReader(kernel, net);
 
   const checked = (path: string): string => {
     const full = path.includes("\0") ? undefined : toFull(path, null);
@@ -84,6 +90,7 @@ export function createUndelete(kernel: Kernel): Undelete {
   return {
     undo: receipts.undo,
     receipts: receipts.list,
+    net: net.list,
     async history(wanted, limit) {
       const path = checked(wanted);
       const versions = await reader.read(path);
@@ -99,7 +106,7 @@ export function createUndelete(kernel: Kernel): Undelete {
       return { ...toView(version), lineEnds, text, base64: text === null ? (bytes?.toString("base64") ?? null) : null };
     },
     lost: (session) => readLost(kernel, reader, session),
-    async putBack({ path: wanted, session, at, to, force }) {
+    async putBack({ path: wanted, session, net: call, at, to, force }) {
       if (to !== undefined && !isAbsolute(to))
         throw new SessarcError("INVALID_INPUT", { reason: "The folder must be absolute" });
       const path = wanted === undefined ? undefined : checked(wanted);
@@ -110,6 +117,7 @@ export function createUndelete(kernel: Kernel): Undelete {
           const found = (await choose(lost.path, lost.version.id)).find((one) => one.path === lost.path);
           if (found) chosen.push(found);
         }
+      else if (call !== undefined) chosen.push(...(await readCaught(kernel, net, call)));
       const base = path ?? commonFolder(chosen.map((one) => one.path));
       if (chosen.length === 0) throw new SessarcError("VERSION_NOT_FOUND", { path: base });
       const left: PutBack["left"] = [];
@@ -146,6 +154,17 @@ export function createUndelete(kernel: Kernel): Undelete {
       };
     },
   };
+}
+
+/** The files that were stored before a call; of those of one path the first. */
+async function readCaught(kernel: Kernel, net: Net, id: string): Promise<Chosen[]> {
+  const one = await net.find(id);
+  if (!one) throw new SessarcError("NET_NOT_FOUND", { id });
+  const session =
+    one.sessionId === null ? undefined : await kernel.inject("archive").find(`${one.client}:${one.sessionId}`);
+  const versions = one.files.map((file) => toNetVersion(net, one, file, session));
+  const first = new Map(versions.reverse().map((version) => [version.path, version]));
+  return [...first.values()].reverse().map((version) => ({ ...version, isWindows: false }));
 }
 
 interface Chosen extends FileVersion {

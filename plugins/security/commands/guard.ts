@@ -34,6 +34,7 @@ async function install(ctx: CommandContext, tool: string | undefined): Promise<n
     onFailure,
     mode: ctx.flags.observe === true ? "observe" : undefined,
     waiting: ctx.flags.waiting === true ? true : undefined,
+    net: typeof ctx.flags.net === "boolean" ? ctx.flags.net : undefined,
     dryRun: ctx.flags["dry-run"] === true,
   });
   if (ctx.json) {
@@ -77,6 +78,7 @@ function print(ctx: CommandContext, status: GuardStatus): void {
   const facts = [
     status.installed && status.mode === "observe" ? "observing" : "",
     status.waiting ? "reports when it waits" : "",
+    status.net ? "stores files before they are destroyed" : "",
     status.lastFiredAt ? `last asked ${status.lastFiredAt}` : "",
   ];
   ctx.out([`${status.label}: ${state}`, ...facts.filter(Boolean)].join(", "));

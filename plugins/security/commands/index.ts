@@ -8,12 +8,13 @@ const guard: Command = {
   group: "tools",
   example: "status",
   usage:
-    "install [--tool t] [--on-failure allow|block] [--observe] [--waiting] [--dry-run]\n<status|uninstall> [--tool t]",
+    "install [--tool t] [--on-failure allow|block] [--observe] [--waiting] [--net] [--dry-run]\n<status|uninstall> [--tool t]",
   options: {
     tool: { type: "string", short: "t" },
     "on-failure": { type: "string" },
     observe: { type: "boolean" },
     waiting: { type: "boolean" },
+    net: { type: "boolean" },
     "dry-run": { type: "boolean", short: "n" },
   },
   help: {
@@ -21,6 +22,7 @@ const guard: Command = {
     "on-failure": "What happens to a call when the service does not answer: allow (default) or block",
     observe: "Record what would be blocked and block nothing",
     waiting: "Also report when the assistant waits for you, where it has such hooks",
+    net: "Store files that git does not hold before a call destroys them (`sessarc undelete --net`); --no-net ends it",
     "dry-run": "Show the change to the settings and make none",
   },
   operands: ["install", "status", "uninstall"],

@@ -9,8 +9,8 @@ import { createInstaller, type Installer } from "./install/install.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
 import { createRecords, type Interception } from "./records.ts";
 import { createCallScans } from "./scan.ts";
+import type { ShellCommand } from "./taint/commands.ts";
 import { findFirstPath, readPaths } from "./taint/paths.ts";
-import type { Word } from "./taint/words.ts";
 
 export type { ToolDecision } from "./decide.ts";
 export type { GuardStatus } from "./install/install.ts";
@@ -24,27 +24,16 @@ export interface Guard extends Installer {
     client?: string,
     hook?: string,
   ): Promise<{ call: ToolCall; decision: ToolDecision }>;
-  /** The simple commands of a shell line with their words, and where their output goes. Undefined for a line that is too long or has a syntax error. */
-  commands(line: string): Promise<ShellCommand[] | undefined>;
+  /**
+   * The simple commands of a shell line and of the lines that its shells run, with their words and where their output goes. `variables`: values
+   * that are known. Undefined for a line that is too long or has a syntax error.
+   */
+  commands(line: string, variables?: Readonly<Record<string, string>>): Promise<ShellCommand[] | undefined>;
   interceptions(limit: number): Promise<Interception[]>;
   close(): Promise<void>;
 }
 
-export interface ShellCommand {
-  words: ShellWord[];
-  /** The file its output goes to. */
-  out?: ShellWord;
-}
-
-export interface ShellWord {
-  text: string;
-  /** Its value is known: no variable and no pattern is left in it. */
-  isPlain: boolean;
-}
-
-/** Commands, words and expansions of a line. */
-const STEPS = 20_000;
-const CHARACTERS = 64 * 1024;
+export type { ShellCommand, ShellWord } from "./taint/commands.ts";
 
 export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);
@@ -73,26 +62,19 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
 
   return {
     ...installer,
-    async commands(line) {
-      const { parseShell } = await import("./taint/shell.ts");
-      const left = { steps: STEPS, characters: CHARACTERS, cut: false, broken: false };
-      const commands = parseShell(line, new Map(), left);
-      if (left.cut || left.broken) return undefined;
-      const toShellWord = ({ text, open, pattern }: Word): ShellWord => ({ text, isPlain: !open && !pattern });
-      return commands.map(({ words, out }) => ({
-        words: words.map(toShellWord),
-        ...(out && { out: toShellWord(out) }),
-      }));
+    async commands(line, variables) {
+      const { readCommands } = await import("./taint/commands.ts");
+      return readCommands(line, variables);
     },
     async check(body, client, hook) {
       const started = performance.now();
       const call = readCall(body, client);
       if (!call) throw new SessarcError("INVALID_INPUT", { reason: "The body contains no tool call" });
       const scanner = await rules.scanner();
-      const mode = await installer.modeOf(call.client);
+      const { mode, net } = await installer.choicesOf(call.client);
       const paths = readPaths(call, findRole(call));
       const decision = await decide(kernel, installer, { call, paths, scan: beginScan(scanner), mode });
-      await kernel.hooks.callHook("tool:check", { call, decision });
+      await kernel.hooks.callHook("tool:check", { call, decision, role: paths.role, net });
       const at = new Date();
       const fired = await installer.fired(call.client, hook, at);
       if (!records.isNew(call, started)) return { call, decision };

@@ -80,6 +80,8 @@ const install = defineRoute({
     mode: v.optional(v.picklist(["enforce", "observe"])),
     /** Also the hooks that report that the assistant waits. */
     waiting: v.optional(v.boolean()),
+    /** Store files before a call destroys them. */
+    net: v.optional(v.boolean()),
     dryRun: v.optional(v.boolean()),
   }),
   handler: async ({ kernel, body }) => {

@@ -1,6 +1,8 @@
 /** All versions of a file, or of the files below a folder, over all sessions and the repository. */
-import { BoundedMap, type Kernel, mustYield, yieldNow } from "sessarc";
-import { isBelow, nameOf, slashed, toFull } from "./paths.ts";
+import { BoundedMap, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
+import type { Net } from "../net/net.ts";
+import type { NetCatch, NetFile } from "../net/store.ts";
+import { isBelow, nameOf, slashed, toFull } from "../shell/paths.ts";
 import { readSession } from "./session.ts";
 import { byTime, type FileVersion } from "./version.ts";
 
@@ -9,15 +11,22 @@ const MOST_OBJECT = 64 * 2 ** 20;
 export interface VersionReader {
   /** `path`: absolute, a file or a folder. Cost: each session that named it is read once, and one `git log`. */
   read(path: string, options?: { git?: boolean }): Promise<FileVersion[]>;
+  /** What the net stored before calls of a session. */
+  caught(session: string): Promise<FileVersion[]>;
 }
 
 /** Paths whose versions are cached until the archive changes: a list is followed by questions about its rows. */
 const CACHED = 2;
 
-export function createVersionReader(kernel: Kernel): VersionReader {
+export function createVersionReader(kernel: Kernel, net: Net): VersionReader {
   const cached = new BoundedMap<string, FileVersion[]>(CACHED);
   let generation = -1;
   return {
+    caught: async (id) => {
+      const session = await kernel.inject("archive").get(id);
+      const own = (await net.list()).filter(({ client, sessionId }) => `${client}:${sessionId}` === id);
+      return own.flatMap((one) => one.files.map((file) => toNetVersion(net, one, file, session)));
+    },
     async read(path, options = {}) {
       const archive = kernel.inject("archive");
       const wanted = slashed(path).replace(/(?<=.)\/+$/, "");
@@ -27,7 +36,8 @@ export function createVersionReader(kernel: Kernel): VersionReader {
       const versions = known ?? (await readSessions(kernel, wanted));
       cached.set(wanted, versions);
       const commits = options.git === false ? [] : await readCommits(kernel, wanted);
-      return unique([...versions, ...commits].sort(byTime));
+      const stored = await readNet(kernel, net, wanted);
+      return unique([...versions, ...commits, ...stored].sort(byTime));
     },
   };
 }
@@ -46,6 +56,30 @@ async function readSessions(kernel: Kernel, wanted: string): Promise<FileVersion
   }
   return versions;
 }
+
+/** What was stored before calls that destroyed it. */
+async function readNet(kernel: Kernel, net: Net, wanted: string): Promise<FileVersion[]> {
+  const versions: FileVersion[] = [];
+  for (const one of await net.list()) {
+    const files = one.files.filter(({ path }) => isBelow(slashed(path), wanted));
+    if (files.length === 0) continue;
+    const session =
+      one.sessionId === null ? undefined : await kernel.inject("archive").find(`${one.client}:${one.sessionId}`);
+    versions.push(...files.map((file) => toNetVersion(net, one, file, session)));
+  }
+  return versions;
+}
+
+/** A version that the net stored. */
+export function toNetVersion(net: Net, { at }: NetCatch, file: NetFile, session: Archived | undefined): FileVersion {
+  return {
+    ...{ path: slashed(file.path), at, source: "net", seq: null, commit: null, doc: null, seen: null, mode: file.mode },
+    session: session ? { id: session.id, tool: session.tool, title: session.name ?? session.title } : null,
+    load: () => net.get(file.hash),
+  };
+}
+
+type Archived = Awaited<ReturnType<Services["archive"]["get"]>>;
 
 /** A resumed or forked session repeats the messages of the one it came from. */
 function unique(versions: readonly FileVersion[]): FileVersion[] {

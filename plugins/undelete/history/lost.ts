@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import type { Kernel } from "sessarc";
 import { openRegular } from "sessarc/files";
+import { isBelow } from "../shell/paths.ts";
 import { textOf } from "../text/doc.ts";
 import { readContent, toView, type VersionView } from "./content.ts";
+import { readCopy } from "./copy.ts";
 import { findTop, type VersionReader } from "./files.ts";
-import { isBelow } from "./paths.ts";
 import { type HarmDone, readSession } from "./session.ts";
 import { type FileVersion, toMs } from "./version.ts";
 
@@ -70,6 +71,7 @@ export async function readLost(kernel: Kernel, reader: VersionReader, id: string
     },
   });
   await addUnseen(reader, session.id, harms, known, candidates, topOf);
+  await addCaught(reader, session.id, harms, candidates);
   const lost: LostFile[] = [];
   for (const [path, { harm, version }] of [...candidates].slice(0, MOST_FILES)) {
     if (WIDE.test(harm.how)) {
@@ -111,6 +113,22 @@ async function addUnseen(
   }
 }
 
+/** Files that the net stored before a call of this session. */
+async function addCaught(
+  reader: VersionReader,
+  id: string,
+  harms: readonly HarmDone[],
+  candidates: Map<string, Candidate>,
+) {
+  for (const version of await reader.caught(id)) {
+    const at = toMs(version.at);
+    const covering = harms.filter((harm) => WIDE.test(harm.how) || isBelow(version.path, harm.path));
+    // The hook ran between the call and its result, which has the time of the harm.
+    const [harm] = [...covering].sort((a, b) => Math.abs(toMs(a.at) - at) - Math.abs(toMs(b.at) - at));
+    if (harm) candidates.set(version.path, { harm, version });
+  }
+}
+
 function isSame(before: FileVersion, after: FileVersion, source: FileVersion["source"]): boolean {
   if (source === "edit") return true;
   const [a, b] = [before.doc && textOf(before.doc), after.doc && textOf(after.doc)];
@@ -120,7 +138,7 @@ function isSame(before: FileVersion, after: FileVersion, source: FileVersion["so
 /** Whether the content is still on the disk, or an object of the repository. Of a part, whether all of it is. */
 async function survives(kernel: Kernel, version: FileVersion, top: string | undefined): Promise<boolean> {
   const parts = await partsOf(version);
-  if (parts.length === 0) return true;
+  if (parts.length === 0) return version.load ? bytesSurvive(kernel, version, top) : true;
   const disk = await readDisk(version.path);
   if (disk !== undefined && holds(disk, parts)) return true;
   const git = kernel.find("git");
@@ -138,6 +156,17 @@ async function survives(kernel: Kernel, version: FileVersion, top: string | unde
     if (bytes && holds(lf(bytes), parts)) return true;
   }
   return false;
+}
+
+/** Of bytes that are no text, or of an empty file. */
+async function bytesSurvive(kernel: Kernel, { path, load }: FileVersion, top: string | undefined): Promise<boolean> {
+  const bytes = await load?.();
+  if (!bytes) return true;
+  const copy = await readCopy(path);
+  if ((await copy?.load())?.equals(bytes)) return true;
+  const git = kernel.find("git");
+  if (!git || top === undefined) return false;
+  return (await git.object(top, blobName(bytes), MOST_BYTES).catch(() => undefined)) !== undefined;
 }
 
 interface Part {

@@ -3,11 +3,11 @@ import { BoundedMap, type Kernel, type Services, type SessionEvent } from "sessa
 import { type Adapter, pathsIn, type ToolAction, toolActions, wholeRead } from "sessarc/adapter";
 import { isGone } from "sessarc/files";
 import type { StoredFile } from "../contract.ts";
+import { type Harm, readHarm } from "../shell/harm.ts";
+import { isBelow, toFull } from "../shell/paths.ts";
 import { type Doc, edited, onlyNew, overlay, textOf, wholeDoc } from "../text/doc.ts";
 import { numberedRead, plainRead, writtenText } from "../text/read.ts";
 import { readCopy } from "./copy.ts";
-import { type Harm, readHarm } from "./harm.ts";
-import { isBelow, toFull } from "./paths.ts";
 import type { FileVersion, SessionOf, Source } from "./version.ts";
 
 type Archived = Awaited<ReturnType<Services["archive"]["get"]>>;
@@ -154,7 +154,7 @@ function createReader(
   async function apply(action: ToolAction, call: SessionEvent, at: string | null, hasFailed: boolean): Promise<void> {
     const { seq } = call;
     const harm = (path: string, how: string, isGone: boolean) =>
-      take.harm?.({ how, path, isGone, at, seq, command: null });
+      take.harm?.({ how, path, isGone, kinds: ["all"], at, seq, command: null });
     switch (action.do) {
       case "write": {
         const path = full(action.path);
@@ -221,7 +221,7 @@ function createReader(
       if (place === undefined) continue;
       const isNew = !docs.has(place);
       if (bytes === null) {
-        take.harm?.({ how: "delete", path: place, isGone: true, at, seq, command: null });
+        take.harm?.({ how: "delete", path: place, isGone: true, kinds: ["all"], at, seq, command: null });
         remove(place, seq, at);
       } else put(place, "edit", { ...wholeDoc(lf(bytes.toString("utf8"))), isChecked: isNew }, seq, at);
     }
@@ -238,7 +238,7 @@ function createReader(
     const commands =
       typeof line === "string"
         ? await kernel.find("guard")?.commands(line)
-        : [{ words: line.map((word) => ({ text: word, isPlain: true })) }];
+        : [{ words: line.map((word) => ({ text: word, isPlain: true, isPattern: false })) }];
     const cwd = action.cwd === undefined ? session.cwd : (toFull(action.cwd, session.cwd) ?? session.cwd);
     const { harms, moves } = readHarm(commands ?? [], cwd);
     for (const harm of harms) take.harm?.({ ...harm, at, seq, command: text.slice(0, 500) });

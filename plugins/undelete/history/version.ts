@@ -1,8 +1,8 @@
 /** One version of a file, as something showed it. */
 import type { Doc } from "../text/doc.ts";
 
-/** `gone`: the file was removed. `copy`: the assistant stored it before it changed it. */
-export type Source = "read" | "write" | "edit" | "move" | "commit" | "copy" | "gone";
+/** `gone`: the file was removed. `copy`: the assistant stored it before it changed it. `net`: the net did, before a call. */
+export type Source = "read" | "write" | "edit" | "move" | "commit" | "copy" | "net" | "gone";
 
 export interface SessionOf {
   id: string;

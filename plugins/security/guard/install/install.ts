@@ -26,6 +26,8 @@ interface InstallOptions {
   mode?: "enforce" | "observe" | undefined;
   /** Installs or removes the hooks that report that the assistant waits; undefined leaves them as they are. */
   waiting?: boolean | undefined;
+  /** Files are stored before a call destroys them; undefined leaves the choice as it is. */
+  net?: boolean | undefined;
   dryRun?: boolean | undefined;
 }
 
@@ -49,6 +51,8 @@ export interface GuardStatus {
   waiting: boolean;
   /** The assistant has such hooks. */
   canReportWaiting: boolean;
+  /** Files are stored before a call destroys them. */
+  net: boolean;
 }
 
 export interface InstallAnswer extends GuardStatus {
@@ -64,7 +68,7 @@ export interface Installer {
   uninstall(tool: string | undefined): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
   /** Assistants that are on this machine, are always listed, or have the hook. */
   status(): Promise<GuardStatus[]>;
-  modeOf(client: string): Promise<"enforce" | "observe">;
+  choicesOf(client: string): Promise<{ mode: "enforce" | "observe"; net: boolean }>;
   /** The user's choice for calls that the guard cannot check; undefined if no hook is installed. */
   onFailureOf(client: string): Promise<"allow" | "block" | undefined>;
   /** Records that a hook asked. Returns the statement that stores it. */
@@ -80,6 +84,8 @@ const hookNote = v.object({
   mode: v.picklist(["enforce", "observe"]),
   /** The hooks that report waiting are installed, too. */
   waiting: v.boolean(),
+  /** Files are stored before a call destroys them. */
+  net: v.optional(v.boolean(), false),
 });
 type HookNote = v.InferOutput<typeof hookNote>;
 
@@ -168,6 +174,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       });
     const id = known?.note.id ?? randomBytes(6).toString("hex");
     const mode = options.mode ?? known?.note.mode ?? "enforce";
+    const net = options.net ?? known?.note.net ?? false;
     const request = requestFor(tool, id, onFailure);
     const plan = await placements.plan(tool, path, async (before, entry) => {
       const ours = hookIn(before) !== undefined;
@@ -183,7 +190,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     if (options.dryRun)
       return { ...(await readStatus(guarded, path, format, known, plan.file)), backupPath: null, diff };
     await writeHookScript(toPlaces(storage).folder, kernel.access.scoped("guard"));
-    const placement = await placements.write(plan, { id, onFailure, mode, waiting });
+    const placement = await placements.write(plan, { id, onFailure, mode, waiting, net });
     const status = await readStatus(guarded, path, format, placement);
     return { ...status, backupPath: placements.backupPath(placement), diff };
   }
@@ -218,6 +225,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       lastFiredAt: placement ? await firings.last(tool, placement.note.id) : null,
       waiting: false,
       canReportWaiting: canReport({ tool, label, contract }),
+      net: placement?.note.net ?? false,
     };
     try {
       const { text } = outsideText(known ?? (await readOutside(path)));
@@ -253,8 +261,9 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         shown.map(({ guarded, path, format, placement }) => readStatus(guarded, path, format, placement)),
       );
     },
-    async modeOf(client) {
-      return (await placements.find(client))?.note.mode ?? "enforce";
+    async choicesOf(client) {
+      const { mode = "enforce", net = false } = (await placements.find(client))?.note ?? {};
+      return { mode, net };
     },
     async onFailureOf(client) {
       return (await placements.find(client))?.note.onFailure;

@@ -168,13 +168,14 @@ class Reader {
       else if (name?.value === "alias") command.words.push(this.#alias(part, command));
       else this.#assign(part, command);
     }
-    this.#finish(command, sink);
+    this.#finish(command, sink, command.out !== undefined);
   }
 
-  #finish(command: SimpleCommand, sink: Sink): void {
+  /** `empties`: its output goes to a file of its own, which is emptied even without a program. */
+  #finish(command: SimpleCommand, sink: Sink, empties = false): void {
     if (!command.out) Object.assign(command, sink);
     const { words, input, sets } = command;
-    if (words.length + input.length > 0 || sets.some(({ open }) => open)) this.done.push(command);
+    if (words.length + input.length > 0 || empties || sets.some(({ open }) => open)) this.done.push(command);
   }
 
   #alias({ name, value }: Assignment, command: SimpleCommand): Word {
@@ -224,7 +225,11 @@ class Reader {
     const isOutput = descriptor === undefined || (descriptor.type === "FileDescriptor" && descriptor.value === 1);
     if (operator === "<" || operator === "<>") command.input.push(word);
     else if (operator !== "<&" && isOutput && word.text !== "-")
-      command.out = operator === ">&" && /^\d+$/.test(word.text) ? { ...word, text: `/dev/fd/${word.text}` } : word;
+      command.out = {
+        ...word,
+        ...(operator === ">&" && /^\d+$/.test(word.text) && { text: `/dev/fd/${word.text}` }),
+        ...(operator.endsWith(">>") && { appends: true as const }),
+      };
   }
 
   #fill(word: Word, command: SimpleCommand): void {

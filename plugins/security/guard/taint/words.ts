@@ -11,6 +11,8 @@ export interface Word {
   names?: string[];
   /** The variable that gets this value. */
   sets?: string;
+  /** As a target of output: what is there stays, `>>`. */
+  appends?: true;
   /** The only part of the named file that counts. */
   part?: Part;
   /** The word names a folder, whose files are shown. */

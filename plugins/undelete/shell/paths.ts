@@ -18,3 +18,5 @@ export const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+export const withoutSlash = (path: string): string => (path.length > 1 ? path.replace(/\/+$/, "") : path);

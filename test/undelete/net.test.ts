@@ -1,0 +1,448 @@
+/** The net: what git does not hold is stored before a call destroys it, and comes back as it was. */
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { createTestKernel, type TestKernel } from "sessarc/test";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
+import git from "../../plugins/git/index.ts";
+import replay from "../../plugins/replay/index.ts";
+import security from "../../plugins/security/index.ts";
+import undelete, {
+  type FileHistory,
+  type LostFile,
+  type NetCatch,
+  type PutBack,
+} from "../../plugins/undelete/index.ts";
+import { runCommand } from "../command.ts";
+import { describeGit, makeRepo, tempFolder } from "../git/_repo.ts";
+import { fillDisk, mountSmall } from "../small-disk.ts";
+import { createLog } from "./_log.ts";
+
+const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0e";
+
+async function start(net: object = {}, install = true, home = tempFolder()): Promise<TestKernel> {
+  const t = await createTestKernel({
+    home,
+    plugins: [archive(), git(), claude(), codex(), replay(), security(), undelete()],
+    config: { net: { ms: 60_000, ...net } },
+  });
+  if (install) await t.send("POST", "/api/security/install-hook", { tool: "claude-code", net: true });
+  return t;
+}
+
+let calls = 0;
+const call = (t: TestKernel, cwd: string, tool_name: string, tool_input: object, client = "claude-code") =>
+  t.send<{ decision: string; ask: string | null }>("POST", `/api/security/pretooluse?client=${client}`, {
+    ...{ hook_event_name: "PreToolUse", session_id: KEY, cwd, tool_name, tool_input, tool_use_id: `t${calls++}` },
+  });
+const stored = (t: TestKernel) => t.json<NetCatch[]>("/api/files/net");
+
+/** Files of a repository with what git does not hold. */
+const TREE = {
+  committed: { "kept.txt": "kept\n", "a.txt": "a\n", "src/b.ts": "b\n", "src/deep/c.ts": "c\n", "sp ace.txt": "s\n" },
+  changed: { "a.txt": "a changed\n", "src/b.ts": "b changed\r\nno end", "sp ace.txt": "changed\n" },
+  untracked: {
+    "new.txt": "new\n",
+    "src/new.ts": "export {}\n",
+    "new\nline.txt": "named so\n",
+    "-dash.txt": "dash\n",
+    "pic.bin": Buffer.from([0, 255, 1, 254]),
+    "empty.txt": "",
+    "notes/one.md": "one\n",
+    "notes/two.log": "two\n",
+  },
+  ignored: { ".env": "KEY=value\n", "logs/app.log": "log\n", "local.sqlite": Buffer.from([1, 0, 2]) },
+  built: { "node_modules/x/index.js": "x\n", "dist/out.js": "out\n", ".venv/bin/python": "p\n" },
+} as const;
+
+function makeTree() {
+  const repo = makeRepo(join(tempFolder(), "project"));
+  for (const [path, text] of Object.entries(TREE.committed)) repo.write(path, text);
+  repo.write(".gitignore", "node_modules\ndist\n.venv\n.env\nlogs/\n*.sqlite\n");
+  repo.commit("first");
+  for (const kind of [TREE.changed, TREE.untracked, TREE.ignored, TREE.built])
+    for (const [path, content] of Object.entries(kind)) repo.write(path, content);
+  repo.git("branch", "other");
+  return repo;
+}
+
+type Kind = "changed" | "untracked" | "ignored";
+const of = (...kinds: Kind[]): string[] => kinds.flatMap((kind) => Object.keys(TREE[kind]));
+const ALL = of("changed", "untracked", "ignored");
+const below = (folder: string) => ALL.filter((path) => path.startsWith(`${folder}/`));
+const visible = ALL.filter((path) => !path.startsWith("."));
+
+/** A line, and the files that it destroys which git does not hold. */
+const LINES: [line: string, files: readonly string[]][] = [
+  ["rm a.txt", ["a.txt"]],
+  ["rm -f ./new.txt src/new.ts", ["new.txt", "src/new.ts"]],
+  ["rm -rf src", below("src")],
+  ["rm -rf src/", below("src")],
+  ["rm -rf *", visible],
+  ["rm -rf .", ALL],
+  ["rm -rf ./*", visible],
+  ['rm -rf "$PWD"', ALL],
+  ["rm *.txt", ["a.txt", "sp ace.txt", "new.txt", "new\nline.txt", "-dash.txt", "empty.txt"]],
+  ["rm -- -dash.txt", ["-dash.txt"]],
+  ["rm 'sp ace.txt'", ["sp ace.txt"]],
+  ["rm sp\\ ace.txt", ["sp ace.txt"]],
+  ["rm $'new\\nline.txt'", ["new\nline.txt"]],
+  ["rm .env", [".env"]],
+  ["rm -rf logs", ["logs/app.log"]],
+  ["rm -r notes/*.md", ["notes/one.md"]],
+  ["rm {a,new}.txt", ["a.txt", "new.txt"]],
+  ["cd src && rm b.ts", ["src/b.ts"]],
+  ["(cd src; rm new.ts); rm new.txt", ["src/new.ts", "new.txt"]],
+  ["pushd notes >/dev/null; rm one.md; popd", ["notes/one.md"]],
+  ["sudo rm a.txt || rm a.txt", ["a.txt"]],
+  ["sh -c 'rm a.txt'", ["a.txt"]],
+  ['bash -lc "cd src && rm -f b.ts"', ["src/b.ts"]],
+  ["eval 'rm new.txt'", ["new.txt"]],
+  ["env X=1 rm new.txt", ["new.txt"]],
+  ["timeout 5 rm new.txt", ["new.txt"]],
+  ["bash <<'END'\nrm new.txt\nEND", ["new.txt"]],
+  ["F=new.txt; rm $F", ["new.txt"]],
+  ['for f in a.txt new.txt; do rm "$f"; done', ["a.txt", "new.txt"]],
+  ["unlink new.txt", ["new.txt"]],
+  ["shred -u new.txt", ["new.txt"]],
+  ["mv new.txt a.txt", ["a.txt"]],
+  ["mv new.txt empty.txt notes/", []],
+  ["touch one.md; mv one.md notes/", ["notes/one.md"]],
+  ["cp kept.txt a.txt", ["a.txt"]],
+  ["cp -f kept.txt -t src; cp kept.txt src/b.ts", ["src/b.ts"]],
+  ["ln -sf kept.txt new.txt", ["new.txt"]],
+  ["install -m 644 kept.txt new.txt", ["new.txt"]],
+  ["echo x > a.txt", ["a.txt"]],
+  ["echo x >| new.txt", ["new.txt"]],
+  ["> .env", [".env"]],
+  [": > pic.bin", ["pic.bin"]],
+  ["echo x | tee new.txt", ["new.txt"]],
+  ["truncate -s 0 local.sqlite", ["local.sqlite"]],
+  ["dd if=/dev/zero of=new.txt count=1", ["new.txt"]],
+  ["sed -i s/a/b/ a.txt", ["a.txt"]],
+  ["perl -pi -e s/a/b/ a.txt", ["a.txt"]],
+  ["find . -delete", ALL],
+  ["find notes -name '*.log' -delete", ["notes/two.log"]],
+  ["find . -name '*.md' -exec rm {} +", ["notes/one.md"]],
+  ["find notes -type f | xargs rm", below("notes")],
+  ["git ls-files -o | xargs rm", ALL],
+  ["python3 -c \"import os; os.remove('a.txt')\"", ["a.txt"]],
+  ["python3 - <<'END'\nimport shutil\nshutil.rmtree('notes')\nEND", below("notes")],
+  ['node -e \'require("fs").writeFileSync("new.txt", "")\'', ["new.txt"]],
+  ["git clean -fd", of("untracked")],
+  ["git clean -fdx", of("untracked", "ignored")],
+  ["git clean -fdX", of("ignored")],
+  ["git clean -f notes", below("notes")],
+  ["git reset --hard", of("changed")],
+  ["cd src && git reset -q --hard HEAD", of("changed")],
+  ["git checkout .", of("changed")],
+  ["git checkout -- a.txt", ["a.txt"]],
+  ["git checkout a.txt", ["a.txt"]],
+  ["git checkout -f", of("changed")],
+  ["git checkout HEAD -- src", ["src/b.ts"]],
+  ["git restore src a.txt", ["a.txt", "src/b.ts"]],
+  ["git rm -f a.txt", ["a.txt"]],
+  ["git stash && git stash drop", of("changed", "untracked")],
+  ["git -C src checkout b.ts", ["src/b.ts"]],
+];
+
+describeGit("the net under shell lines", () => {
+  let t: TestKernel;
+  beforeAll(async () => {
+    t = await start({}, true, join(process.env.TMPDIR ?? "/tmp", `sessarc-net-${process.pid}`));
+    return async () => {
+      await t.close();
+      rmSync(t.home, { recursive: true, force: true });
+    };
+  });
+
+  it.each(LINES)("stores and brings back what `%s` destroys", async (line, files) => {
+    const { root } = makeTree();
+    const before = new Map(files.map((path) => [path, readFileSync(join(root, path))]));
+    const known = new Set((await stored(t)).map((one) => one.id));
+    await call(t, root, "Bash", { command: line });
+    const caught = (await stored(t)).filter((one) => !known.has(one.id));
+    const paths = caught.flatMap((one) => one.files.map(({ path }) => path.slice(root.length + 1)));
+    for (const path of paths) expect(Object.keys(TREE.built)).not.toContain(path);
+    expect(paths).toEqual(expect.arrayContaining([...files]));
+    if (files.length === 0) return expect(caught).toEqual([]);
+    // What is destroyed for real comes back byte for byte.
+    try {
+      execFileSync("bash", ["-c", line], { cwd: root, stdio: "ignore" });
+    } catch {
+      // A line may do its work and fail, or lack its program here.
+    }
+    const [one] = caught;
+    const to = join(tempFolder(), "back");
+    const { body } = await t.send<PutBack>("POST", "/api/files/put-back", { net: one?.id, to });
+    const back = new Map(body.files.map(({ path, to: place }) => [path, place]));
+    for (const [path, bytes] of before)
+      expect(readFileSync(back.get(join(root, path)) ?? "").equals(bytes), path).toBe(true);
+  });
+});
+
+describeGit("the net", () => {
+  it("stores nothing for a call that destroys nothing, opens no file and starts no process for it", async () => {
+    const t = await start();
+    const { root } = makeTree();
+    for (const command of [
+      ...["ls -la", "cat a.txt", "grep -rn x src", "git status", "git diff", "git log -3", "git commit -am x"],
+      ...[
+        "echo x >> a.txt",
+        "echo x > /dev/null",
+        "npm test 2>&1 | tail",
+        "mkdir -p x/y",
+        "git stash",
+        "git checkout other",
+      ],
+      ...[
+        "git clean -nd",
+        "git restore --staged a.txt",
+        "git rm --cached a.txt",
+        "cp a.txt fresh.txt",
+        "mv a.txt fresh.txt",
+      ],
+      ...[
+        "echo x > fresh.txt",
+        "rm -f gone.txt",
+        "rm -rf node_modules dist",
+        "T=$(mktemp); rm $T",
+        "git push",
+        "find . -name x",
+      ],
+    ])
+      await call(t, root, "Bash", { command });
+    await call(t, root, "Read", { file_path: join(root, "a.txt") });
+    await call(t, root, "Write", { file_path: join(root, "fresh.txt"), content: "x" });
+    await call(t, root, "Edit", { file_path: join(root, "kept.txt"), old_string: "kept", new_string: "x" });
+    expect(await stored(t)).toEqual([]);
+    expect(readdirSync(t.kernel.storage.dataDir)).not.toContain("net");
+  });
+
+  it("is off until the user chose it, and off again after --no-net", async () => {
+    const t = await start({}, false);
+    const { root } = makeTree();
+    await t.send("POST", "/api/security/install-hook", { tool: "claude-code" });
+    await call(t, root, "Bash", { command: "rm a.txt" });
+    expect(await stored(t)).toEqual([]);
+    await t.send("POST", "/api/security/install-hook", { tool: "claude-code", net: true });
+    await t.send("POST", "/api/security/install-hook", { tool: "claude-code", mode: "observe" });
+    await call(t, root, "Bash", { command: "rm a.txt" });
+    await call(t, root, "shell", { command: "rm a.txt" }, "codex");
+    expect(await stored(t)).toHaveLength(1);
+    await t.send("POST", "/api/security/install-hook", { tool: "claude-code", net: false });
+    await call(t, root, "Bash", { command: "rm new.txt" });
+    expect(await stored(t)).toHaveLength(1);
+  });
+
+  it.each([
+    ["Write", "claude-code", { file_path: "a.txt", content: "x" }],
+    ["Write", "claude-code", { file_path: ".env", content: "x" }],
+    ["Edit", "claude-code", { file_path: "new.txt", old_string: "new", new_string: "x" }],
+    ["apply_patch", "codex", "*** Begin Patch\n*** Delete File: src/new.ts\n*** End Patch"],
+    ["apply_patch", "codex", { input: "*** Begin Patch\n*** Update File: a.txt\n@@\n-a changed\n+x\n*** End Patch" }],
+    ["shell", "codex", { command: ["bash", "-lc", "rm src/b.ts"] }],
+  ])("stores what %s of %s overwrites", async (tool, client, input) => {
+    const t = await start();
+    await t.send("POST", "/api/security/install-hook", { tool: "codex", net: true });
+    const { root } = makeTree();
+    const named = JSON.stringify(input).match(/src\/new\.ts|src\/b\.ts|new\.txt|a\.txt|\.env/)?.[0] ?? "";
+    const bytes = readFileSync(join(root, named));
+    const given =
+      typeof input === "object" && "file_path" in input ? { ...input, file_path: join(root, named) } : input;
+    await call(t, root, tool, given as object, client);
+    const [one] = await stored(t);
+    expect(one?.files.map(({ path }) => path)).toEqual([join(root, named)]);
+    const { body } = await t.send<PutBack>("POST", "/api/files/put-back", {
+      net: one?.id,
+      to: join(tempFolder(), "x"),
+    });
+    expect(readFileSync(body.files[0]?.to ?? "").equals(bytes)).toBe(true);
+  });
+
+  it("stores the files of a dropped stash, and the names of branches that are deleted", async () => {
+    const t = await start();
+    const repo = makeTree();
+    repo.git("stash", "-u");
+    await call(t, repo.root, "Bash", { command: "git stash drop" });
+    const commit = repo.git("rev-parse", "other").trim();
+    await call(t, repo.root, "Bash", { command: "git branch -D other" });
+    const [branch, stash] = await stored(t);
+    expect(stash?.files.map(({ path, from }) => [path.slice(repo.root.length + 1), from]).sort()).toEqual(
+      of("changed", "untracked")
+        .map((path) => [path, "stash@{0}"])
+        .sort(),
+    );
+    expect(branch?.names).toContainEqual({ name: "refs/heads/other", commit, folder: repo.root });
+  });
+
+  it("puts back in place only where nothing is, and is among the versions of the file and of what the session destroyed", async () => {
+    const home = tempFolder();
+    const { root } = makeTree();
+    const log = createLog({ home, root, key: KEY });
+    const t = await start({}, true, home);
+    await call(t, root, "Bash", { command: "rm -rf pic.bin notes" });
+    const now = Date.now() / 1_000;
+    rmSync(join(root, "pic.bin"));
+    rmSync(join(root, "notes"), { recursive: true });
+    log.prompt(now - 1, "Go");
+    log.call(now, "Bash", { command: "rm -rf pic.bin notes" }, "");
+    log.write();
+    await t.send("POST", "/api/import", { all: true });
+    const lost = await t.json<LostFile[]>(`/api/sessions/claude-code:${KEY}/lost-files`);
+    expect(lost.map(({ path, version }) => [path, version.state, version.source]).sort()).toEqual(
+      ["notes/one.md", "notes/two.log", "pic.bin"].map((path) => [join(root, path), "exact", "net"]),
+    );
+    const path = join(root, "pic.bin");
+    const { versions } = await t.json<FileHistory>(`/api/files/history?${new URLSearchParams({ path })}`);
+    expect(versions[0]).toMatchObject({ source: "net", state: "exact", sessionId: `claude-code:${KEY}` });
+    writeFileSync(join(root, "pic.bin"), "other");
+    const [one] = await stored(t);
+    const refused = await t.send("POST", "/api/files/put-back", { net: one?.id });
+    expect(refused).toMatchObject({ status: 409, body: { code: "UNDELETE_EXISTS" } });
+    const { body } = await t.send<PutBack>("POST", "/api/files/put-back", { net: one?.id, force: true });
+    expect([...readFileSync(path)]).toEqual([...TREE.untracked["pic.bin"]]);
+    await t.send("POST", "/api/files/undo", { id: body.receipt.id });
+    expect(readFileSync(path, "utf8")).toBe("other");
+  });
+
+  it("follows a link that is written through, and no link in a folder that is removed", async () => {
+    const t = await start();
+    const { root } = makeTree();
+    const outside = join(tempFolder(), "outside.txt");
+    writeFileSync(outside, "outside\n");
+    symlinkSync(outside, join(root, "link.txt"));
+    symlinkSync(dirname(outside), join(root, "notes/out"));
+    await call(t, root, "Bash", { command: "rm -rf notes; rm link.txt" });
+    const [removed] = await stored(t);
+    expect(removed?.files.map(({ path }) => path).sort()).toEqual(below("notes").map((path) => join(root, path)));
+    await call(t, root, "Bash", { command: "echo x > link.txt" });
+    const [written] = await stored(t);
+    expect(written?.files.map(({ path }) => path)).toEqual([outside]);
+  });
+
+  it("stores all of a folder without git, and of a repository that is removed as a whole", async () => {
+    const t = await start();
+    const { root } = makeTree();
+    await call(t, dirname(root), "Bash", { command: "rm -rf project" });
+    const [one] = await stored(t);
+    const paths = one?.files.map(({ path }) => path.slice(root.length + 1)) ?? [];
+    expect(paths).toEqual(expect.arrayContaining([...ALL, "kept.txt", ".git/HEAD"]));
+    const plain = tempFolder();
+    writeFileSync(join(plain, "a"), "a");
+    await call(t, plain, "Bash", { command: "rm a" });
+    expect((await stored(t))[0]?.files.map(({ path }) => path)).toEqual([join(plain, "a")]);
+  });
+
+  it("stores in part beyond its limits, names what it left, and asks if the user wants", async () => {
+    const t = await start({ callMegabytes: 1, ask: "on" });
+    const { root } = makeTree();
+    writeFileSync(join(root, "large.bin"), Buffer.alloc(2 ** 20 + 1, 1));
+    const { body } = await call(t, root, "Bash", { command: "git clean -fd" });
+    const [one] = await stored(t);
+    expect(one?.isPartial).toBe(true);
+    expect(one?.left).toEqual([{ path: join(root, "large.bin"), reason: "is larger than what a call may store" }]);
+    expect(one?.files).toHaveLength(of("untracked").length);
+    expect(body).toMatchObject({ decision: "allow", ask: expect.stringContaining("in part only") });
+  });
+
+  it("holds a call up no longer than its time in a tree of many files, and says that it is in part", async () => {
+    const t = await start({ ms: 1 });
+    const root = tempFolder();
+    for (let folder = 0; folder < 20; folder++) {
+      mkdirSync(join(root, `f${folder}`));
+      for (let n = 0; n < 50; n++) writeFileSync(join(root, `f${folder}/${n}`), `${folder} ${n}`);
+    }
+    const { body } = await call(t, root, "Bash", { command: "rm -rf *" });
+    expect(body.decision).toBe("allow");
+    const [one] = await stored(t);
+    expect(one?.isPartial).toBe(true);
+    expect(one?.files.length).toBeLessThan(1_000);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("says which files it may not read", async () => {
+    const t = await start();
+    const { root } = makeTree();
+    chmodSync(join(root, "new.txt"), 0);
+    await call(t, root, "Bash", { command: "rm new.txt a.txt" });
+    const [one] = await stored(t);
+    expect(one?.left).toEqual([{ path: join(root, "new.txt"), reason: "cannot be read" }]);
+    expect(one?.files.map(({ path }) => path)).toEqual([join(root, "a.txt")]);
+  });
+
+  it("lets the call run when the disk is full", async () => {
+    const t = await start();
+    const folder = t.kernel.storage.path("net");
+    mkdirSync(folder, { recursive: true });
+    const unmount = mountSmall(folder, "256k");
+    if (!unmount) return;
+    onTestFinished(unmount);
+    fillDisk(join(folder, "full"));
+    const { root } = makeTree();
+    const { status, body } = await call(t, root, "Bash", { command: "rm -rf *" });
+    expect([status, body.decision]).toEqual([200, "allow"]);
+    expect(t.errors.splice(0)).toEqual([expect.objectContaining({ code: "ENOSPC" })]);
+  });
+
+  it("removes the oldest calls beyond its space, and no content that a later call has", async () => {
+    const home = tempFolder();
+    let t = await start({ megabytes: 1 }, true, home);
+    const root = tempFolder();
+    const put = (name: string, fill: number) => writeFileSync(join(root, name), Buffer.alloc(400_000, fill));
+    put("same", 9);
+    for (const name of ["a", "b", "c"]) {
+      put(name, name.charCodeAt(0));
+      await call(t, root, "Bash", { command: `rm same ${name}` });
+    }
+    await t.close();
+    t = await start({}, false, home);
+    const all = await stored(t);
+    expect(all.map(({ files }) => files.map(({ path }) => path.slice(root.length + 1)).sort())).toEqual([
+      ["c", "same"],
+    ]);
+    expect(readdirSync(t.kernel.storage.path("net", "blobs"))).toHaveLength(2);
+  });
+
+  it("keeps its files to the user, and the words of a secret out of its list", async () => {
+    const t = await start();
+    const { root } = makeTree();
+    await call(t, root, "Bash", { command: "rm a.txt; echo done" });
+    const [one] = await stored(t);
+    expect(one?.command).toBe("rm a.txt; echo done");
+    const folder = t.kernel.storage.path("net");
+    for (const path of [folder, join(folder, "blobs")]) expect(lstatSync(path).mode & 0o77).toBe(0);
+    for (const name of readdirSync(join(folder, "blobs")))
+      expect(lstatSync(join(folder, "blobs", name)).mode & 0o77).toBe(0);
+  });
+});
+
+describe("sessarc undelete --net", () => {
+  it("lists calls, shows one, and puts its files back", async () => {
+    const home = tempFolder();
+    const t = await start({}, true, home);
+    const { root } = makeTree();
+    await call(t, root, "Bash", { command: "rm a.txt" });
+    await t.close();
+    const run = (args: string[]) => runCommand([...args, "--data-dir", join(home, "data")], home);
+    const list = await run(["undelete", "--net", "--json"]);
+    const [one] = JSON.parse(list.stdout) as NetCatch[];
+    expect((await run(["undelete", "--net"])).stdout).toContain(one?.id);
+    const shown = await run(["undelete", "--net", one?.id ?? ""]);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(join(root, "a.txt")) });
+    const to = join(tempFolder(), "back");
+    expect(await run(["undelete", "--net", one?.id ?? "", "--to", to])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(to, "a.txt"), "utf8")).toBe(TREE.changed["a.txt"]);
+  });
+});
