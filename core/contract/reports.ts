@@ -73,6 +73,8 @@ export interface PluginInfo {
   services: string[];
   commands: string[];
   adapter: string | null;
+  /** Comes with sessarc; false for one that the configuration adds. */
+  builtIn: boolean;
   /** Load time (migrations, routes, hooks, setup) in ms; null before it booted. */
   ms: number | null;
 }

@@ -167,6 +167,7 @@ function describe({ plugin, services, ms, builtIn }: Row): PluginInfo {
     services,
     commands: (plugin.commands ?? []).map((command) => command.name),
     adapter: findAdapter(plugin)?.name ?? null,
+    builtIn,
     ms,
   };
 }

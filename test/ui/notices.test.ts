@@ -74,7 +74,7 @@ describeUi("dashboard: what needs you", () => {
     const { kernel } = stage.served;
     const reading = { tool: "claude-code", minutes: 300, usedPercent: 84, at: Date.now() };
     await kernel.inject("insights").storeReadings([{ ...reading, resetsAt: Date.now() + 3_600_000 }]);
-    await visit(stage, "/settings/service#limits");
+    await visit(stage, "/settings/privacy#limits");
     await page.getByRole("switch", { name: /Notices of limits/ }).uncheck();
     await expect.poll(async () => (await kernel.fetch("/api/limits")).json()).toEqual([]);
     await visit(stage, "/");

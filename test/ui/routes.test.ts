@@ -30,6 +30,8 @@ const FOR_PROGRAMS = [
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
   // The command line says how current its answer is, and who is removed; skills are previewed by --dry-run.
   /^GET \/(sync|skills\/preview)$|^POST \/team\/remove$/,
+  // A program that must not be disturbed pauses the imports; Settings resume them.
+  /^POST \/sync\/pause$/,
   // For Prometheus.
   /^GET \/metrics$/,
   // The command line loads a price table.

@@ -23,13 +23,14 @@ describeUi("dashboard: settings of the service", () => {
   it("changes a key at once, says what the configuration says, and takes it back", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/settings/service");
+    await visit(stage, "/settings/sources");
     await page.getByRole("switch", { name: /Import all sessions/ }).click();
     await page.locator("#auto-import").getByText("The configuration says: off").waitFor();
     expect(await findSetting("autoImport")).toBe(true);
     await page.getByRole("button", { name: "Undo" }).first().click();
     await expect.poll(() => findSetting("autoImport")).toBe(false);
     await page.locator("#auto-import").getByText("The configuration says").waitFor({ state: "detached" });
+    await visit(stage, "/settings/privacy");
     // By keyboard, and back by the row's own button.
     await page.getByRole("radio", { name: "Definite", exact: true }).focus();
     await page.keyboard.press("ArrowRight");
@@ -44,14 +45,14 @@ describeUi("dashboard: settings of the service", () => {
   it("says in words what a relay means before it is switched on, and keeps the address typed while the service is away", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/settings/service#relay-address");
+    await visit(stage, "/settings/privacy#relay");
     const field = page.getByRole("textbox", { name: "Address feedback is sent on to" });
     await field.fill("https://relay.example.test/in?token=mine");
     await stage.served.close();
     await page.reload().catch(() => {});
     await page.waitForURL(/^chrome-error:/);
     await stage.start();
-    await page.goto(`${stage.url}/settings/service`);
+    await page.goto(`${stage.url}/settings/privacy`);
     await settled(page);
     expect(await field.inputValue()).toBe("https://relay.example.test/in?token=mine");
     stage.problems();
@@ -60,6 +61,7 @@ describeUi("dashboard: settings of the service", () => {
     await dialog.getByText("Its preview shows every byte").waitFor();
     expect(await findSetting("feedback.relay")).toBe("");
     await dialog.getByRole("button", { name: "Send feedback on" }).click();
+    await dialog.waitFor({ state: "hidden" });
     await page.getByText("https://relay.example.test/in", { exact: true }).waitFor();
     // The token is kept and never shown again.
     expect(await page.content()).not.toContain("token=mine");
@@ -81,7 +83,7 @@ describeUi("dashboard: settings of the service", () => {
     onTestFinished(() => void collector.close());
     const { port } = collector.address() as AddressInfo;
     const address = `http://127.0.0.1:${port}/v1/metrics`;
-    await visit(stage, "/settings/service#otlp");
+    await visit(stage, "/settings/privacy#otlp");
     const field = page.getByRole("textbox", { name: "OpenTelemetry collector" });
     await field.fill(`${address}?token=mine`);
     await page.getByRole("button", { name: "Send token counts" }).click();
@@ -95,8 +97,8 @@ describeUi("dashboard: settings of the service", () => {
     expect(await page.content()).not.toContain("token=mine");
     await sound(stage, "settings, collector");
     await visit(stage, "/settings/privacy");
-    await page.locator("#collector").getByText(address).waitFor();
-    await visit(stage, "/settings/service");
+    await page.locator("#otlp").getByText(address).waitFor();
+    await visit(stage, "/settings/privacy");
     await page.getByRole("button", { name: "Stop sending counts" }).click();
     await field.waitFor();
     expect(await findSetting("metrics.otlp")).toBe("");

@@ -11,10 +11,10 @@ describeUi("dashboard: settings", () => {
     await visit(stage, "/settings");
     await page.getByRole("searchbox", { name: "Find a setting" }).fill("relay");
     await page.waitForURL(/q=relay/);
-    await page.getByRole("link", { name: /Feedback relay/ }).click();
+    await page.getByRole("link", { name: /Address feedback is sent on to/ }).click();
     await page.waitForURL(/\/settings\/privacy#relay$/);
-    await page.waitForFunction(() => document.activeElement?.id === "relay");
-    await visit(stage, "/settings/about?q=text+size");
+    await page.waitForFunction(() => document.activeElement?.closest("#relay") !== null);
+    await visit(stage, "/settings/plugins?q=text+size");
     await page.getByRole("searchbox", { name: "Find a setting" }).press("Enter");
     await page.waitForURL(/\/settings\/general#text-size$/);
     // The keyboard is on the control itself.
@@ -93,6 +93,37 @@ describeUi("dashboard: settings", () => {
       .locator("#relay")
       .getByText(/^Off\./)
       .waitFor();
+  });
+
+  it.each([
+    ["/settings/service", /\/settings\/privacy$/],
+    ["/settings/service#sync", /\/settings\/sources#sync$/],
+    ["/settings/service#relay-address", /\/settings\/privacy#relay$/],
+    ["/settings/privacy#collector", /\/settings\/privacy#otlp$/],
+    ["/settings/sources#watch", /\/settings\/sources#sync$/],
+  ])("%s leads to where it is now", async (address, now) => {
+    const { page } = get();
+    await visit(get(), address);
+    await page.waitForURL(now);
+  });
+
+  it("has one switch for keeping the archive up to date, which says that it persists", async () => {
+    const { page } = get();
+    await visit(get(), "/settings/sources");
+    const row = page.locator("#sync");
+    await row.getByRole("switch", { name: "Keep the archive up to date" }).waitFor();
+    await row.getByText("Takes effect at once and persists.").waitFor();
+    await visit(get(), "/settings/privacy");
+    await page.getByRole("switch").first().waitFor();
+    expect(await page.getByRole("switch", { name: /up to date/ }).count()).toBe(0);
+  });
+
+  it("lists the plugins that were added, and folds those that come with sessarc", async () => {
+    const { page } = get();
+    await visit(get(), "/settings/plugins");
+    await page.getByRole("heading", { name: "Installed plugins" }).waitFor();
+    const folded = page.locator("details", { hasText: /^›?\s*Built-in plugins/ });
+    expect(await folded.evaluate((one) => (one as HTMLDetailsElement).open)).toBe(false);
   });
 
   it("opens a plugin to its routes and hooks, by keyboard", async () => {

@@ -27,40 +27,33 @@ const FIELDS: readonly Field[] = [
   { id: "rail", section: "general", label: () => t("keys.rail") },
   { id: "notifications", section: "general", label: "title", hint: "hint" },
   { id: "custom-folder", section: "sources", label: "source.title", hint: "source.hint" },
-  { id: "watch", section: "sources", label: "source.watch", hint: "source.watchHint" },
-  { id: "sync", section: "service", label: "sync", hint: "syncHint" },
+  { id: "sync", section: "sources", label: "sync", hint: "syncHint" },
   {
     id: "auto-import",
-    section: "service",
+    section: "sources",
     label: "autoImport",
     hint: "autoImportHint",
   },
   {
     id: "tool-search",
-    section: "service",
+    section: "privacy",
     label: "toolSearch",
     hint: "toolSearchHint",
   },
   {
     id: "notices",
-    section: "service",
+    section: "privacy",
     label: "noticesSystem",
     hint: "noticesSystemHint",
   },
   {
     id: "limits",
-    section: "service",
+    section: "privacy",
     label: "noticesLimits",
     hint: "noticesLimitsHint",
   },
-  { id: "block", section: "service", label: "block", hint: "blockHint" },
-  {
-    id: "relay-address",
-    section: "service",
-    label: "relay",
-    hint: "relayHint",
-  },
-  { id: "otlp", section: "service", label: "otlp", hint: "otlpHint" },
+  { id: "block", section: "privacy", label: "block", hint: "blockHint" },
+  { id: "otlp", section: "privacy", label: "otlp", hint: "otlpHint" },
   { id: "backup", section: "data", label: "backup", hint: "backupHint" },
   { id: "vacuum", section: "data", label: "vacuum", hint: "vacuumHint" },
   { id: "folder", section: "data", label: "settings.folder" },
@@ -72,25 +65,37 @@ const FIELDS: readonly Field[] = [
   { id: "prices", section: "prices", label: "settings.priceTable", hint: "settings.pricesHint" },
   { id: "unpriced", section: "prices", label: "settings.unpriced", hint: "settings.unpricedHint" },
   { id: "machine", section: "privacy", label: "settings.leaves", hint: "settings.privacyText" },
-  { id: "relay", section: "privacy", label: "settings.relay", hint: "settings.relayOff" },
+  { id: "relay", section: "privacy", label: "relay", hint: "settings.relayOff" },
   {
     id: "price-request",
     section: "privacy",
     label: "table",
     hint: "priceRequestOff",
   },
-  { id: "collector", section: "privacy", label: "otlp", hint: "otlpHint" },
+  { id: "login", section: "privacy", label: "login", hint: "loginHint" },
   { id: "plugins", section: "plugins", label: "settings.plugins", hint: "settings.loadTime" },
   { id: "version", section: "about", label: "settings.version" },
   { id: "license", section: "about", label: "settings.license", hint: "settings.licenses" },
   { id: "api", section: "about", label: "settings.api" },
 ];
 
+/** Ids that fields had, and those they have. */
+const RENAMED: Record<string, string> = { "relay-address": "relay", collector: "otlp", watch: "sync" };
+/** Sections that are part of another now. */
+const MERGED: Record<string, string> = { service: "privacy" };
+
+/** Where an older address of the settings leads now; undefined where it is up to date. */
+export function readMoved(section: string, id: string): { section: string; id: string } | undefined {
+  const field = RENAMED[id] ?? id;
+  const place = FIELDS.find((one) => one.id === field)?.section ?? MERGED[section] ?? section;
+  return place === section && field === id ? undefined : { section: place, id: field };
+}
+
 /** Fields whose words hold all that was typed. */
 export function findFields(typed: string, sectionName: (key: string) => string): Field[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  return FIELDS.filter(({ label, hint, section }) => {
-    const text = [said(label), hint ? said(hint) : "", sectionName(section)].join(" ").toLowerCase();
+  return FIELDS.filter(({ id, label, hint, section }) => {
+    const text = [id, said(label), hint ? said(hint) : "", sectionName(section)].join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }
