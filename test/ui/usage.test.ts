@@ -68,6 +68,27 @@ describeUi("dashboard: usage", () => {
     await page.getByText(/records of the logs make/).waitFor();
     expect(stage.problems()).toEqual([]);
   });
+
+  it("names its three choices and the average line, and shows windows only of plans that have them, after what cost most", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/usage?days=all");
+    for (const name of ["Measure", "Period", "By"]) await page.getByText(name, { exact: true }).waitFor();
+    const figure = page.getByRole("figure");
+    await figure.getByText(/^Average \$/).waitFor();
+    const [title, table] = await Promise.all([
+      figure.getByRole("heading").boundingBox(),
+      figure.getByRole("button", { name: "Show table" }).boundingBox(),
+    ]);
+    expect(Math.abs((title?.y ?? 0) - (table?.y ?? 99))).toBeLessThan(12);
+    await page.locator("#windows tbody tr").first().waitFor();
+    const headings = await page.getByRole("main").getByRole("heading", { level: 2 }).allInnerTexts();
+    expect(headings.indexOf("Most expensive")).toBeLessThan(headings.indexOf("Windows of your plans"));
+    const more = page.locator("#windows").getByRole("button", { name: /more$/ });
+    if ((await more.count()) > 0) await more.click();
+    const windows = await page.locator("#windows tbody").innerText();
+    for (const other of ["Gemini CLI", "GitHub Copilot", "Cursor", "OpenCode"]) expect(windows).not.toContain(other);
+  });
 });
 
 describe("average of usage", () => {

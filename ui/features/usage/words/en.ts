@@ -10,7 +10,6 @@ export const en = {
   "windows.length": "Length of a window",
   "windows.hours": "5 hours",
   "windows.week": "7 days",
-  "windows.none": "Nothing was used in this range.",
   "windows.start": "Window",
   "windows.until": "Until",
   "windows.tool": "Assistant",

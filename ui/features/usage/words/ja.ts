@@ -11,7 +11,6 @@ export const words: UsageWords = {
   "windows.length": "枠の長さ",
   "windows.hours": "5 時間",
   "windows.week": "7 日",
-  "windows.none": "この期間の利用はありません。",
   "windows.start": "枠",
   "windows.until": "終了",
   "windows.tool": "アシスタント",

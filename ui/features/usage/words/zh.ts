@@ -10,7 +10,6 @@ export const words: UsageWords = {
   "windows.length": "窗口长度",
   "windows.hours": "5 小时",
   "windows.week": "7 天",
-  "windows.none": "此范围内没有用量。",
   "windows.start": "窗口",
   "windows.until": "结束",
   "windows.tool": "助手",
