@@ -80,10 +80,16 @@ const searchCommand: Command = {
   summary: 'Finds messages: words, "exact words", tool:, project:, is:error',
   group: "look",
   example: '"login bug" after:7d',
-  usage: "<query…> [--without word]… [--redacted] [--limit n]",
-  options: { ...REDACTED_OPTIONS, without: { type: "string", multiple: true }, limit: { type: "string", short: "n" } },
+  usage: "<query…> [--sort best|newest] [--without word]… [--redacted] [--limit n]",
+  options: {
+    ...REDACTED_OPTIONS,
+    sort: { type: "string" },
+    without: { type: "string", multiple: true },
+    limit: { type: "string", short: "n" },
+  },
   help: {
     ...REDACTED_HELP,
+    sort: "best (default): what fits the words best first; newest: the newest session first",
     without: 'Leave out messages with this word (may repeat); in the query, "rm -rf" has a word -rf',
     limit: "Sessions to show, 1 to 1000 (default 20)",
   },

@@ -44,10 +44,17 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (query === "") throw new UsageError("Give words to look for: `sessarc search <query…>`");
   const limit = String(numberFlag(ctx, "limit", 1, 1000) ?? 20);
   const redacted = isRedacted(ctx) ? "1" : undefined;
-  const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit, redacted }, ctx.signal);
+  const sort = toSort(ctx.flags.sort);
+  const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit, sort, redacted }, ctx.signal);
   if (ctx.json) ctx.answer(answer);
   else await print(ctx, answer);
   return answer.results.length + (answer.traces?.results.length ?? 0) > 0 ? 0 : 3;
+}
+
+function toSort(flag: unknown): "relevance" | "recent" {
+  if (flag === undefined || flag === "best") return "relevance";
+  if (flag === "newest") return "recent";
+  throw new UsageError(`--sort is best or newest, not ${JSON.stringify(flag)}`);
 }
 
 /** What is a flag in the words of a shell (`"rm -rf"`) is a word here, too; `-tool:x` and `-"two words"` are no flags. */

@@ -13,7 +13,8 @@ export interface SearchTotal {
   messages: number;
   /** `gte` where something was found and a transcript could not be read. */
   relation: "eq" | "gte";
-  facets: { tools: Count[]; projects: Count[] };
+  /** Of each kind: sessions with a match of it. */
+  facets: { tools: Count[]; projects: Count[]; kinds: Count[] };
   tookMs: number;
   stats: TotalAnswer["stats"] | null;
   /** Sessions of which a chunk could not be read: it was left out. */
@@ -55,7 +56,7 @@ async function count(
   const query = toQuery(input);
   if (isEmpty(query)) {
     const sessions = await archive.store.count({ topLevel: true });
-    const facets = { tools: [], projects: [] };
+    const facets = { tools: [], projects: [], kinds: [] };
     return {
       query: input.q,
       ...{ sessions, messages: 0, relation: "eq", facets, stats: null, damaged: 0 },
@@ -64,8 +65,8 @@ async function count(
   }
   const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
   const scope = { query, projects: chooseProjects(query, projects), sessions: await chooseSessions(kernel, query) };
-  const { tools, projects: byProject, ...rest } = await archive.index.total({ ...scope, signal, onProgress });
-  return { query: input.q, ...rest, facets: { tools, projects: byProject }, tookMs: since(started) };
+  const { tools, projects: byProject, kinds, ...rest } = await archive.index.total({ ...scope, signal, onProgress });
+  return { query: input.q, ...rest, facets: { tools, projects: byProject, kinds }, tookMs: since(started) };
 }
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;

@@ -1,13 +1,14 @@
 /** GET /search. */
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { Project, Session } from "../catalogue/types.ts";
-import type { Match } from "../search/match.ts";
+import { toTitle } from "../search/entry.ts";
+import { compile, type Match, rangesIn } from "../search/match.ts";
 import { isEmpty, type Query } from "../search/query.ts";
-import type { SearchPlace } from "../search/search.ts";
 import { type FoundTrace, searchTraces, type Trace } from "../search/traces.ts";
 import { plainMatches, redactedQuery, redactMatches, redactSession } from "./redacted.ts";
 import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";
+import { readPlace, writePlace } from "./search-place.ts";
 import { searchTotal } from "./search-total.ts";
 
 /** A search stops after this long and says that its total is a lower bound. */
@@ -19,6 +20,8 @@ export interface SearchResult {
   matchCount: number;
   matchRelation: "eq" | "gte";
   matches: Match[];
+  /** What the session is called, on one line, and the stretches of it to mark: those that are words of the query. */
+  title: { text: string; ranges: [number, number][] };
 }
 
 /** A session of which only the prompts are left. */
@@ -51,7 +54,12 @@ const search = defineRoute({
     for (const tool of query.tool.flat()) await archive.checkTool(tool, true);
     const limit = input.limit ?? 10;
     const isRedacted = input.redacted === "1";
-    const shown = async (session: Session) => (isRedacted ? redactSession(kernel, session) : session);
+    const compiled = compile(query);
+    const show = async (found: Session) => {
+      const session = isRedacted ? await redactSession(kernel, found) : found;
+      const text = toTitle(session);
+      return { session, title: { text, ranges: rangesIn(text, compiled) } };
+    };
     const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
     if (isEmpty(query)) {
       const { sessions, total, nextCursor } = await archive.store.page({ topLevel: true, limit }, input.cursor);
@@ -59,7 +67,7 @@ const search = defineRoute({
       for (const session of sessions) {
         const project = projects.get(session.projectId);
         if (project)
-          results.push({ session: await shown(session), project, matchCount: 0, matchRelation: "eq", matches: [] });
+          results.push({ ...(await show(session)), project, matchCount: 0, matchRelation: "eq", matches: [] });
       }
       return {
         query: input.q,
@@ -97,7 +105,7 @@ const search = defineRoute({
       projects: chosen,
       sessions: await chooseSessions(kernel, query),
       limit,
-      cursor: parseCursor(input.cursor),
+      cursor: input.cursor === undefined ? undefined : readPlace(input.cursor),
       sort: input.sort ?? "recent",
       budgetMs: BUDGET_MS,
       signal,
@@ -111,7 +119,7 @@ const search = defineRoute({
       const project = projects.get(projectId);
       if (!session || !project) continue;
       const matches = isRedacted ? await redactMatches(kernel, found, query) : plainMatches(found);
-      results.push({ session: await shown(session), project, ...hits, matches });
+      results.push({ ...(await show(session)), project, ...hits, matches });
     }
     return {
       query: input.q,
@@ -119,7 +127,7 @@ const search = defineRoute({
       total: answer.total,
       tookMs: since(started),
       results,
-      nextCursor: answer.next ? `${answer.next.sortAt}:${answer.next.found}:${answer.next.id}` : null,
+      nextCursor: answer.next && writePlace(answer.next),
       stats: answer.stats,
       damaged: answer.damaged,
       traces: shownTraces,
@@ -141,14 +149,3 @@ async function showTrace(
 export const searchRoutes = [search, searchTotal] as const;
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;
-
-function parseCursor(cursor: string | undefined): SearchPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const [, sortAt, found, id] = /^(-?\d{1,16}(?:\.\d{1,6})?):(\d{1,9}):(.+)$/s.exec(cursor) ?? [];
-  if (id !== undefined) return { sortAt: Number(sortAt), found: Number(found), id };
-  throw new SessarcError(
-    "INVALID_INPUT",
-    { reason: "The cursor is not one this service gave" },
-    { issues: [{ path: "cursor", message: "take nextCursor of the last answer" }] },
-  );
-}

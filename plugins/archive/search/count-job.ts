@@ -1,11 +1,12 @@
 /** Counts what matches in sessions, in a worker: it reads their signatures and inflates the chunks that may hold the query. */
 
-import { mustYield, yieldNow } from "sessarc";
+import { EVENT_KINDS, mustYield, yieldNow } from "sessarc";
 import { createTranscripts, decodeChunk, type Transcripts } from "sessarc/storage";
 import { isDamage } from "../catalogue/damage.ts";
 import { candidatesIn, counts, type TextOf } from "./candidate.ts";
 import { type CompiledQuery, compile, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
+import { type Found, mostOf, weigh } from "./rank.ts";
 import { toSearched } from "./searched.ts";
 
 /** A session with the parts of all its texts. */
@@ -21,8 +22,9 @@ export interface CountJob {
   work: readonly CountWork[];
 }
 
-export interface Counted {
-  messages: number;
+export interface Counted extends Found {
+  /** Messages by kind, in the order of `EVENT_KINDS`. */
+  kinds: number[];
   /** Chunks of the session, those that passed their signature, and those inflated. */
   chunks: number;
   candidates: number;
@@ -45,7 +47,10 @@ export async function countHere(
   const compiled = compile(query);
   const answer: Counted[] = [];
   for (const { id, parts } of work) {
-    const counted: Counted = { messages: 0, chunks: 0, candidates: 0, inflated: 0, damaged: false };
+    const counted: Counted = {
+      ...{ messages: 0, best: 0, kinds: EVENT_KINDS.map(() => 0) },
+      ...{ chunks: 0, candidates: 0, inflated: 0, damaged: false },
+    };
     /** Leaves out what cannot be read. */
     const attempt = async (read: () => Promise<void>) => {
       signal?.throwIfAborted();
@@ -65,7 +70,7 @@ export async function countHere(
           await attempt(async () => {
             counted.inflated++;
             const bytes = await transcripts.chunkBytes(id, part, entry);
-            counted.messages += await countIn(bytes, compiled, earlier);
+            await countIn(bytes, compiled, earlier, counted);
           });
       });
     answer.push(counted);
@@ -73,14 +78,25 @@ export async function countHere(
   return answer;
 }
 
-/** Messages of a chunk that match and count. */
-async function countIn(bytes: Buffer, compiled: CompiledQuery, earlier: TextOf["earlier"]): Promise<number> {
-  if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) return 0;
+/** Adds the messages of a chunk that match and count. */
+async function countIn(
+  bytes: Buffer,
+  compiled: CompiledQuery,
+  earlier: TextOf["earlier"],
+  counted: Counted,
+): Promise<void> {
+  if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) return;
   const chunk = toSearched(decodeChunk(bytes));
-  let messages = 0;
   for (const match of matchesIn(chunk, compiled)) {
-    if (match) messages += counts(earlier, match.event.seq) ? 1 : 0;
-    else if (mustYield()) await yieldNow();
+    if (!match) {
+      if (mustYield()) await yieldNow();
+      continue;
+    }
+    const { kind, seq } = match.event;
+    if (!counts(earlier, seq)) continue;
+    counted.messages++;
+    const at = EVENT_KINDS.indexOf(kind);
+    counted.kinds[at] = (counted.kinds[at] ?? 0) + 1;
+    if (mostOf(kind, compiled) > counted.best) counted.best = Math.max(counted.best, weigh(match, compiled));
   }
-  return messages;
 }

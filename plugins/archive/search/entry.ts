@@ -1,6 +1,6 @@
 /** One session as a search knows it. */
 import { createHash } from "node:crypto";
-import { type EarlierRow, type SessionRow, toParts } from "../catalogue/types.ts";
+import { type EarlierRow, type Session, type SessionRow, toParts } from "../catalogue/types.ts";
 import type { TextOf, TextPart } from "./candidate.ts";
 import type { Columns } from "./columns.ts";
 import type { Query } from "./query.ts";
@@ -9,6 +9,8 @@ export interface Entry {
   id: string;
   projectId: string;
   tool: string;
+  /** Its name, else its title, else its first prompt. */
+  title: string;
   sortAt: number;
   startMs: number | null;
   endMs: number | null;
@@ -36,10 +38,16 @@ export interface Scope {
 
 const COLUMNS = [
   ...(["id", "tool", "project_id", "sort_at", "started_at", "ended_at"] as const),
+  ...(["name", "title", "first_prompt"] as const),
   ...(["error_count", "copied", "source_version", "parts"] as const),
 ] as const;
 export type Row = Pick<SessionRow, (typeof COLUMNS)[number]>;
 export const ROW = COLUMNS.join(", ");
+
+/** As a list calls a session, on one line. */
+export const toTitle = ({ name, title, firstPrompt }: Pick<Session, "name" | "title" | "firstPrompt">): string =>
+  (name ?? title ?? firstPrompt ?? "").replace(/\s+/g, " ").trim().slice(0, TITLE);
+const TITLE = 300;
 
 /** An estimate, made without reading the session's directory. */
 export const chunksIn = ({ parts }: Entry) =>
@@ -51,7 +59,7 @@ export const toBytes = (index: readonly TextPart[] | undefined) =>
   index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
 /** A session's place in the list. */
-type ListPlace = Pick<Entry, "sortAt" | "id">;
+export type ListPlace = Pick<Entry, "sortAt" | "id">;
 
 export const newestFirst = (a: ListPlace, b: ListPlace) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 
@@ -75,6 +83,7 @@ export function toEntry(row: Row, earlier: readonly EarlierRow[]): Entry {
     id: row.id,
     projectId: row.project_id,
     tool: row.tool,
+    title: toTitle({ ...row, firstPrompt: row.first_prompt }),
     sortAt: row.sort_at,
     startMs: row.started_at === null ? null : Date.parse(row.started_at),
     endMs: row.ended_at === null ? null : Date.parse(row.ended_at),

@@ -7,6 +7,7 @@ import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries } from "./entries.ts";
 import { chunksIn, type Entry, passes, type Scope } from "./entry.ts";
 import { type CompiledQuery, type FoundMatch, matchesIn, toMatch } from "./match.ts";
+import { type Found, rankOf, weigh } from "./rank.ts";
 import type { Searched } from "./searched.ts";
 
 /** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
@@ -67,10 +68,26 @@ export class Lookup {
     for (const [i, entry] of entries.entries()) {
       if (i % STEP === 0 && mustYield()) await yieldNow();
       if (!passes(entry, scope)) continue;
-      if (this.passing(entry) === 0) this.stats.chunks += entry.columns?.count ?? 0;
+      if (this.passing(entry) === 0 && !this.named(entry)) this.stats.chunks += entry.columns?.count ?? 0;
       else wanted.push(entry);
     }
     return wanted;
+  }
+
+  /** Whether its title has all the words: such a session is found although no message may. */
+  named({ title }: Entry): boolean {
+    const { words, without, filtered } = this.#compiled;
+    if (words.length === 0 || filtered) return false;
+    const has = (word: RegExp) => {
+      word.lastIndex = 0;
+      return word.test(title);
+    };
+    return words.every(has) && !without.some(has);
+  }
+
+  /** A session's place by "best match". */
+  rank(entry: Entry, found: Found): number {
+    return rankOf(entry.title, found, this.#compiled);
   }
 
   /** How many chunks of a session have all groups of five letters; undefined where no columns show it. */
@@ -152,7 +169,7 @@ export class Lookup {
     }
   }
 
-  /** Undefined where no message of these chunks matches. */
+  /** Its first matches; undefined where no message of these chunks matches and its title does not. */
   async hits(entry: Entry, candidates: readonly Candidate[]): Promise<SessionHits | undefined> {
     const { id, projectId } = entry;
     const hits: SessionHits = { id, projectId, matchCount: 0, matchRelation: "eq", matches: [] };
@@ -161,25 +178,45 @@ export class Lookup {
         hits.matchRelation = "gte";
         break;
       }
-      await this.each(entry, [one], (found, { earlier }) => {
+      await this.each(entry, [one], (found, candidate) => {
         hits.matchCount++;
-        if (hits.matches.length === MATCHES_SHOWN) return false;
-        const match = toMatch(found, this.#compiled);
-        hits.matches.push(earlier ? { ...match, version: earlier.version } : match);
+        if (hits.matches.length < MATCHES_SHOWN) hits.matches.push(this.#show(found, candidate));
         return false;
       });
     }
-    return hits.matchCount > 0 ? hits : undefined;
+    return hits.matchCount > 0 || this.named(entry) ? hits : undefined;
   }
 
-  /** Whether any message of these chunks matches. */
+  /** Its best matches, the best first: of its first chunks, and of the others until the best of all is there. */
+  async bestHits(entry: Entry, { messages, best }: Found): Promise<SessionHits> {
+    const shown: { worth: number; found: Searched; one: Candidate }[] = [];
+    for (const [i, one] of (messages > 0 ? await this.candidates(entry) : []).entries()) {
+      if (i >= COUNTED_CHUNKS && (shown[0]?.worth ?? 0) >= best) break;
+      await this.each(entry, [one], (found) => {
+        shown.push({ worth: weigh(found, this.#compiled), found, one });
+        return false;
+      });
+      shown.sort((a, b) => b.worth - a.worth).splice(MATCHES_SHOWN);
+      if (shown.length === MATCHES_SHOWN && (shown[0]?.worth ?? 0) >= best) break;
+    }
+    const matches = shown.map(({ found, one }) => this.#show(found, one));
+    return { id: entry.id, projectId: entry.projectId, matchCount: messages, matchRelation: "eq", matches };
+  }
+
+  /** Whether any message of these chunks matches, or its title. */
   async any(entry: Entry, candidates: readonly Candidate[]): Promise<boolean> {
-    let found = false;
+    let found = this.named(entry);
+    if (found) return true;
     await this.each(entry, candidates, () => {
       found = true;
       return true;
     });
     return found;
+  }
+
+  #show(found: Searched, { earlier }: Candidate): FoundMatch {
+    const match = toMatch(found, this.#compiled);
+    return earlier ? { ...match, version: earlier.version } : match;
   }
 
   /** Null when the chunk holds nothing of the query, or cannot be read. */

@@ -4,6 +4,7 @@ import type { EventKind, SessionEvent } from "sessarc";
 import { mainArgument, pathsIn } from "sessarc/adapter";
 import { oneLine } from "sessarc/terminal";
 import { composingAfter, toLetters } from "./canonical.ts";
+import { bestHit, type Wanted } from "./fit.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import type { Searched } from "./searched.ts";
 import { type Grams, mayHold, toGrams } from "./signature.ts";
@@ -31,7 +32,7 @@ export interface FoundMatch extends Match {
   end: number;
 }
 
-export interface CompiledQuery {
+export interface CompiledQuery extends Wanted {
   query: Query;
   /** Groups of letters in all words that must be there, and in the path if one is asked for. */
   grams: Grams;
@@ -66,6 +67,7 @@ export function compile(query: Query): CompiledQuery {
     paths: path ? [] : paths,
     bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? only(query.model), DOTTED),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
+    phrase: toPhrase(query),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
   };
@@ -88,6 +90,12 @@ export const mayHoldAll = (
 ): boolean =>
   mayHold(bytes, start, length, grams) &&
   (paths.length === 0 || paths.some((path) => mayHold(bytes, start, length, path)));
+
+/** The words in their order with nothing but a space or a sign between them; null for a single one. */
+function toPhrase({ terms }: Query): RegExp | null {
+  const wanted = terms.filter((term) => !term.negated).map((term) => toRegExp(term.text, "iu").source);
+  return wanted.length > 1 ? new RegExp(wanted.join("[^\\p{L}\\p{N}]{1,3}"), "iu") : null;
+}
 
 /** `%`, `_`, `.` and all others are plain characters; case is folded in every script, and every spelling of a character is found. */
 function toRegExp(text: string, flags: string): RegExp {
@@ -137,7 +145,7 @@ export function* matchesIn(chunk: readonly Searched[], compiled: CompiledQuery):
 /** Where a message shows the query: a stretch around the first hit, with all words marked. */
 export function toMatch({ event, input }: Searched, compiled: CompiledQuery): FoundMatch {
   const [first] = compiled.words;
-  const found = first && toField({ event, input }, first);
+  const found = bestPlace({ event, input }, compiled);
   const { field, at } = found ?? { field: event.text === "" && input !== "" && !first ? "tool_input" : "text", at: 0 };
   const body = field === "text" ? event.text : input;
   const start = wordStart(body, Math.max(0, at - BEFORE));
@@ -186,6 +194,17 @@ function toField({ event, input }: Searched, word: RegExp): { field: Match["fiel
   word.lastIndex = 0;
   const inInput = word.exec(input);
   return inInput ? { field: "tool_input", at: inInput.index } : undefined;
+}
+
+/** Where it is best shown: all words side by side, else the longest as a whole word. */
+function bestPlace({ event, input }: Searched, { words, phrase }: CompiledQuery): ReturnType<typeof toField> {
+  const [first] = words;
+  if (!first) return undefined;
+  for (const [field, body] of [["text", event.text] as const, ["tool_input", input] as const]) {
+    const at = phrase?.exec(body)?.index ?? bestHit(body, first)?.at;
+    if (at !== undefined) return { field, at };
+  }
+  return undefined;
 }
 
 /** Whether the filters of messages let it through. */

@@ -1,7 +1,7 @@
 /** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
-import { type Kernel, mustYield, type PoolTask, yieldNow } from "sessarc";
+import { EVENT_KINDS, type Kernel, mustYield, type PoolTask, yieldNow } from "sessarc";
 import type { Transcripts } from "sessarc/storage";
-import type { KnownCounts } from "./count-cache.ts";
+import type { Known, KnownCounts } from "./count-cache.ts";
 import type { Counted, CountJob, CountWork } from "./count-job.ts";
 import type { Entry } from "./entry.ts";
 import type { Lookup, SearchStats } from "./lookup.ts";
@@ -22,12 +22,14 @@ export interface TotalAnswer {
   relation: "eq" | "gte";
   tools: Count[];
   projects: Count[];
+  /** A session is in each kind that it has matches of. */
+  kinds: Count[];
   stats: SearchStats;
   /** Sessions of which something that was checked could not be read: it was left out. */
   damaged: number;
 }
 
-/** What matches in one tool or project. */
+/** What matches in one tool or project, or of one kind. */
 export interface Count {
   id: string;
   sessions: number;
@@ -58,7 +60,7 @@ export interface CountOptions {
 export interface Totals {
   total: TotalAnswer;
   /** In no order. */
-  found: { entry: Entry; messages: number }[];
+  found: (Known & { entry: Entry })[];
   /** The last session that was counted, where the count stopped before the end. */
   stoppedAt: Entry | undefined;
 }
@@ -68,6 +70,7 @@ const COUNT: PoolTask<[CountJob], Counted[]> = {
   export: "countSessions",
   inline: async (job) => (await import("./count-job.ts")).countSessions(job),
 };
+const NONE: Known = { messages: 0, best: 0, kinds: [] };
 const PROGRESS_MS = 100;
 const HERE = { lanes: 1, chunks: 96 };
 /** Jobs a worker is given at once: it need not wait for the others. */
@@ -125,10 +128,10 @@ export async function countAll(lookup: Lookup, wanted: readonly Entry[], options
     for (const [i, entry] of work.entries()) {
       const one = counted[i];
       if (one) lookup.add(one);
-      const messages = one?.messages ?? 0;
+      const { messages, best, kinds } = one ?? NONE;
       // A session that could not be read is counted again next time.
-      if (!entry.damaged) known.set(entry.key, messages);
-      tally.add(entry, messages);
+      if (!entry.damaged) known.set(entry.key, { messages, best, kinds });
+      tally.add(entry, { messages, best, kinds }, lookup.named(entry));
     }
     work = [];
     size = 0;
@@ -136,13 +139,13 @@ export async function countAll(lookup: Lookup, wanted: readonly Entry[], options
   };
   let stoppedAt: Entry | undefined;
   for (const entry of wanted) {
-    const messages = known.get(entry.key);
-    const most = messages === undefined ? lookup.most(entry) : 0;
+    const counted = known.get(entry.key);
+    const most = counted === undefined ? lookup.most(entry) : 0;
     if (most > 0) {
       work.push(entry);
       size += most;
       if (size >= lanes * chunks * JOBS_AT_ONCE) await count();
-    } else tally.add(entry, messages ?? 0);
+    } else tally.add(entry, counted ?? NONE, lookup.named(entry));
     if (mustYield()) await yieldNow();
     if (performance.now() <= until) continue;
     await count();
@@ -159,6 +162,7 @@ class Tally {
   readonly #onProgress: CountOptions["onProgress"];
   readonly #tools = new Map<string, Count>();
   readonly #projects = new Map<string, Count>();
+  readonly #kinds = new Map<string, Count>();
   readonly found: Totals["found"] = [];
   #messages = 0;
   #damaged = 0;
@@ -170,15 +174,18 @@ class Tally {
     this.#onProgress = onProgress;
   }
 
-  add(entry: Entry, messages: number): void {
+  /** `named`: its title has the words. */
+  add(entry: Entry, counted: Known, named: boolean): void {
+    const { messages, kinds } = counted;
     const { tool, projectId, damaged } = entry;
     this.#looked++;
     if (damaged) this.#damaged++;
-    if (messages > 0) {
-      this.found.push({ entry, messages });
+    if (messages > 0 || named) {
+      this.found.push({ ...counted, entry });
       this.#messages += messages;
       add(this.#tools, tool, messages);
       add(this.#projects, projectId, messages);
+      for (const [i, n] of kinds.entries()) if (n > 0) add(this.#kinds, EVENT_KINDS[i] ?? "", n);
     }
     const now = performance.now();
     if (now - this.#told < PROGRESS_MS) return;
@@ -198,6 +205,7 @@ class Tally {
       relation: this.#damaged > 0 && this.found.length > 0 ? "gte" : "eq",
       tools: [...this.#tools.values()].sort(byMost),
       projects: [...this.#projects.values()].sort(byMost),
+      kinds: [...this.#kinds.values()].sort(byMost),
       stats,
       damaged: this.#damaged,
     };

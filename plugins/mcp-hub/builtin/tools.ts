@@ -56,7 +56,7 @@ export const TOOLS: readonly ArchiveTool[] = [
     name: "search_sessions",
     title: "Search sessions",
     description:
-      "Searches all archived coding sessions of every assistant on this machine. Words are all required in one message, quotes make phrases; filters in the query: tool:, project:, kind:, model:, path:, after:, before:, is:error, a leading - excludes. Without a query, the newest sessions. Answers cite session and message.",
+      "Searches all archived coding sessions of every assistant on this machine. Words are all required in one message, quotes make phrases; filters in the query: tool:, project:, kind:, model:, path:, after:, before:, is:error, a leading - excludes. The best match first; without words, the newest sessions. Answers cite session and message.",
     properties: {
       query: text("What to look for"),
       project: text("Id, name or path of a project"),
@@ -69,7 +69,7 @@ export const TOOLS: readonly ArchiveTool[] = [
     async run(args, source) {
       const names = ["project", "tool", "after", "before", "cursor"];
       const filters = Object.fromEntries(names.map((name) => [name, args.text(name)]));
-      const query = { ...filters, q: args.text("query"), limit: args.number("limit", 8, 50) };
+      const query = { ...filters, q: args.text("query"), sort: "relevance", limit: args.number("limit", 8, 50) };
       const found = await source.get<Answer<"GET /search">>("/search", query);
       const page = createPage(args.tokens);
       page.add(`${found.total.relation === "gte" ? "At least " : ""}${found.total.sessions} sessions`);

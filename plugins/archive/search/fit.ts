@@ -1,0 +1,51 @@
+/** How well a text fits the words of a question: whole words before parts of words, words side by side before words apart. */
+
+/** The words of a question, and all of them side by side where there are several. */
+export interface Wanted {
+  words: readonly RegExp[];
+  phrase: RegExp | null;
+}
+
+/** Of a word that is found as it is, at the beginning of a word ("tests"), and inside one ("latest"). */
+const WHOLE = 1;
+const BEGINS = 0.6;
+const INSIDE = 0.2;
+/** Words that follow each other as they were asked. */
+export const SIDE_BY_SIDE = 1.25;
+/** Hits of a word that are weighed in a text. */
+const LOOKED = 50;
+
+const WORD = /[\p{L}\p{N}_]/u;
+/** Written without spaces: a part of a sentence is a word. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
+
+/** Whether a word may begin or end between the two characters. */
+const isEdge = (inside: string, outside: string) =>
+  outside === "" || !WORD.test(outside) || !WORD.test(inside) || UNSPACED.test(inside) || UNSPACED.test(outside);
+
+function fitAt(text: string, start: number, end: number): number {
+  if (!isEdge(text.charAt(start), text.charAt(start - 1))) return INSIDE;
+  return isEdge(text.charAt(end - 1), text.charAt(end)) ? WHOLE : BEGINS;
+}
+
+/** The best hit of a word in a text: where it is and how well it fits. Undefined where it is not. */
+export function bestHit(text: string, word: RegExp): { at: number; fit: number } | undefined {
+  let best: { at: number; fit: number } | undefined;
+  word.lastIndex = 0;
+  for (let looked = 0; looked < LOOKED; looked++) {
+    const hit = word.exec(text);
+    if (!hit) break;
+    const fit = fitAt(text, hit.index, hit.index + hit[0].length);
+    if (!best || fit > best.fit) best = { at: hit.index, fit };
+    if (fit === WHOLE) break;
+  }
+  return best;
+}
+
+/** 0: none of the words is in it; 1: all as whole words; more where they stand side by side. */
+export function fitOf(text: string, { words, phrase }: Wanted): number {
+  let sum = 0;
+  for (const word of words) sum += bestHit(text, word)?.fit ?? 0;
+  if (sum === 0) return 0;
+  return (sum / words.length) * (phrase?.test(text) ? SIDE_BY_SIDE : 1);
+}
