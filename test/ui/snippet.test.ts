@@ -1,5 +1,6 @@
 /** What a search result shows of a match. */
 import { expect, it } from "vitest";
+import { callLine } from "../../ui/features/search/call-line.ts";
 import { piecesOf, readable } from "../../ui/features/search/readable.ts";
 
 const shown = (text: string, word: string, form: "json" | "markdown" | "plain") => {
@@ -26,4 +27,22 @@ it("shows messages without the signs of Markdown", () => {
 
 it("leaves output as it is", () => {
   expect(shown("a ** b `c` | d", "b", "plain")).toBe("a ** [b] `c` | d");
+});
+
+it("shows what a call was called on once, and always the word that matched", () => {
+  const line = (argument: string, snippet: string, word: string) => {
+    const at = snippet.indexOf(word);
+    return callLine({ argument, snippet, ranges: [[at, at + word.length]] });
+  };
+  const command = "git diff --stat taseba";
+  expect(line(command, `command\n${command}\n`, "taseba")).toEqual({
+    argument: { text: command, ranges: [[16, 22]] },
+    snippet: false,
+  });
+  // The word is in another argument: the snippet shows both, or the argument stands before it.
+  expect(line(command, `command\n${command}\ndescription\nShow the totals\n`, "totals")).toEqual({ snippet: true });
+  expect(line(command, "description\nShow the totals\n", "totals")).toEqual({
+    argument: { text: command, ranges: [] },
+    snippet: true,
+  });
 });

@@ -1,0 +1,32 @@
+/** What a call shows of a match: what it was called on and the stretch that matched, neither of them twice. */
+import type { SearchAnswer } from "../../wire.ts";
+
+type Match = SearchAnswer["results"][number]["matches"][number];
+type Ranges = readonly (readonly [number, number])[];
+
+interface CallLine {
+  /** What it was called on, with its hits. */
+  argument?: { text: string; ranges: Ranges };
+  /** Whether the snippet says more. */
+  snippet: boolean;
+}
+
+/** Characters of an argument by which it is recognized in a snippet, which may end before it does. */
+const RECOGNIZED = 40;
+const spaced = (text: string) => text.replace(/\s+/g, " ");
+
+export function callLine({ argument, snippet, ranges }: Pick<Match, "argument" | "snippet" | "ranges">): CallLine {
+  if (argument === undefined) return { snippet: true };
+  const hits = [...new Set(ranges.map(([from, to]) => snippet.slice(from, to)))];
+  if (hits.every((hit) => argument.includes(hit)))
+    return { argument: { text: argument, ranges: hits.flatMap((hit) => placesOf(hit, argument)) }, snippet: false };
+  const isInSnippet = spaced(snippet).includes(argument.slice(0, RECOGNIZED));
+  return isInSnippet ? { snippet: true } : { argument: { text: argument, ranges: [] }, snippet: true };
+}
+
+function placesOf(hit: string, text: string): [number, number][] {
+  const places: [number, number][] = [];
+  if (hit === "") return places;
+  for (let at = text.indexOf(hit); at >= 0; at = text.indexOf(hit, at + hit.length)) places.push([at, at + hit.length]);
+  return places;
+}
