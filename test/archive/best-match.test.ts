@@ -148,4 +148,8 @@ it("the total names the kinds that match", async () => {
       ],
     },
   });
+  // Without a query: of the sessions that are listed.
+  expect(await t.json("/api/search/total")).toMatchObject({
+    facets: { tools: [{ id: "claude-code", sessions: 2 }], projects: [{ sessions: 2 }], kinds: [] },
+  });
 });

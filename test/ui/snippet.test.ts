@@ -39,7 +39,7 @@ it("shows what a call was called on once, and always the word that matched", () 
     argument: { text: command, ranges: [[16, 22]] },
     snippet: false,
   });
-  // The word is in another argument: the snippet shows both, or the argument stands before it.
+  // The word is in another argument: the snippet shows both, or the argument is shown before it.
   expect(line(command, `command\n${command}\ndescription\nShow the totals\n`, "totals")).toEqual({ snippet: true });
   expect(line(command, "description\nShow the totals\n", "totals")).toEqual({
     argument: { text: command, ranges: [] },

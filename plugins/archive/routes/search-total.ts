@@ -2,6 +2,7 @@
 
 import { defineRoute, type Kernel, toEvents } from "sessarc";
 import * as v from "valibot";
+import { TOP_LEVEL } from "../catalogue/filter.ts";
 import { isEmpty } from "../search/query.ts";
 import type { Count, TotalAnswer, TotalProgress } from "../search/total.ts";
 import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";
@@ -56,7 +57,8 @@ async function count(
   const query = toQuery(input);
   if (isEmpty(query)) {
     const sessions = await archive.store.count({ topLevel: true });
-    const facets = { tools: [], projects: [], kinds: [] };
+    const [tools, byProject] = await Promise.all([listed(kernel, "tool"), listed(kernel, "project_id")]);
+    const facets = { tools, projects: byProject, kinds: [] };
     return {
       query: input.q,
       ...{ sessions, messages: 0, relation: "eq", facets, stats: null, damaged: 0 },
@@ -68,5 +70,11 @@ async function count(
   const { tools, projects: byProject, kinds, ...rest } = await archive.index.total({ ...scope, signal, onProgress });
   return { query: input.q, ...rest, facets: { tools, projects: byProject, kinds }, tookMs: since(started) };
 }
+
+/** Of the sessions that an empty query lists, how many each tool or project has. */
+const listed = ({ storage }: Kernel, column: "tool" | "project_id"): Promise<Count[]> =>
+  storage.db.all<Count>(
+    `select ${column} as id, count(*) as sessions, 0 as messages from session where ${TOP_LEVEL} group by ${column} order by sessions desc, id`,
+  );
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;
