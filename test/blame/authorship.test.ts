@@ -39,7 +39,7 @@ const lineOf = (files: ReturnType<typeof readNote>["files"], path: string) =>
   Object.fromEntries((files.get(path) ?? []).flatMap(({ agent, lines }) => lines.map((line) => [line, agent.id])));
 
 describeGit("notes of the Git AI Standard", () => {
-  it("name the lines that each session wrote in each commit, and nobody for a person's", async () => {
+  it("name the lines that each session wrote in each commit, and no author for a person's", async () => {
     const { repo, write, note } = await place();
     const before = [repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain")];
     const { commits, ...rest } = await write({ range: "main" });
