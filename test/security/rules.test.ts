@@ -8,8 +8,9 @@ import {
   patternProblem,
   rulesVersion,
 } from "../../plugins/security/secrets/engine.ts";
-import { composeShape, toAnchors } from "../../plugins/security/secrets/match/compose.ts";
+import { readShape, toAnchors, toSource } from "../../plugins/security/secrets/match/compose.ts";
 import { parseShape } from "../../plugins/security/secrets/match/shape.ts";
+import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import { letters } from "./_samples.ts";
 
 const found = (rules: Rule[], text: string) =>
@@ -137,11 +138,21 @@ describe("security: rules", () => {
     expect(createScanner(rules).version).toBe(version);
   });
 
+  it("compiles every expression of every rule, which a scan does only for those it tries", () => {
+    const matchers = builtinRules().flatMap(({ id }) => toMatchers(id));
+    expect(matchers.length).toBeGreaterThan(300);
+    for (const { row, expression, tail, dashed, bindings } of matchers) {
+      expect(expression, row.id).toBeInstanceOf(RegExp);
+      if (tail) expect(tail.expression.sticky, row.id).toBe(true);
+      expect(typeof dashed).toBe("boolean");
+      for (const { identifier } of bindings) if (identifier) expect(identifier().sticky, row.id).toBe(true);
+    }
+  });
+
   it("reads shapes and refuses what cannot be linear", () => {
-    expect(composeShape("k_(live|test)?{a-f0-9_-:3-5}\\{", true)).toMatchObject({
-      source: "[kK]_(?:[lL][iI][vV][eE]|[tT][eE][sS][tT])?[a-fA-F0-9_\\-]{3,5}\\{",
-      marked: false,
-    });
+    const { parts, marked } = readShape("k_(live|test)?{a-f0-9_-:3-5}\\{");
+    expect(toSource(parts, true)).toBe("[kK]_(?:[lL][iI][vV][eE]|[tT][eE][sS][tT])?[a-fA-F0-9_\\-]{3,5}\\{");
+    expect(marked).toBe(false);
     expect(toAnchors(parseShape("{A-Z:4}Q~{a-z:9}"))).toEqual([{ text: "Q~", back: 4 }]);
     expect(toAnchors(parseShape("sk-(a|b)-{a-z:9}"))).toEqual([
       { text: "sk-a-", back: 0 },

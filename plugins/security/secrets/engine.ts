@@ -22,5 +22,13 @@ export interface Scanner extends TextScanner, LeafScanner {
  */
 export function createScanner(rules: readonly Rule[], options?: ScannerOptions): Scanner {
   const scanner = createTextScanner(rules, options);
-  return { ...scanner, ...createLeafScanner(scanner) };
+  const { scan, rules: active } = scanner;
+  return {
+    ...createLeafScanner(scanner),
+    scan,
+    rules: active,
+    get version() {
+      return scanner.version;
+    },
+  };
 }

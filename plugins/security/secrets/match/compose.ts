@@ -10,27 +10,20 @@ export interface Anchor {
   run?: { chars: string; min: number; max: number };
 }
 
-interface Shape {
-  /** Source of the expression; group 1 is the secret when `marked`. */
-  source: string;
-  marked: boolean;
-  parts: Part[];
-}
-
 const RUN_LIMIT = 4096;
 
-/** `insensitive` takes both cases of every letter; it is spelled out in the classes, `(?i)` would also fold K and ſ. */
-export function composeShape(shape: string, insensitive = false): Shape {
+/** `marked`: group 1 of the expression is the secret. */
+export function readShape(shape: string): { parts: Part[]; marked: boolean } {
   const parts = parseShape(shape);
-  const source = toSource(parts, insensitive);
-  return { source, marked: hasSecret(parts), parts };
+  return { parts, marked: hasSecret(parts) };
 }
 
 function hasSecret(parts: readonly Part[]): boolean {
   return parts.some((part) => part.type === "secret" || (part.type === "choice" && part.options.some(hasSecret)));
 }
 
-function toSource(parts: readonly Part[], insensitive: boolean): string {
+/** Source of the expression. `insensitive` takes both cases of every letter; it is spelled out in the classes, `(?i)` would also fold K and ſ. */
+export function toSource(parts: readonly Part[], insensitive = false): string {
   return parts.map((part) => partSource(part, insensitive)).join("");
 }
 

@@ -5,13 +5,14 @@ import { CHECKS } from "./checks.ts";
 import {
   type Anchor,
   classSource,
-  composeShape,
   headOf,
   literalSource,
   pickLongest,
+  readShape,
   tailOf,
   takes,
   toAnchors,
+  toSource,
 } from "./compose.ts";
 import type { Row } from "./row.ts";
 import type { Part } from "./shape.ts";
@@ -49,33 +50,66 @@ export interface Binding {
   /** Token: the run before the keyword, walked backwards. */
   run: { chars: Uint8Array; min: number; max: number } | undefined;
   /** Assignment: matches the identifier at the keyword. Undefined when the keyword is the identifier. */
-  identifier: RegExp | undefined;
+  identifier: (() => RegExp) | undefined;
 }
 
 const SEPARATOR = "[_.\\-]?";
 
+/** What every thread that scans needs at once; expressions, of which a scan tries few, are made when they are asked for. */
 export function compileRow(row: Row): Matcher {
-  const shape = composeShape(row.shape, row.insensitive);
-  const base = {
-    row,
-    marked: shape.marked,
-    check: row.check && CHECKS[row.check],
-    head: (value: string) => headOf(shape.parts, value),
-    tail: undefined,
-    dashed: row.kind === "token" && takes(shape.parts, "-"),
-    longest: shape.marked ? Number.POSITIVE_INFINITY : pickLongest(shape.parts),
-  };
-  if (row.kind === "assignment") return { ...base, ...assignment(row, shape.source, shape.marked) };
-  const bindings = row.kind === "token" ? tokenBindings(row, shape.parts) : nearBindings(row);
-  const sticky = row.kind === "token" ? "y" : "g";
+  const { parts, marked } = readShape(row.shape);
+  const bindings = toBindings(row, parts);
+  const expression = once(() => toExpression(row, parts, marked));
+  const tail = once(() => (row.kind === "token" ? compileTail(row, parts) : undefined));
+  // Token: a dash in front belongs to the run in front, since the value may hold dashes itself.
+  const dashed = once(() => row.kind === "token" && takes(parts, "-"));
   return {
-    ...base,
-    expression: new RegExp(shape.source, shape.marked ? `d${sticky}` : sticky),
-    pattern: row.kind === "file" ? (row.files ?? []).join("|") : shape.source,
-    keywords: [...new Set(bindings.map((binding) => binding.keyword))],
+    row,
+    marked,
     bindings,
-    tail: row.kind === "token" ? compileTail(row, shape.parts) : undefined,
+    keywords: [...new Set(bindings.map((binding) => binding.keyword))],
+    check: row.check && CHECKS[row.check],
+    longest: marked ? Number.POSITIVE_INFINITY : pickLongest(parts),
+    head: (value: string) => headOf(parts, value),
+    get expression() {
+      return expression();
+    },
+    get pattern() {
+      return toPattern(row, toSource(parts, row.insensitive), marked);
+    },
+    get tail() {
+      return tail();
+    },
+    get dashed() {
+      return dashed();
+    },
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function toExpression(row: Row, parts: readonly Part[], marked: boolean): RegExp {
+  const source = toSource(parts, row.insensitive) + (row.kind === "assignment" ? VALUE_END : "");
+  const sticky = row.kind === "token" || row.kind === "assignment" ? "y" : "g";
+  return new RegExp(source, marked ? `d${sticky}` : sticky);
+}
+
+function toPattern(row: Row, source: string, marked: boolean): string {
+  if (row.kind === "file") return (row.files ?? []).join("|");
+  if (row.kind !== "assignment") return source;
+  const names = (row.names ?? []).map((name) => identifierSource(name, row.nameCase !== undefined));
+  return `(?:${names.join("|")})${ASSIGNMENT}${marked ? source : `(${source})`}${VALUE_END}`;
+}
+
+function toBindings(row: Row, parts: readonly Part[]): Binding[] {
+  if (row.kind === "assignment") return assignmentBindings(row);
+  return row.kind === "token" ? tokenBindings(row, parts) : nearBindings(row);
 }
 
 /**
@@ -115,12 +149,17 @@ const members = new Map<string, Uint8Array>();
 function toMembers(source: string): Uint8Array {
   let known = members.get(source);
   if (!known) {
-    const test = new RegExp(source);
-    known = Uint8Array.from({ length: 65_536 }, (_, code) => Number(test.test(String.fromCharCode(code))));
+    known = new Uint8Array(65_536);
+    every ??= Buffer.from(Uint16Array.from({ length: 65_536 }, (_, code) => code).buffer).toString("utf16le");
+    for (const { index, 0: run } of every.matchAll(new RegExp(`${source}+`, "g")))
+      known.fill(1, index, index + run.length);
     members.set(source, known);
   }
   return known;
 }
+
+/** Every UTF-16 unit, in order. */
+let every: string | undefined;
 
 function nearBindings(row: Row): Binding[] {
   const words = row.near?.words ?? [];
@@ -134,20 +173,14 @@ function nearBindings(row: Row): Binding[] {
   }));
 }
 
-function assignment(row: Row, value: string, marked: boolean) {
-  const names = row.names ?? [];
-  const sources = names.map((name) => identifierSource(name, row.nameCase !== undefined));
-  const bindings = names.flatMap((name) => {
+function assignmentBindings(row: Row): Binding[] {
+  return (row.names ?? []).flatMap((name) => {
     const simple = !name.includes("_") && !row.nameCase;
-    const identifier = simple ? undefined : new RegExp(identifierSource(name, row.nameCase !== undefined), "y");
+    const identifier = simple
+      ? undefined
+      : once(() => new RegExp(identifierSource(name, row.nameCase !== undefined), "y"));
     return leads(name).map((keyword) => ({ keyword, back: 0, exact: undefined, head: "", run: undefined, identifier }));
   });
-  return {
-    expression: new RegExp(value + VALUE_END, marked ? "dy" : "y"),
-    pattern: `(?:${sources.join("|")})${ASSIGNMENT}${marked ? value : `(${value})`}${VALUE_END}`,
-    keywords: [...new Set(bindings.map((binding) => binding.keyword))],
-    bindings,
-  };
 }
 
 function identifierSource(name: string, exactCase: boolean): string {

@@ -76,8 +76,12 @@ function toRule(id: string, matchers: readonly Matcher[]): Rule {
     name: rows[0]?.name ?? id,
     kind: "redact",
     type: rows[0]?.kind === "file" ? "glob" : "regex",
-    pattern: matchers.map((matcher) => matcher.pattern).join("|"),
-    example: rows[0] ? toExample(rows[0]) : null,
+    get pattern() {
+      return matchers.map((matcher) => matcher.pattern).join("|");
+    },
+    get example() {
+      return rows[0] ? toExample(rows[0]) : null;
+    },
     flags: "",
     keywords: [...new Set(matchers.flatMap((matcher) => matcher.keywords))],
     entropy: rows[0]?.entropy ?? null,

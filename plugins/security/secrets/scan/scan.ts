@@ -5,7 +5,7 @@ import { type CustomMatcher, compileCustom } from "../rules/custom.ts";
 import { type Confidence, type Rule, rulesVersion, toMatchers } from "../rules/rules.ts";
 import { plainReading, type Reading, stripAnsi, TooMuch, unescapeJson } from "./decode.ts";
 import { DECODE_LIMIT, decodeRuns, loosen } from "./encoded.ts";
-import { createHits } from "./hits.ts";
+import { createHits, type Hits } from "./hits.ts";
 import { type Match, resolveOverlaps, subtract } from "./resolve.ts";
 
 export interface Finding {
@@ -62,11 +62,14 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
   const active = rules.filter((rule) => rule.enabled && (rule.kind === "allow" || categories.includes(rule.category)));
   const builtin = active.filter((rule) => rule.kind === "redact" && toMatchers(rule.id).length > 0);
   const hits = createHits(builtin.flatMap((rule) => toMatchers(rule.id)));
-  const sure = createHits(
-    builtin
-      .flatMap((rule) => toMatchers(rule.id))
-      .filter(({ row }) => row.confidence === "definite" && row.kind === "token"),
-  );
+  /** For `forms`, which few scans ask for. */
+  let sureHits: Hits | undefined;
+  const sure = () =>
+    (sureHits ??= createHits(
+      builtin
+        .flatMap((rule) => toMatchers(rule.id))
+        .filter(({ row }) => row.confidence === "definite" && row.kind === "token"),
+    ));
   const custom = active.filter((rule) => !builtin.includes(rule)).map(compileCustom);
   const redact = custom.filter(({ rule }) => rule.kind === "redact");
   const allow = custom.filter(({ rule }) => rule.kind === "allow");
@@ -83,12 +86,12 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
     const look = (from: Reading, depth: number, found: Match[]): void => {
       if (!spend(0)) return;
       const loose = depth < FORMS_DEPTH ? loosen(from, expired) : undefined;
-      if (loose) complete &&= sure.find(loose, undefined, expired, found) === loose.text.length;
+      if (loose) complete &&= sure().find(loose, undefined, expired, found) === loose.text.length;
       const base = loose ?? from;
       for (const piece of decodeRuns(base.text, limit, spend)) {
         const inner: Match[] = [];
         const plain = plainReading(piece.text);
-        complete &&= (piece.dump ? hits : sure).find(plain, undefined, expired, inner) === piece.text.length;
+        complete &&= (piece.dump ? hits : sure()).find(plain, undefined, expired, inner) === piece.text.length;
         if (depth + 1 < FORMS_DEPTH) look(plain, depth + 1, inner);
         // The whole stretch is the value: a part of it decodes to nothing anybody could use to hide it.
         for (const match of inner.filter(({ confidence }) => piece.dump || confidence === "definite").slice(0, 1))
@@ -143,7 +146,14 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
     };
   }
 
-  return { scan, version: rulesVersion(active), rules: active };
+  let version: string | undefined;
+  return {
+    scan,
+    rules: active,
+    get version() {
+      return (version ??= rulesVersion(active));
+    },
+  };
 }
 
 /** False: there was too much to do. An expression that runs along megabytes may have no stack left for them. */
