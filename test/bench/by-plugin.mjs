@@ -96,7 +96,11 @@ const groups = [[], ...(await groupsOf())].filter((group) => !only || group.leng
 const results = new Map(groups.map((group) => [group, []]));
 // In turn, so that a change of the machine meets all of them.
 for (let round = 0; round < rounds; round++)
-  for (const group of groups) results.get(group).push(await measure(values.home, group));
+  for (const group of groups) {
+    const one = await measure(values.home, group);
+    results.get(group).push(one);
+    process.stderr.write(`round ${round + 1}, without ${group[0] ?? "none"}: ${JSON.stringify(one)}\n`);
+  }
 
 const all = results.get(groups[0]);
 const whole = Object.fromEntries(Object.keys(FIELDS).map((field) => [field, median(all.map((one) => one[field]))]));

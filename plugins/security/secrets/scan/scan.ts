@@ -64,12 +64,14 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
   const hits = createHits(builtin.flatMap((rule) => toMatchers(rule.id)));
   /** For `forms`, which few scans ask for. */
   let sureHits: Hits | undefined;
-  const sure = () =>
-    (sureHits ??= createHits(
+  const sure = () => {
+    sureHits ??= createHits(
       builtin
         .flatMap((rule) => toMatchers(rule.id))
         .filter(({ row }) => row.confidence === "definite" && row.kind === "token"),
-    ));
+    );
+    return sureHits;
+  };
   const custom = active.filter((rule) => !builtin.includes(rule)).map(compileCustom);
   const redact = custom.filter(({ rule }) => rule.kind === "redact");
   const allow = custom.filter(({ rule }) => rule.kind === "allow");
@@ -151,7 +153,8 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
     scan,
     rules: active,
     get version() {
-      return (version ??= rulesVersion(active));
+      version ??= rulesVersion(active);
+      return version;
     },
   };
 }
