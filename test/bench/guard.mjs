@@ -13,7 +13,8 @@ const rounds = Number(process.argv[2] ?? 200);
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 const wrong = [];
 const home = scratch("home");
-const service = await start(home, scratch("data"));
+const data = scratch("data");
+let service = await start(home, data);
 
 /** Program text without a secret, different each time: the same call within seconds would be answered from memory. */
 function call(n, bytes) {
@@ -91,6 +92,21 @@ try {
   report("the installed hook, median", percentile(hook, 50), "ms");
   report("the installed hook, p95", percentile(hook, 95), "ms");
   report("its cost for each call, median", percentile(hook, 50) - percentile(nothing, 50), "ms");
+  // With an installed hook a service gets ready for its first call after the start.
+  await service.stop();
+  service = await start(home, data);
+  for (const ready of ["at once", "a second later"]) {
+    const [first, second] = await timed(2, (i) =>
+      post("/api/security/pretooluse", call(i + ready.length * 1e6, 1_024)),
+    );
+    report(`first call after a start, ${ready}`, first, "ms");
+    report("the second", second, "ms");
+    if (ready === "at once") {
+      await service.stop();
+      service = await start(home, data);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
 } finally {
   await service.stop();
 }

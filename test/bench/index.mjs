@@ -224,6 +224,21 @@ function vocabulary(asked) {
   return Array.from({ length: 60 }, (_, i) => all[Math.floor(((i * 0.6180339887) % 1) * all.length)]);
 }
 
+/** What a user asks first after a start, and the same once more. */
+async function firsts(url) {
+  const [longest] = (await timed(`${url}/api/sessions?sort=messages&limit=1`)).body.sessions;
+  for (const [what, path] of [
+    ["page of sessions", "sessions?limit=50"],
+    ["search", "search?q=plugin"],
+    ["page of the longest session", `sessions/${encodeURIComponent(longest.id)}/messages?limit=100`],
+    ["causality of it", `sessions/${encodeURIComponent(longest.id)}/causality`],
+  ]) {
+    const [first, second] = [await timed(`${url}/api/${path}`), await timed(`${url}/api/${path}`)];
+    report(`${what}, first after a start`, first.ms, "ms");
+    report(`${what}, second`, second.ms, "ms");
+  }
+}
+
 async function existing(dataDir) {
   const env = environment(home, dataDir);
   const times = [];
@@ -233,6 +248,7 @@ async function existing(dataDir) {
     const service = await start(home, dataDir);
     await fetch(`${service.url}/api/status`).then((response) => response.text());
     times.push(performance.now() - service.started);
+    if (i === 0) await firsts(service.url);
     if (i === 1)
       report(
         "total of the word the, asked before that start",
