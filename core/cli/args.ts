@@ -62,7 +62,7 @@ export function parseFlags(
   argv: readonly string[],
 ): { flags: Flags; args: string[] } {
   const options: Options = { ...COMMON_OPTIONS, ...command.options };
-  const args = joinNegative(argv, options);
+  const args = moveNames(joinValues(argv, options), options);
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === "option") checkOption(command.name, token, options);
@@ -79,13 +79,29 @@ export function parseFlags(
   return { flags: values, args: positionals };
 }
 
-/** `--limit -1` says a value, which is then judged as one: a flag never begins with a digit. */
-function joinNegative(argv: readonly string[], options: Options): string[] {
+/**
+ * An id or name that begins with one dash, as `-home-de` does: no group of short flags contains another dash, a colon or a dot. It may still be the
+ * value of a short flag, written without a space.
+ */
+const isName = (word: string, options: Options): boolean =>
+  /^-[^-=\s][^=]*[-:._]/.test(word) && findOption(word.slice(0, 2), options)?.type !== "string";
+
+/** Puts such names after `--`, where nothing is a flag. */
+function moveNames(argv: readonly string[], options: Options): string[] {
+  const end = argv.indexOf("--");
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  const names = flags.filter((word) => isName(word, options));
+  if (names.length === 0) return [...argv];
+  return [...flags.filter((word) => !names.includes(word)), "--", ...names, ...(end < 0 ? [] : argv.slice(end + 1))];
+}
+
+/** `--limit -1` and `--project -home-de` are a flag and its value: no flag begins with a digit. */
+function joinValues(argv: readonly string[], options: Options): string[] {
   const args: string[] = [];
   for (const word of argv) {
     const before = args.at(-1);
     const takes = before !== undefined && !before.includes("=") && findOption(before, options)?.type === "string";
-    if (takes && before.startsWith("-") && /^-\d/.test(word))
+    if (takes && before.startsWith("-") && (/^-\d/.test(word) || isName(word, options)))
       args[args.length - 1] = before.startsWith("--") ? `${before}=${word}` : before + word;
     else args.push(word);
   }

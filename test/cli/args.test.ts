@@ -35,6 +35,17 @@ describe("flags", () => {
     });
   });
 
+  it("takes a name that begins with a dash for a name, wherever it is, and not for flags", () => {
+    const show = { name: "show", options: { project: { type: "string" } } } as const;
+    const read = (line: string) => parseFlags(show, line.split(" "));
+    expect(read("-home-de").args).toEqual(["-home-de"]);
+    expect(read("-home-de --json")).toEqual({ flags: { json: true }, args: ["-home-de"] });
+    expect(read("--project -home-de x").flags).toEqual({ project: "-home-de" });
+    expect(read("-a:b -- -c")).toEqual({ flags: {}, args: ["-a:b", "-c"] });
+    expect(() => read("-xyz")).toThrow("Unknown flag -x");
+    expect(parse("-p4173").flags).toEqual({ port: "4173" });
+  });
+
   it("names the nearest known flag for an unknown one", () => {
     expect(() => parse("--prot 1")).toThrow("Unknown flag --prot for `sessarc serve`; did you mean --port?");
     expect(() => parse("--no-opne")).toThrow("did you mean --open?");

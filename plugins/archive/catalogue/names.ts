@@ -7,7 +7,7 @@ import type { SessionRow } from "./types.ts";
 const SHOWN = 10;
 
 /**
- * The one session that `wanted` names: `last` (the newest that is not a sub-agent), its id, the beginning of its id or of its key, or a part
+ * The one session that `wanted` names: `last` (the newest that is not a sub-agent), its id or key, the beginning of one of these, or a part
  * of it. Sessions go before their sub-agents, whose ids hold theirs. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS.
  */
 export async function sessionNamed(db: Database, wanted: string): Promise<string> {
@@ -16,8 +16,8 @@ export async function sessionNamed(db: Database, wanted: string): Promise<string
       ? await db.get<Named>(`select id, parent_id from session where ${TOP_LEVEL} order by sort_at desc limit 1`)
       : await db.get<Named>("select id, parent_id from session where id = ?", [wanted]);
   if (exact) return exact.id;
-  const { begin, hold } = wanted === "" || wanted === "last" ? noMatches : await namedLike(db, wanted);
-  for (const rows of [begin, hold]) {
+  const { equal, begin, hold } = wanted === "" || wanted === "last" ? noMatches : await namedLike(db, wanted);
+  for (const rows of [equal, begin, hold]) {
     const own = rows.filter((row) => row.parent_id === null);
     const ids = (own.length > 0 ? own : rows).map((row) => row.id);
     if (ids.length > 1)
@@ -28,10 +28,15 @@ export async function sessionNamed(db: Database, wanted: string): Promise<string
 }
 
 type Named = Pick<SessionRow, "id" | "parent_id">;
-const noMatches: { begin: Named[]; hold: Named[] } = { begin: [], hold: [] };
+interface Matches {
+  equal: Named[];
+  begin: Named[];
+  hold: Named[];
+}
+const noMatches: Matches = { equal: [], begin: [], hold: [] };
 
-/** Those whose id or key begins with a text, and all that hold it. */
-async function namedLike(db: Database, wanted: string): Promise<{ begin: Named[]; hold: Named[] }> {
+/** Those whose key is a text, those whose id or key begins with it, and all that hold it. */
+async function namedLike(db: Database, wanted: string): Promise<Matches> {
   // The inner select reads the index of ids alone; rows are large.
   const hold = await db.all<Named & { tool: string }>(
     `select id, tool, parent_id from session where rowid in (select rowid from session where instr(id, ?) > 0) order by id`,
@@ -39,7 +44,9 @@ async function namedLike(db: Database, wanted: string): Promise<{ begin: Named[]
   );
   // An id is the tool, a colon and the key.
   const begin = hold.filter(({ id, tool }) => id.startsWith(wanted) || id.startsWith(wanted, tool.length + 1));
-  return { begin, hold };
+  // A key that a person chose may begin another one.
+  const equal = begin.filter(({ id, tool }) => id.slice(tool.length + 1) === wanted);
+  return { equal, begin, hold };
 }
 
 /** Projects with this id or path; else, whatever the case, with this name. Empty when there are none. */
