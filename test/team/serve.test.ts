@@ -1,5 +1,6 @@
 /** `sessarc team serve` on a socket, and what an operator does with it: start, stop, back up, restore. */
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,6 +59,14 @@ describe.each(engines())("sessarc team serve on $name", (engine) => {
     ).toBe(401);
     const page = await fetch(first.url);
     expect([page.status, await page.text()]).toEqual([401, expect.stringContaining("sessarc team open")]);
+    // Both pages that a new colleague sees are styled, by the one style that their policy allows.
+    for (const path of ["/", "/join"]) {
+      const answer = await fetch(new URL(path, first.url));
+      const style = /<style>([\s\S]*)<\/style>/.exec(await answer.text())?.[1] ?? "";
+      const hash = createHash("sha256").update(style).digest("base64");
+      expect(answer.headers.get("content-security-policy")).toContain(`style-src 'sha256-${hash}'`);
+      expect(answer.headers.get("content-security-policy")).not.toContain("script");
+    }
     expect((await fetch(new URL("/api/sessions", first.url))).status).toBe(401);
     if (engine.name === "PGlite") {
       const second = serveHere([...args, "--blobs", join(home, "other")], home, {}, ["team", "serve"]);
@@ -74,6 +83,23 @@ describe.each(engines())("sessarc team serve on $name", (engine) => {
     expect(servers.map(({ person, problem }) => [person.name, problem])).toEqual([["Olga", null]]);
     expect(await second.stop()).toBe(0);
   });
+});
+
+it.skipIf(!binaries())("names the login that may not create the roles, and the commands a superuser runs", async () => {
+  const cluster = await startCluster();
+  onTestFinished(() => cluster.stop());
+  const database = await cluster.create();
+  const name = new URL(database).pathname.slice(1);
+  const commands = ["create role clerk login", `alter database "${name}" owner to clerk`];
+  for (const command of commands) await run(join(binaries() ?? "", "psql"), [database, "-c", command]);
+  const address = new URL(database);
+  address.username = "clerk";
+  const home = await folder("server");
+  const args = ["--database", String(address), "--data-dir", join(home, "data"), "--port", "0"];
+  const { code, stderr } = await runCommand(["team", "serve", ...args], home);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("and clerk may not create them");
+  expect(stderr).toContain("TO clerk;");
 });
 
 it.skipIf(!binaries())(

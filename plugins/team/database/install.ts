@@ -113,6 +113,8 @@ async function makeRoles(connection: Connection): Promise<void> {
   );
   const known = new Set(rows.map(([name]) => name));
   const missing = ROLES.filter((role) => !known.has(role));
+  // Asked first: a failed command ends the transaction, and the error must name the login.
+  const user = String((await connection.query("select current_user", [])).rows[0]?.[0]);
   const grant = `grant ${ROLES.join(", ")} to current_user`;
   try {
     for (const role of missing) await connection.execute(`create role ${role} nologin`);
@@ -123,12 +125,7 @@ async function makeRoles(connection: Connection): Promise<void> {
     if (member.length === 0) await connection.execute(grant);
   } catch (cause) {
     if (codeOf(cause) !== "42501") throw cause;
-    const user = (await connection.query("select current_user", []).catch(() => undefined))?.rows[0]?.[0];
-    throw new SessarcError(
-      "TEAM_ROLES_MISSING",
-      { roles: [...ROLES], user: typeof user === "string" ? user : "<the login>" },
-      { cause },
-    );
+    throw new SessarcError("TEAM_ROLES_MISSING", { roles: [...ROLES], user }, { cause });
   }
 }
 

@@ -50,7 +50,12 @@ export function createFront({ services, offers, kernel }: FrontParts): Front & T
       return undefined;
     });
     if (!caller)
-      return page("Sign in", "<p>Run <code>sessarc team open</code> on a machine that has joined this team.</p>", 401);
+      return page(
+        "Sign in",
+        `<p>There is no password: a machine that has joined this team signs this browser in.</p>
+<ol><li>On that machine, run:<code>sessarc team open</code></li><li>No machine of yours has joined yet? Ask an owner of the team for an invitation.</li></ol>`,
+        401,
+      );
     need(caller, "read");
     if (!offers.isAllowed(request.method, path))
       throw new SessarcError("TEAM_NOT_HERE", {

@@ -48,7 +48,10 @@ export const pageRoutes = [
     handler: () =>
       page(
         "Join this team",
-        "<p>Copy the address of this page, and run <code>sessarc team join &lt;address&gt;</code> on your machine.</p>",
+        `<p>You are invited to read and share sessions of coding assistants here. The address of this page is your invitation: it works once.</p>
+<ol><li>Install sessarc on your machine, where it is not yet:<code>npm install -g sessarc</code></li>
+<li>Copy the address of this page, and run:<code>sessarc team join &lt;address&gt;</code></li>
+<li>Open the team's dashboard from your machine:<code>sessarc team open</code></li></ol>`,
         200,
       ),
   }),

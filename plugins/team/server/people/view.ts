@@ -7,6 +7,7 @@ type Listed = Awaited<ReturnType<Services["archive"]["page"]>>["sessions"][numbe
 interface PersonOf {
   id: string;
   name: string;
+  /** Without sub-agents, as the list of sessions counts. */
   sessions: number;
   machines: { machine: string; name: string; sessions: number }[];
 }
@@ -18,6 +19,7 @@ export interface TeamUsageRow {
   /** Id of the person, machine or project, or the model's name. */
   key: string;
   name: string;
+  /** Without sub-agents, whose tokens and cost are in the row. */
   sessions: number;
   messages: number;
   /** Null for a model: time belongs to none. */
@@ -59,7 +61,8 @@ const people = defineRoute({
   summary: "People and machines whose sessions you may read",
   handler: async ({ kernel }): Promise<{ people: PersonOf[] }> => {
     const rows = await kernel.storage.db.all<{ person: string; machine: string; sessions: number }>(
-      "select person, machine, count(*) as sessions from team_session where digest <> '' group by person, machine order by person, machine",
+      `select t.person, t.machine, count(*) as sessions from team_session t join session s on s.id = t.session
+       where t.digest <> '' and s.parent_id is null group by t.person, t.machine order by t.person, t.machine`,
     );
     const known = await readNames(kernel);
     const found = new Map<string, PersonOf>();
@@ -130,7 +133,7 @@ const usage = defineRoute({
           tokens: { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
           cost: { microdollars: 0 },
         };
-        row.sessions += session.sessions;
+        if (!owner.isSubagent) row.sessions += session.sessions;
         row.messages += session.messages ?? 0;
         if (row.activeMs !== null) row.activeMs += session.activeMs ?? 0;
         for (const name of TOKENS) row.tokens[name] += tokens[name];
@@ -193,17 +196,18 @@ interface Owner {
   person: string;
   machine: string;
   project: string;
+  isSubagent: boolean;
 }
 
 async function readOwners(kernel: Kernel, sessions: readonly string[]): Promise<Map<string, Owner>> {
   const owners = new Map<string, Owner>();
   for (const page of pages(sessions, 500)) {
-    const rows = await kernel.storage.db.all<Owner & { session: string }>(
-      `select t.session, t.person, t.machine, s.project_id as project from team_session t
+    const rows = await kernel.storage.db.all<Omit<Owner, "isSubagent"> & { session: string; parent: string | null }>(
+      `select t.session, t.person, t.machine, s.project_id as project, s.parent_id as parent from team_session t
        join session s on s.id = t.session where t.session in (${marks(page)})`,
       page,
     );
-    for (const { session, ...owner } of rows) owners.set(session, owner);
+    for (const { session, parent, ...owner } of rows) owners.set(session, { ...owner, isSubagent: parent !== null });
   }
   return owners;
 }

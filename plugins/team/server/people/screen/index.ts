@@ -25,7 +25,10 @@ export default ({ api, css, toast, router, language }: Host): DashboardUi => {
   const words = WORDS[language] ?? (WORDS.en as ScreenWords);
   css(
     `.team-filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin-block: 0.75rem; }
-     .team-link { color: var(--accent); overflow-wrap: anywhere; }`,
+     .team-link { display: block; max-width: min(36rem, 46vw); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ink); font-weight: 500; }
+     .team-link:hover { text-decoration: underline; }
+     .team-note { color: var(--ink-2); font-size: 0.8125rem; margin-block-end: 0.5rem; }
+     .team-day { white-space: nowrap; }`,
   );
   const team = createMembers({ css, toast }, words);
   const number = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
@@ -126,6 +129,7 @@ export default ({ api, css, toast, router, language }: Host): DashboardUi => {
             {
               class: "team-link",
               href: to,
+              title: text,
               onClick(event: { ctrlKey: boolean; metaKey: boolean; shiftKey: boolean; preventDefault(): void }) {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();
@@ -209,7 +213,7 @@ export default ({ api, css, toast, router, language }: Host): DashboardUi => {
           title: words.last,
           align: "end",
           value({ endedAt, importedAt }) {
-            return date.format(new Date(endedAt ?? importedAt));
+            return h("span", { class: "team-day" }, date.format(new Date(endedAt ?? importedAt)));
           },
         },
       ];
@@ -248,6 +252,7 @@ export default ({ api, css, toast, router, language }: Host): DashboardUi => {
                 ["90", words.days90],
               ]),
             ]),
+            h("p", { class: "team-note" }, words.counted),
             rows.value.length === 0
               ? h(Empty, { title: words.none })
               : h(Table, { key: by, caption: words.usage, columns: own.usage(byWord), rows: rows.value }),

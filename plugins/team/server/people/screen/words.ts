@@ -1,7 +1,8 @@
 /** Words of the screen People, by the language of the page. */
 const en = {
   title: "People",
-  text: "Whose sessions are whose, in the spaces that you may read.",
+  text: "Usage and sessions by person, in the spaces that you may read.",
+  counted: "Sub-agents are part of tokens and cost; they are not counted as sessions.",
   filters: "Filters",
   person: "Person",
   machine: "Machine",
@@ -57,7 +58,8 @@ export const WORDS: Record<string, ScreenWords> = {
   en,
   "zh-CN": {
     title: "人员",
-    text: "你可以读取的空间中，各会话属于谁。",
+    text: "你可以读取的空间中，按人员显示用量和会话。",
+    counted: "子代理计入 Token 和费用，不计入会话数。",
     filters: "筛选",
     person: "人员",
     machine: "机器",
@@ -108,7 +110,8 @@ export const WORDS: Record<string, ScreenWords> = {
   },
   ja: {
     title: "メンバー",
-    text: "閲覧できるスペースのセッションが、誰のものかを示します。",
+    text: "閲覧できるスペースの使用量とセッションをメンバーごとに示します。",
+    counted: "サブエージェントはトークンとコストに含まれ、セッション数には含まれません。",
     filters: "絞り込み",
     person: "メンバー",
     machine: "マシン",
