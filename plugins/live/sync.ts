@@ -34,20 +34,32 @@ export interface SyncTimes {
   quietMs: number;
   /** … and no later than this, however busy a session is. */
   maxWaitMs: number;
+  /** The same for a path that is reported for the first time: it may be a new session. */
+  newMs: number;
   rootsMs: number;
   fullMs: number;
+  /** A run is followed by a rest of so many times what it took: stores that are slow to list are listed less often. */
+  rest: number;
 }
-const TIMES: SyncTimes = { startMs: 1_000, quietMs: 400, maxWaitMs: 5_000, rootsMs: 60_000, fullMs: 1_800_000 };
-/** Importing takes at most this share of the time: stores that are slow to list are listed less often. */
-const REST = 9;
+const TIMES: SyncTimes = {
+  startMs: 1_000,
+  quietMs: 400,
+  maxWaitMs: 5_000,
+  newMs: 800,
+  rootsMs: 60_000,
+  fullMs: 1_800_000,
+  rest: 9,
+};
 const REST_MAX_MS = 60_000;
+/** Processor time of runs that do not wait for the rest to end, between two that do. */
+const CREDIT_MS = 3_000;
 /** Longer by this after each failure in a row. */
 const RETRY_MS = 5_000;
 /** With more changed paths than this, everything is checked instead. */
 const MANY = 5_000;
 
 export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync {
-  const { startMs, quietMs, maxWaitMs, rootsMs, fullMs } = { ...TIMES, ...times };
+  const { startMs, quietMs, maxWaitMs, newMs, rootsMs, fullMs, rest: share } = { ...TIMES, ...times };
   /** Both keys may change while the service runs. */
   const isOn = () => (kernel.config.sync || kernel.config.autoImport) && !kernel.storage.readOnly;
   const archive = () => kernel.inject("archive");
@@ -56,6 +68,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   /** Of the clock that is never set: the machine's may jump. */
   let since = 0;
   let restUntil = 0;
+  /** Paths that were reported before. One that was not may be a new session, which is imported without a rest. */
+  const seen = new Set<string>();
+  let isNew = false;
+  let credit = CREDIT_MS;
   const clock = Date.now() - performance.now();
   let failures = 0;
   let nextFull: number | undefined;
@@ -73,10 +89,15 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   /** Projects whose repository was read. */
   const counted = new Set<string>();
 
-  function add(paths: readonly string[]): void {
+  function add(paths: readonly string[], told: boolean): void {
     if (closed || paths.length === 0) return;
     if (pending.size === 0 && !full) since = performance.now();
-    for (const path of paths) pending.add(path);
+    if (seen.size > MANY) seen.clear();
+    for (const path of paths) {
+      if (told && !seen.has(path) && credit > 0) isNew = true;
+      if (told) seen.add(path);
+      pending.add(path);
+    }
     if (pending.size > MANY) full = true;
     plan();
   }
@@ -85,7 +106,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     if (closed || paused || running || starting || !isOn() || (pending.size === 0 && !full)) return;
     clearTimeout(timer);
     const now = performance.now();
-    const wait = Math.max(Math.min(quietMs, since + maxWaitMs - now), restUntil - now, 0);
+    const quiet = Math.min(quietMs, since + (isNew ? newMs : maxWaitMs) - now);
+    const wait = Math.max(quiet, isNew ? 0 : restUntil - now, 0);
     timer = setTimeout(() => {
       running = run().finally(() => {
         running = undefined;
@@ -98,8 +120,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   async function run(): Promise<void> {
     const paths = [...pending];
     const all = full;
+    const isEarly = performance.now() < restUntil;
     pending = new Set();
     full = false;
+    isNew = false;
     const before = process.cpuUsage();
     try {
       const choose = chooser();
@@ -123,8 +147,11 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     }
     // Of the processor, not of the clock: a busy machine makes a run long and costs no more.
     const { user, system } = process.cpuUsage(before);
-    const rest = ((user + system) / 1_000) * REST + failures * RETRY_MS;
-    restUntil = performance.now() + Math.min(rest, REST_MAX_MS);
+    const spent = (user + system) / 1_000;
+    credit = isEarly ? credit - spent : CREDIT_MS;
+    const now = performance.now();
+    const rest = spent * share + failures * RETRY_MS + (isEarly ? Math.max(0, restUntil - now) : 0);
+    restUntil = now + Math.min(rest, REST_MAX_MS);
     if (!closed) await kernel.notify("sync:changed", self.status());
   }
 
@@ -157,7 +184,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       kernel,
       (paths, told) => {
         if (told) silence.hear(paths);
-        add(paths);
+        add(paths, told);
       },
       rootsMs,
     );

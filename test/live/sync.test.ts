@@ -7,7 +7,7 @@ import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import git from "../../plugins/git/index.ts";
-import live, { type SyncStatus } from "../../plugins/live/index.ts";
+import live, { type SyncStatus, type SyncTimes } from "../../plugins/live/index.ts";
 import { createRoots } from "../../plugins/live/roots.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -28,7 +28,7 @@ function toLog(n: number): string {
   mkdirSync(dirname(path), { recursive: true });
   return path;
 }
-async function start(config: TestKernelOptions["config"] = {}, times = QUICK): Promise<void> {
+async function start(config: TestKernelOptions["config"] = {}, times: Partial<SyncTimes> = QUICK): Promise<void> {
   const counted = claude();
   const { scan } = counted.adapter;
   counted.adapter.scan = (root, env) => {
@@ -63,6 +63,17 @@ beforeEach(async () => {
 });
 
 describe("keeping the archive up to date", () => {
+  it("takes in a new session without the rest that follows a run", async () => {
+    // After its first run the service rests for the longest time there is, a minute.
+    await start({}, { ...QUICK, rest: 1e9 });
+    const first = settled();
+    await importAll();
+    await first;
+    const there = until(async () => (await count(toId(2))) === 2);
+    writeFileSync(toLog(2), prompt(0) + reply(1));
+    await there;
+  });
+
   it("waits for the first import, then takes in what is written and what is new", async () => {
     await start();
     expect(await sync()).toMatchObject({ mode: "off", roots: [] });

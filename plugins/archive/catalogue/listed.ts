@@ -9,23 +9,32 @@ export const LIVE_MS = 120_000;
 /** And the session itself must have moved this lately. */
 export const RECENT_MS = 900_000;
 
-/** A log that is written to now, and the session in it: a shared store is written for any of its sessions. */
-function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" | "source_mtime" | "sort_at">): boolean {
+/**
+ * A log that is written to now, and the session in it: a shared store is written for any of its sessions. Where the session's time is its file's,
+ * a log that was copied in looks as new as one that is written: that one is live once the archive has seen it grow.
+ */
+function isLive({ missing, source_mtime, sort_at, ended_at, generation }: Pick<SessionRow, LiveColumn>): boolean {
   const now = Date.now();
-  return missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
+  const isWritten = missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
+  return isWritten && (generation > 1 || (ended_at !== null && Math.abs(sort_at - source_mtime) > SAME_MS));
 }
+type LiveColumn = "missing" | "source_mtime" | "sort_at" | "ended_at" | "generation";
+
+/** A time that some adapters take from the file, after rounding. */
+const SAME_MS = 1;
+
+/** The same as a condition of SQL: `?` is the earliest time of a write, then that of a session. */
+export const IS_LIVE = `source_mtime > ? and sort_at > ? and missing = 0
+  and (generation > 1 or (ended_at is not null and abs(sort_at - source_mtime) > ${SAME_MS}))`;
 
 /** Columns of a session in a listing. */
 export const LISTED =
   "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
-  "active_ms, message_count, error_count, usage, inherited, evidence, logged, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
+  "active_ms, message_count, error_count, usage, inherited, evidence, logged, skipped, source_path, source_bytes, source_mtime, exclusive, missing, generation, " +
   "imported_at, copied, (select count(*) from session c where c.parent_id = session.id) as subagents, " +
   "(select count(*) from earlier e where e.session_id = session.id) as earlier";
 
-export type ListedRow = Omit<
-  SessionRow,
-  "source_version" | "source_born" | "companions" | "generation" | "parts" | "format"
-> & {
+export type ListedRow = Omit<SessionRow, "source_version" | "source_born" | "companions" | "parts" | "format"> & {
   subagents: number;
   earlier: number;
 };

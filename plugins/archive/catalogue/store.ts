@@ -6,7 +6,7 @@ import type { Changes } from "./changes.ts";
 import { type Prices, readCosts } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
 import { ORPHAN, type SessionFilter, where } from "./filter.ts";
-import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
+import { IS_LIVE, LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
 import { behind, behindIn, partsFrom, readCursor, type SessionSort, toCursor, toOrder, toPlace } from "./pages.ts";
 import { countTotals, type Totals } from "./totals.ts";
@@ -196,7 +196,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     async liveIds(project?: string): Promise<string[]> {
       const now = Date.now();
       const rows = await db.all<{ id: string }>(
-        `select id from session where source_mtime > ? and sort_at > ? and missing = 0 ${project === undefined ? "" : "and project_id = ?"}
+        `select id from session where ${IS_LIVE} ${project === undefined ? "" : "and project_id = ?"}
          order by source_mtime desc limit 50`,
         [now - LIVE_MS, now - RECENT_MS, ...(project === undefined ? [] : [project])],
       );
