@@ -29,6 +29,7 @@ import { createResolver, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
 import { SearchIndex } from "./search/search.ts";
 import { findCounter } from "./search/total.ts";
+import { type FoundWithin, findWithin } from "./search/within.ts";
 
 /** What other plugins may ask of the archive: the service "archive". */
 export interface Archive {
@@ -67,6 +68,8 @@ export interface Archive {
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
   events(session: Pick<ArchivedSession, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
+  /** Messages of a session that a query of the search finds. Linear in its transcript. Throws SESSION_NOT_FOUND, INVALID_INPUT. */
+  findWithin(id: string, q: string, signal: AbortSignal): Promise<FoundWithin>;
   /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. `part`: a part of its name is enough. */
   checkTool(tool: string, part?: boolean): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
@@ -240,6 +243,9 @@ export function createArchive(kernel: Kernel): OpenArchive {
       return repositories ? repositories.of({ key: row.key, name: row.name ?? row.derived_name }) : null;
     },
     events: (session, from) => reading(session, (parts) => transcripts.events(session.id, parts, from)),
+    async findWithin(id, q, signal) {
+      return findWithin(archive.events(await archive.get(id)), q, signal);
+    },
     async checkTool(tool, part = false) {
       const known = [...kernel.registry.adapters.keys()];
       if (known.some((name) => (part ? name.includes(tool) : name === tool)) || (await store.hasTool(tool, part)))

@@ -33,7 +33,6 @@ export interface Outline {
 
 const PROMPT = 200;
 const KEPT = 12;
-const FOUND = 10_000;
 const cache = new WeakMap<Kernel, Cache<Outline>>();
 
 const outline = defineRoute({
@@ -55,31 +54,13 @@ const find = defineRoute({
   method: "GET",
   path: "/sessions/:id/find",
   meta: { team: true },
-  summary: "Messages of a session that contain a text, in any case",
+  summary:
+    "Messages of a session that a query of the search finds; where none has all of its words, those that have one (`relaxed`)",
   query: v.object({ q: v.pipe(v.string(), v.minLength(1), v.maxLength(500)) }),
-  handler: async ({ kernel, params, query, signal }): Promise<{ seqs: number[]; truncated: boolean }> => {
-    const archive = kernel.inject("archive");
-    const row = await archive.get(params.id);
-    const wanted = query.q.toLowerCase();
-    const seqs: number[] = [];
-    for await (const batch of archive.events(row)) {
-      if (signal.aborted) break;
-      for (const event of batch) {
-        if (!holds(event, wanted)) continue;
-        seqs.push(event.seq);
-        if (seqs.length === FOUND) return { seqs, truncated: true };
-      }
-    }
-    return { seqs, truncated: false };
-  },
+  handler: ({ kernel, params, query, signal }) => kernel.inject("archive").findWithin(params.id, query.q, signal),
 });
 
 export const outlineRoutes = [outline, find] as const;
-
-function holds(event: SessionEvent, wanted: string): boolean {
-  if (event.text.toLowerCase().includes(wanted)) return true;
-  return event.tool_input !== undefined && words(event.tool_input).toLowerCase().includes(wanted);
-}
 
 function words(value: unknown): string {
   if (typeof value === "string") return value;

@@ -265,8 +265,21 @@ describe("dashboard: its routes", () => {
     expect(outline.prompts.map((one) => one.seq)).toEqual(
       messages.filter((one) => one.kind === "user" || one.kind === "note").map((one) => one.seq),
     );
-    const found = await t.json<{ seqs: number[] }>(`/api/sessions/${id}/find?q=${encodeURIComponent("STEP 3:")}`);
-    expect(found.seqs).toEqual(messages.filter((one) => one.text.includes("Step 3:")).map((one) => one.seq));
+    const find = (q: string) =>
+      t.json<{ seqs: number[]; words: string[]; relaxed: boolean }>(
+        `/api/sessions/${id}/find?q=${encodeURIComponent(q)}`,
+      );
+    const holding = (...texts: string[]) =>
+      messages.filter((one) => texts.every((text) => one.text.includes(text))).map((one) => one.seq);
+    expect((await find('"STEP 3:"')).seqs).toEqual(holding("Step 3:"));
+    const anyOrder = await find("3: tep");
+    expect([anyOrder.seqs, anyOrder.words, anyOrder.relaxed]).toEqual([holding("3:", "tep"), ["3:", "tep"], false]);
+    expect((await find('"3: Step"')).seqs).toEqual([]);
+    const some = await find("3: zeppelins");
+    expect([some.seqs, some.relaxed]).toEqual([holding("3:"), true]);
+    expect((await find("kind:user step")).seqs).toEqual(
+      messages.filter((one) => one.kind === "user" && /step/i.test(one.text)).map((one) => one.seq),
+    );
     expect((await t.fetch("/api/sessions/none/outline")).status).toBe(404);
   });
 });

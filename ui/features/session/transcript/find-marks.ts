@@ -16,10 +16,8 @@ function style(): void {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** Ranges of `wanted` in the text below `root`, in any case; a hit may run over several elements. Linear in the text. */
-export function toRanges(root: Node, wanted: string, most = MOST): Range[] {
-  const needle = wanted.toLowerCase();
-  if (needle === "") return [];
+/** Ranges of the words in the text below `root`, in any case and in order; a hit may run over several elements. Linear in the text. */
+export function toRanges(root: Node, words: readonly string[], most = MOST): Range[] {
   const nodes: Text[] = [];
   const starts: number[] = [];
   let text = "";
@@ -32,28 +30,50 @@ export function toRanges(root: Node, wanted: string, most = MOST): Range[] {
   }
   // A letter whose small form is longer would shift all places: then case counts.
   const lower = text.toLowerCase();
-  const [hay, find] = lower.length === text.length ? [lower, needle] : [text, wanted];
-  const ranges: Range[] = [];
-  let at = 0;
+  const isSame = lower.length === text.length;
   const place = (offset: number): [Text, number] | undefined => {
-    while (at + 1 < starts.length && (starts[at + 1] ?? 0) <= offset) at++;
+    const at = nodeAt(starts, offset);
     const node = nodes[at];
     return node ? [node, offset - (starts[at] ?? 0)] : undefined;
   };
-  for (let hit = hay.indexOf(find); hit >= 0 && ranges.length < most; hit = hay.indexOf(find, hit + find.length)) {
-    const from = place(hit);
-    const to = place(hit + find.length - 1);
-    if (!from || !to) break;
-    const range = document.createRange();
-    range.setStart(...from);
-    range.setEnd(to[0], to[1] + 1);
-    ranges.push(range);
+  return hitsIn(isSame ? lower : text, isSame ? words.map((word) => word.toLowerCase()) : words, most).flatMap(
+    ([start, end]) => {
+      const from = place(start);
+      const to = place(end - 1);
+      if (!from || !to) return [];
+      const range = document.createRange();
+      range.setStart(...from);
+      range.setEnd(to[0], to[1] + 1);
+      return [range];
+    },
+  );
+}
+
+/** Places of the words, in order. */
+function hitsIn(text: string, words: readonly string[], most: number): [start: number, end: number][] {
+  const hits: [number, number][] = [];
+  for (const word of words) {
+    if (word === "") continue;
+    for (let hit = text.indexOf(word); hit >= 0 && hits.length < most; hit = text.indexOf(word, hit + word.length))
+      hits.push([hit, hit + word.length]);
   }
-  return ranges;
+  return hits.sort((a, b) => a[0] - b[0]);
+}
+
+/** Index of the last start that is not after the offset. */
+function nodeAt(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** `here`: the row of the match one is at. Answers its first range. */
-export function mark(list: Element, wanted: string, here: Element | null): Range | undefined {
+export function mark(list: Element, wanted: readonly string[], here: Element | null): Range | undefined {
   if (!("highlights" in CSS)) return undefined;
   style();
   const all: Range[] = [];

@@ -11,15 +11,15 @@ export function useFindMarks(session: SessionContext, list: Ref<HTMLElement | un
   /** The match stepped to, until it is in view. */
   let due: number | null = null;
   const draw = useThrottle(EVERY, () => {
-    const wanted = session.find.value.trim();
+    const wanted = session.words.value;
     const element = list.value;
-    if (!parts.value || !element || wanted === "") return;
+    if (!parts.value || !element || wanted.length === 0) return;
     const first = parts.value.mark(element, wanted, element.querySelector("article[aria-current=true]"));
     if (due === null || due !== session.selected.value || !first) return;
     due = null;
     parts.value.reveal(first, element);
   });
-  const isLooking = computed(() => session.find.value.trim() !== "");
+  const isLooking = computed(() => session.words.value.length > 0);
   watch(
     isLooking,
     async (looking) => {
@@ -28,7 +28,7 @@ export function useFindMarks(session: SessionContext, list: Ref<HTMLElement | un
     },
     { immediate: true },
   );
-  watch([session.find, list, parts], draw);
+  watch([session.words, list, parts], draw);
   useMutationObserver(
     computed(() => (isLooking.value ? list.value : undefined)),
     draw,

@@ -23,7 +23,7 @@ export function useFind(session: Parts) {
     if (text.value === "") return undefined;
     const answer = await api("GET /sessions/:id/find", { params: { id }, query: { q: text.value }, signal });
     const here = selected.value;
-    if (here !== null && answer.seqs.includes(here)) await reveal(here);
+    if (here !== null && answer.seqs.includes(here)) await reveal(here, answer.words);
     return answer;
   });
   const isReady = computed(() => transcript.value !== undefined);
@@ -31,6 +31,10 @@ export function useFind(session: Parts) {
   watch(error, (failure) => failure !== undefined && failed(failure));
   const found = computed(() => (text.value === "" || error.value !== undefined ? undefined : data.value));
   const matches = computed<readonly number[]>(() => found.value?.seqs ?? []);
+  /** What is marked: words and phrases of the query, as the service reads it. */
+  const words = computed<readonly string[]>(() => found.value?.words ?? []);
+  /** No message has all of the words: the matches have one of them. */
+  const relaxed = computed(() => found.value?.relaxed ?? false);
   const truncated = computed(() => found.value?.truncated ?? false);
   /** True until the answer for the present text is there. */
   const searching = computed(() => text.value !== "" && (pending.value || !isReady.value));
@@ -39,22 +43,23 @@ export function useFind(session: Parts) {
   );
 
   /** Opens the fold and the text in which a match stands. */
-  async function reveal(seq: number): Promise<void> {
+  async function reveal(seq: number, words: readonly string[]): Promise<void> {
     const model = transcript.value;
     if (!model) return;
     const row = rows.value[rowOf(rows.value, seq, model)];
     if (row?.type === "fold" && seq <= row.end) opened.add(`fold:${row.seq}`);
     await pages.ensure(seq, seq);
-    const wanted = find.value.trim().toLowerCase();
+    const wanted = words.map((word) => word.toLowerCase());
+    const holds = (text: string) => wanted.every((word) => text.toLowerCase().includes(word));
     const known = pages.get(seq);
     // The match may be in the text that was cut off.
     const isCut = known !== undefined && "textLength" in known && known.textLength !== undefined;
-    const message = isCut && !known.text.toLowerCase().includes(wanted) ? await pages.whole(seq) : known;
+    const message = isCut && !holds(known.text) ? await pages.whole(seq) : known;
     const text = message?.text ?? "";
     const kind = kindAt(model, seq);
     const first = text.split("\n", SHOWN.lines).join("\n").slice(0, SHOWN.characters);
     if (kind === "tool_use") opened.add(`args:${seq}`);
-    else if (!first.toLowerCase().includes(wanted)) opened.add(`all:${seq}`);
+    else if (!holds(first)) opened.add(`all:${seq}`);
     hit.value = { seq };
   }
   async function step(by: number): Promise<void> {
@@ -64,8 +69,8 @@ export function useFind(session: Parts) {
     const next = by > 0 ? matchAt.value + 1 : exact ? matchAt.value - 1 : matchAt.value;
     const seq = list[(next + list.length) % list.length];
     if (seq === undefined) return;
-    await reveal(seq);
+    await reveal(seq, words.value);
     session.select(seq, { replace: true });
   }
-  return { find, matches, truncated, searching, matchAt, hit, step };
+  return { find, words, relaxed, matches, truncated, searching, matchAt, hit, step };
 }
