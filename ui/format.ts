@@ -64,6 +64,17 @@ export const clock = (value: string | number): string => date(value, { hour: "2-
 export const clockSeconds = (value: string | number): string =>
   date(value, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 export const fullTime = (value: string | number): string => date(value, { dateStyle: "full", timeStyle: "medium" });
+/** `3 Nov 13:36`, with the year where it is another one. */
+export function dateTime(value: string | number, now = Date.now()): string {
+  const isThisYear = new Date(value).getFullYear() === new Date(now).getFullYear();
+  return date(value, {
+    day: "numeric",
+    month: "short",
+    ...(!isThisYear && { year: "numeric" }),
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+}
 export const dayLabel = (value: string | number | Date): string => date(value, { day: "numeric", month: "short" });
 
 const DAY = 86_400_000;

@@ -116,7 +116,8 @@ describeUi("dashboard: tasks in few clicks", () => {
   it("a share of a session without its secrets: 4", async () => {
     const { page, clicks, click } = await begin();
     await click(page.getByRole("link", { name: /^Rename answer to route/ }).first());
-    await click(page.getByRole("button", { name: "Share" }));
+    await click(page.getByRole("button", { name: "Session actions" }));
+    await click(page.getByRole("menuitem", { name: "Share" }));
     await click(page.getByRole("dialog").getByRole("button", { name: "Create link" }));
     await page.getByRole("dialog").getByText("The link is shown only this once.").waitFor();
     expect(clicks()).toBeLessThanOrEqual(4);

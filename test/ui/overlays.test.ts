@@ -138,7 +138,8 @@ const OVERLAYS: Record<string, Overlay> = {
   share: {
     path: session,
     open: async (page) => {
-      await page.getByRole("button", { name: "Share" }).click();
+      await page.getByRole("button", { name: "Session actions" }).click();
+      await page.getByRole("menuitem", { name: "Share" }).click();
       await dialog(page, "Share this session");
       await page.getByText("1 value is replaced by a placeholder").waitFor();
       await page.frameLocator("iframe").locator("h1").waitFor();

@@ -125,7 +125,7 @@ describeUi("dashboard: the diff beside a session", () => {
     const { stage, page, pane } = await open("?m=5&pane=diff");
     const kept = page.locator('article[data-seq="3"] [data-fate]');
     await kept.waitFor();
-    expect(await kept.innerText()).toMatch(/^kept [0-9a-f]{7}/);
+    expect(await kept.innerText()).toMatch(/^still in the code [0-9a-f]{7}/);
     expect(await kept.getAttribute("title")).toMatch(/^1 line at HEAD\nCommit [0-9a-f]{7}: Two values$/);
     const partly = pane.locator("[data-fate=partly]");
     await partly.waitFor();

@@ -182,7 +182,8 @@ describeUi("dashboard: a session with odd content", () => {
     const { stage, page } = await open("?tail=1");
     const log = join(stage.home, ".claude", "projects", join(stage.home, "code", "odd").replace(/[^A-Za-z0-9]/g, "-"));
     await page.locator("header").getByText("following", { exact: true }).waitFor();
-    const before = Number(/(\d+) messages/.exec(await page.locator("header").innerText())?.[1]);
+    const said = page.locator("header [title*=' messages']");
+    const before = Number(/(\d+) messages/.exec((await said.getAttribute("title")) ?? "")?.[1]);
     const todos = [{ content: "seen live", status: "in_progress" }];
     const row = {
       type: "assistant",
@@ -199,7 +200,7 @@ describeUi("dashboard: a session with odd content", () => {
       },
     };
     await appendFile(join(log, `${ODD_ID}.jsonl`), `${JSON.stringify(row)}\n`);
-    await page.locator("header", { hasText: `${before + 1} messages` }).waitFor();
+    await page.locator(`header [title*="${before + 1} messages"]`).waitFor();
     await page.locator("article li", { hasText: "seen live" }).waitFor();
   });
 });

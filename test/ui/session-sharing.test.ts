@@ -34,7 +34,8 @@ describeUi("dashboard: sharing a session", () => {
   it("says what is replaced, shows the page, and gives a link that opens it", async () => {
     const stage = await open();
     const { page } = stage;
-    await page.getByRole("button", { name: "Share" }).press("Enter");
+    await page.getByRole("button", { name: "Session actions" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Share" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Share this session" });
     await dialog.getByText("1 value is replaced by a placeholder").waitFor();
     await dialog.getByText("Stripe access token 1").waitFor();

@@ -136,6 +136,7 @@ describeUi("dashboard: a session", () => {
     expect(await slider.getAttribute("aria-valuetext")).toContain("1 message: You 1");
     await page.keyboard.press("Escape");
     await note.waitFor({ state: "detached" });
+    await page.keyboard.press("o");
     const splitter = page.getByRole("separator");
     const before = Number(await splitter.getAttribute("aria-valuenow"));
     await splitter.focus();
@@ -148,7 +149,7 @@ describeUi("dashboard: a session", () => {
     const { page } = stage;
     const legend = page.getByRole("list", { name: "What the colours and marks mean" });
     expect((await legend.innerText()).split("\n")).toEqual([
-      ...["You", "Assistant", "Thinking", "Tool call", "Result", "On screen"],
+      ...["You", "Assistant", "Thinking", "Tool call", "Result", "Idle for over 2 minutes", "On screen"],
     ]);
     const axis = page.locator("[data-axis]");
     const words = (await axis.innerText()).split("\n");

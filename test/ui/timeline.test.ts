@@ -26,12 +26,22 @@ describe("ticks of the timeline", () => {
 
   it("start again after a pause, at the time of the next message", () => {
     const later = START + 3 * 60 * MINUTE + 7 * MINUTE;
-    const scale = toScale([START, START + 4 * MINUTE, later, later + 4 * MINUTE]);
+    const scale = toScale([START, START + 2 * MINUTE, later, later + 2 * MINUTE]);
     expect(scale.breaks).toHaveLength(1);
+    // A mark's width, however long it was.
+    expect(scale.place(2) - scale.place(1)).toBeCloseTo(0.02 / 1.02);
     const ticks = scale.ticks(0, 1, 0.1);
     expect(ticks.map(clock)).toContain("13:24:30");
     const after = ticks.find((tick) => clock(tick) === "13:24:30");
     expect(after?.place).toBeCloseTo(scale.place(2));
+  });
+
+  it("leave most of the strip to what happened, with many pauses too", () => {
+    const times = Array.from({ length: 200 }, (_, i) => START + (i >> 1) * 5 * MINUTE + (i % 2) * 30_000);
+    const scale = toScale(times);
+    expect(scale.breaks.length).toBeGreaterThan(90);
+    const paused = scale.breaks.length * (scale.place(2) - scale.place(1));
+    expect(paused).toBeLessThan(0.2);
   });
 
   it("are in order and apart, whatever the clock did", () => {

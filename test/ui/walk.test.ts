@@ -38,7 +38,8 @@ describeUi("dashboard: the whole walk", () => {
 
     await load(stage, `/sessions/${await sessionId(stage, "Read the settings")}?view=security`);
     await page.getByRole("heading", { name: /1 secret in/ }).waitFor();
-    await page.getByRole("button", { name: "Share", exact: true }).click();
+    await page.getByRole("button", { name: "Session actions" }).click();
+    await page.getByRole("menuitem", { name: "Share" }).click();
     await dialog.getByText("1 value is replaced by a placeholder").waitFor();
     await dialog.getByRole("button", { name: "Create link" }).click();
     const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();

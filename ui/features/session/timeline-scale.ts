@@ -1,9 +1,11 @@
-/** Positions of messages on the strip, as a share of its width. Idle stretches over ten minutes are compressed. */
+/** Positions of messages on the strip, as a share of its width. Idle stretches are compressed: the strip shows what happened. */
 import type { Transcript } from "./transcript/model.ts";
 
-const IDLE = 10 * 60_000;
-/** Width of a pressed gap, in ms of active time. */
-const PRESSED = 60_000;
+/** In a longer pause nothing was written: a person was away, or a sub-agent worked. In ms. */
+const IDLE = 2 * 60_000;
+/** Width of a pressed gap, as a share of the active time; and of all gaps together, at most. */
+const PRESSED = 0.02;
+const ALL_PRESSED = 0.2;
 
 /** A mark of the axis: a time (ms), or a message where the strip is spaced by message. */
 export type Tick = { place: number } & ({ time: number } | { seq: number });
@@ -45,18 +47,20 @@ export function createScale({ times, total }: Pick<Transcript, "times" | "total"
   let at = 0;
   let known = Number.NaN;
   const stretches: Stretch[] = [];
+  const pressed = byTime ? pressedWidth(times, total) : 0;
   if (byTime) {
     for (let seq = 0; seq < total; seq++) {
       const time = times[seq] ?? Number.NaN;
       const step = Number.isNaN(time) || Number.isNaN(known) ? 0 : Math.max(0, time - known);
-      if (step > IDLE) {
-        breaks.push(at + PRESSED / 2);
-        at += PRESSED;
+      const idle = step > IDLE;
+      if (idle) {
+        breaks.push(at + pressed / 2);
+        at += pressed;
       } else at += step;
       if (!Number.isNaN(time)) {
         const last = stretches.at(-1);
         // A clock that was set back begins another stretch, so that in each one places go with time.
-        if (!last || step > IDLE || time < known) stretches.push({ place: at, end: at, time });
+        if (!last || idle || time < known) stretches.push({ place: at, end: at, time });
         else last.end = at;
         known = time;
       }
@@ -101,14 +105,17 @@ export function createScale({ times, total }: Pick<Transcript, "times" | "total"
     seqAt,
     first,
     ticks(from, to, least) {
-      const found =
+      const found: Found[] =
         stretches.length > 0
           ? timesIn(stretches, from * whole, to * whole, least * whole)
           : numbersIn(total, from * whole, to * whole, least * whole);
       const ticks: Tick[] = [];
-      for (const tick of found) {
+      for (const { begins, ...tick } of found) {
         const place = tick.place / whole;
-        if (place - (ticks.at(-1)?.place ?? -Infinity) >= least * ALMOST) ticks.push({ ...tick, place });
+        const isNear = () => place - (ticks.at(-1)?.place ?? -Infinity) < least * ALMOST;
+        // When it went on after a pause says more than the last round time before it.
+        if (begins && ticks.length > 1 && isNear()) ticks.pop();
+        if (!isNear()) ticks.push({ ...tick, place });
       }
       return ticks;
     },
@@ -116,13 +123,33 @@ export function createScale({ times, total }: Pick<Transcript, "times" | "total"
   };
 }
 
+/** Width of one compressed gap, in ms: as wide as a mark needs, however little or much happened. */
+function pressedWidth(times: readonly number[], total: number): number {
+  let active = 0;
+  let gaps = 0;
+  let known = Number.NaN;
+  for (let seq = 0; seq < total; seq++) {
+    const time = times[seq] ?? Number.NaN;
+    if (Number.isNaN(time)) continue;
+    const step = Number.isNaN(known) ? 0 : Math.max(0, time - known);
+    if (step > IDLE) gaps++;
+    else active += step;
+    known = time;
+  }
+  // Where only gaps are, each is as wide as the others.
+  return Math.max(1, active) * Math.min(PRESSED, ALL_PRESSED / Math.max(1, gaps));
+}
+
+/** `begins`: the first of a stretch. */
+type Found = Tick & { begins?: boolean };
+
 /** The beginning of each stretch, and round local times in it. */
-function timesIn(stretches: readonly Stretch[], from: number, to: number, least: number): Tick[] {
+function timesIn(stretches: readonly Stretch[], from: number, to: number, least: number): Found[] {
   const step = STEPS.find((one) => one >= least) ?? 24 * HOUR;
-  const ticks: Tick[] = [];
+  const ticks: Found[] = [];
   for (const { place, end, time } of stretches) {
     if (end < from || place > to) continue;
-    if (place >= from) ticks.push({ place, time });
+    if (place >= from) ticks.push({ place, time, begins: true });
     const zone = new Date(time).getTimezoneOffset() * MINUTE;
     const start = time + Math.max(0, from - place);
     for (let next = Math.ceil((start - zone) / step) * step + zone; ; next += step) {

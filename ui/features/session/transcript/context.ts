@@ -23,8 +23,8 @@ export interface SessionContext {
   selected: ComputedRef<number | null>;
   /** Selects and, unless told otherwise, brings into view. */
   select(seq: number, options?: { scroll?: boolean; replace?: boolean }): void;
-  /** Shows a file beside the transcript: as the tool or the text names it, with or without its folder. */
-  openFile(path: string): void;
+  /** Shows a file beside the transcript: as the tool or the text names it, with or without its folder. Of the edit `seq` its diff. */
+  openFile(path: string, seq?: number): void;
   /** Goes along a link: `to` is selected, and going back in the history selects `from`. */
   follow(from: number, to: number): void;
   /** Parts of rows that are opened: `all:12`, `fold:40`. Outlives the row's own mounting. */
@@ -36,6 +36,8 @@ export interface SessionContext {
   edits: Ref<ReadonlyMap<number, EditState> | undefined>;
   /** Text searched for in this session. */
   find: Ref<string>;
+  /** Words and phrases of it that are marked. */
+  words: Ref<readonly string[]>;
   /** The match that was last gone to. */
   hit: Ref<{ seq: number } | null>;
 }

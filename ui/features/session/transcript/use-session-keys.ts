@@ -2,17 +2,18 @@
 import type { Ref } from "vue";
 import { useRouter } from "vue-router";
 import { useKeys } from "../../../state/keys.ts";
+import { type Transcript, toolAt } from "./model.ts";
 import { rowOf } from "./rows.ts";
 import type { useSession } from "./use-session.ts";
 
 interface SessionKeysOptions {
   session: ReturnType<typeof useSession>;
   isReading(): boolean;
-  isBroad: Ref<boolean>;
   /** The side pane as a sheet. */
   sheet: Ref<boolean>;
-  pane: Ref<string>;
-  showPane(name: string): void;
+  togglePane(name: string): void;
+  /** The pane for what is read at a message. */
+  besides(seq: number | null): "diff" | "code";
   list: Ref<{ show(seq: number, align?: "center" | "nearest"): Promise<void>; toEnd(): Promise<void> } | undefined>;
   /** First message in view. */
   first(): number | undefined;
@@ -20,9 +21,9 @@ interface SessionKeysOptions {
   print(): unknown;
 }
 
-export function useSessionKeys(options: SessionKeysOptions): void {
+export function useSessionKeys(options: SessionKeysOptions) {
   const router = useRouter();
-  const { session, list, sheet, isBroad, pane, showPane, isReading } = options;
+  const { session, list, sheet, togglePane, isReading } = options;
   const { transcript, rows, selected, detail } = session;
 
   function move(step: number): void {
@@ -50,10 +51,23 @@ export function useSessionKeys(options: SessionKeysOptions): void {
     const next = step > 0 ? prompts.find((one) => one.seq > from) : prompts.findLast((one) => one.seq < from);
     if (next) session.select(next.seq, { replace: true });
   }
-  function diff(): void {
-    if (isBroad.value || !sheet.value) showPane(pane.value === "diff" && isBroad.value ? "code" : "diff");
-    else sheet.value = false;
+  /** To the next message of a kind, or the one before. */
+  function stepTo(step: number, isWanted: (model: Transcript, seq: number) => boolean): unknown {
+    const model = transcript.value;
+    if (!model) return false;
+    const from = selected.value ?? (step > 0 ? (options.first() ?? 0) - 1 : model.total);
+    for (let seq = from + step; seq >= 0 && seq < model.total; seq += step)
+      if (isWanted(model, seq)) return session.select(seq, { replace: true });
+    return false;
   }
+  const stepEdit = (step: number) =>
+    stepTo(step, (model, seq) => /^(edit|write|patch)$/.test(toolAt(model, seq)?.role ?? ""));
+  /** A failed result is shown in its call's row: there it is gone to. */
+  const stepError = (step: number) =>
+    stepTo(step, (model, seq) => {
+      const result = toolAt(model, seq) ? (model.partner[seq] ?? -1) : seq;
+      return model.errors.has(result) && (result === seq ? (model.partner[seq] ?? -1) < 0 : true);
+    });
   function leave(): unknown {
     // Dialogs and menus close themselves first.
     if (document.querySelector("[role=dialog], [role=menu]")) return false;
@@ -73,8 +87,12 @@ export function useSessionKeys(options: SessionKeysOptions): void {
     { keys: "f", label: "keys.find", run: reading(options.find) },
     { keys: "n", label: "keys.nextMatch", run: reading(() => session.step(1)) },
     { keys: "N", label: "keys.previousMatch", run: reading(() => session.step(-1)) },
-    { keys: "d", label: "keys.diff", run: reading(diff) },
-    { keys: "o", label: "keys.outline", run: reading(() => showPane("outline")) },
+    { keys: "d", label: "keys.diff", run: reading(() => togglePane(options.besides(selected.value))) },
+    { keys: "o", label: "keys.outline", run: reading(() => togglePane("outline")) },
+    { keys: "w", label: "keys.nextEdit", run: reading(() => stepEdit(1)) },
+    { keys: "W", label: "keys.previousEdit", run: reading(() => stepEdit(-1)) },
+    { keys: "x", label: "keys.nextError", run: reading(() => stepError(1)) },
+    { keys: "X", label: "keys.previousError", run: reading(() => stepError(-1)) },
     { keys: "c", label: "keys.cause", run: reading(along("causes")) },
     { keys: "e", label: "keys.effect", run: reading(along("effects")) },
     { keys: "alt+ArrowLeft", label: "keys.back", run: () => router.back() },
@@ -83,4 +101,5 @@ export function useSessionKeys(options: SessionKeysOptions): void {
     { keys: "mod+p", label: "action.print", always: true, run: () => (isReading() ? void options.print() : false) },
     { keys: "Escape", run: leave },
   ]);
+  return { stepEdit, stepError };
 }

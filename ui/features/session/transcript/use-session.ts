@@ -24,7 +24,7 @@ import { useFind } from "./use-find.ts";
 /** Milliseconds between two reads of the figures of a growing session. */
 const FIGURES = 5_000;
 
-export function useSession(id: string, openFile: (path: string) => void) {
+export function useSession(id: string, openFile: SessionContext["openFile"]) {
   const router = useRouter();
   const write = useWriteQuery();
   const query = useQuery({
@@ -228,6 +228,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     causality,
     edits,
     find: search.find,
+    words: search.words,
     hit: search.hit,
   };
   provide(SESSION, context);
@@ -247,6 +248,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     counts,
     matches: search.matches,
     truncated: search.truncated,
+    relaxed: search.relaxed,
     searching: search.searching,
     matchAt: search.matchAt,
     step: search.step,
