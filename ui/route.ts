@@ -1,4 +1,4 @@
-import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
+import { createRouter, createWebHistory, type NavigationGuard, type RouteRecordRaw, type Router } from "vue-router";
 import { wordsReady } from "./i18n/index.ts";
 import { watchLeaving } from "./state/leaving.ts";
 import { hasScreen } from "./state/offers.ts";
@@ -19,8 +19,14 @@ const redirects: RouteRecordRaw[] = MOVED.map(({ from, to, query }) => ({
 
 const home = () => import("./features/home/home.vue");
 
+/** The first screen had days and a chart before: an address with days leads to Usage, one with a single day to its sessions. */
+const leaveRange: NavigationGuard = ({ query: { day, ...query }, hash }) => {
+  if (typeof day === "string") return { path: "/sessions", query: { from: day, to: day } };
+  return query.days || query.from ? { path: "/usage", query, hash } : true;
+};
+
 const routes: RouteRecordRaw[] = [
-  { path: "/", name: "home", component: home },
+  { path: "/", name: "home", component: home, beforeEnter: leaveRange },
   { path: "/projects", name: "projects", component: () => import("./features/projects/projects.vue") },
   { path: "/projects/:id", name: "project", component: () => import("./features/projects/project.vue"), props: true },
   { path: "/sessions", name: "sessions", component: () => import("./features/sessions/sessions.vue") },

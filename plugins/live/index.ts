@@ -8,6 +8,7 @@ import { createSync, type Sync, type SyncStatus, type SyncTimes } from "./sync.t
 import type { TurnTimes } from "./turns.ts";
 
 export type { StopReason } from "./audience.ts";
+export type { ChangeFrame } from "./changes.ts";
 export type { FeedOptions, FeedStatus } from "./feed.ts";
 export type { Live } from "./live.ts";
 export type { Sync, SyncStatus, SyncTimes } from "./sync.ts";

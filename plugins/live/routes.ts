@@ -1,7 +1,8 @@
-/** GET /sessions/:id/live, GET /live/status, POST /sync/pause and /sync/resume. */
+/** GET /sessions/:id/live, GET /live/status, /live/turns and /live/changes, POST /sync/pause and /sync/resume. */
 
-import { defineRoute, eventsResponse, toEvents } from "sessarc";
+import { defineRoute, eventsResponse, type Kernel, toEvents } from "sessarc";
 import * as v from "valibot";
+import { followChanges } from "./changes.ts";
 import { NO_MARK, type Position, parseId } from "./position.ts";
 import { followTurn, type TurnTimes } from "./turns.ts";
 
@@ -39,6 +40,36 @@ const status = defineRoute({
   handler: ({ kernel }) => ({ watchers: kernel.inject("live").status() }),
 });
 
+const toHeartbeat = (out: { comment(text: string): void }) =>
+  setInterval(() => out.comment("still here"), HEARTBEAT_MS).unref();
+
+/** Resolves when the client or the service is gone. */
+const toEnd = async (gone: AbortSignal, { closing }: Kernel): Promise<void> => {
+  if (gone.aborted || closing.aborted) return;
+  await new Promise((resolve) => {
+    gone.addEventListener("abort", resolve, { once: true });
+    closing.addEventListener("abort", resolve, { once: true, signal: gone });
+  });
+};
+
+const changes = defineRoute({
+  method: "GET",
+  path: "/live/changes",
+  summary: "Sessions that were stored or removed, as events",
+  handler: ({ kernel }) =>
+    toEvents(async (out) => {
+      const over = new AbortController();
+      followChanges(kernel, out.send, over.signal);
+      // The first line says that nothing is missed from here on.
+      out.comment("changes");
+      const heartbeat = toHeartbeat(out);
+      await toEnd(out.gone, kernel);
+      clearInterval(heartbeat);
+      over.abort();
+      out.close();
+    }),
+});
+
 const turns = (times: TurnTimes) =>
   defineRoute({
     method: "GET",
@@ -56,19 +87,14 @@ const turns = (times: TurnTimes) =>
     handler: ({ kernel, query }) =>
       toEvents(async (out) => {
         out.comment("turns");
-        const heartbeat = setInterval(() => out.comment("still here"), HEARTBEAT_MS);
-        heartbeat.unref();
+        const heartbeat = toHeartbeat(out);
         try {
           await Promise.all(query.session.map((id) => followTurn(kernel, id, out.send, out.gone, times)));
         } finally {
           clearInterval(heartbeat);
         }
         // Those that ended stay ended: a browser would ask for them again and again.
-        if (!out.gone.aborted && !kernel.closing.aborted)
-          await new Promise((resolve) => {
-            out.gone.addEventListener("abort", resolve, { once: true });
-            kernel.closing.addEventListener("abort", resolve, { once: true, signal: out.gone });
-          });
+        await toEnd(out.gone, kernel);
         out.close();
       }),
   });
@@ -95,4 +121,4 @@ const resume = defineRoute({
   },
 });
 
-export const liveRoutes = (times: TurnTimes = {}) => [follow, status, turns(times), pause, resume] as const;
+export const liveRoutes = (times: TurnTimes = {}) => [follow, status, turns(times), changes, pause, resume] as const;

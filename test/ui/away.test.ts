@@ -50,7 +50,7 @@ describeUi("dashboard: without the service", () => {
     await page.getByRole("link", { name: "Usage", exact: true }).click();
     const row = page.getByRole("alert").filter({ hasText: "as soon as the service answers" });
     await row.waitFor();
-    expect(await page.locator("main h1").first().innerText()).toBe("Insights");
+    expect(await page.locator("main h1").first().innerText()).toBe("Now");
     await row.getByRole("button", { name: "Retry" }).click();
     await row.waitFor();
     expect(new URL(page.url()).pathname).toBe("/");

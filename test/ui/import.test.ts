@@ -45,7 +45,7 @@ describeUi("dashboard: opened while the first import runs", () => {
     await page.waitForURL(/import\?step=run/);
     await page.getByRole("progressbar", { name: "Importing" }).waitFor();
     await page.getByRole("link", { name: "Now", exact: true }).click();
-    await page.getByRole("heading", { level: 1, name: "Insights" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Now" }).waitFor();
     seen.resolve();
     unhook();
     await running;
@@ -160,7 +160,7 @@ describeUi("dashboard: importing", () => {
     await page.waitForURL(/\/sessions\//);
     await page.locator("article").first().waitFor();
     await visit(stage, "/");
-    await page.getByRole("heading", { level: 1, name: "Insights" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Now" }).waitFor();
     await visit(stage, "/import");
     await page.getByRole("button", { name: "All imported" }).waitFor();
     expect(stage.problems()).toEqual([]);

@@ -1,4 +1,4 @@
-/** What needs the person: first on Home, and gone when it is over. */
+/** What needs the person: first on Now, and gone when it is over. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { layoutFaults } from "./probes.ts";
 describeUi("dashboard: what needs you", () => {
   const get = useStage();
 
-  it("is first on Home: who waits, and a limit that comes near; each goes when it is over", async () => {
+  it("is first on Now: who waits, and a limit that comes near; each goes when it is over", async () => {
     const stage = get();
     const { page } = stage;
     const { kernel } = stage.served;
@@ -24,8 +24,8 @@ describeUi("dashboard: what needs you", () => {
     };
     const id = sessions[0]?.id ?? "";
     await visit(stage, "/");
-    const notices = page.getByRole("region", { name: "What needs you" });
-    expect(await notices.count()).toBe(0);
+    const notices = page.getByRole("region", { name: "Running" });
+    await notices.getByText("Nothing is running").waitFor();
     const session = id.slice(id.indexOf(":") + 1);
     await post("/api/waiting", { tool: "claude-code", session, event: "answer" });
     await post("/api/waiting", { tool: "codex", session: "not-archived", event: "permission" });
@@ -33,14 +33,14 @@ describeUi("dashboard: what needs you", () => {
     await kernel.inject("insights").storeReadings([{ ...reading, resetsAt: Date.now() + 3_600_000 }]);
     await visit(stage, "/");
     const rows = notices.getByRole("listitem");
-    expect(await rows.count()).toBe(3);
+    expect(await rows.count()).toBe(2);
     // A permission holds work up.
-    expect(await rows.nth(0).innerText()).toMatch(/Codex\s+waits for a permission/);
-    expect(await rows.nth(1).innerText()).toMatch(/Claude Code\s+waits for an answer/);
-    expect(await rows.nth(2).innerText()).toMatch(/84\s?% of the 5-hour limit used/);
-    const figures = page.locator("dl").first();
-    const [above, below] = [await notices.boundingBox(), await figures.boundingBox()];
-    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0);
+    expect(await rows.nth(0).innerText()).toMatch(/New session of Codex\s+Waits for a permission/);
+    expect(await rows.nth(1).innerText()).toMatch(/Waits for you/);
+    await page
+      .getByRole("list", { name: "At a glance" })
+      .getByText(/84\s?% of the 5-hour limit used/)
+      .waitFor();
     expect(await layoutFaults(page)).toEqual([]);
     expect(await violations(stage)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
@@ -48,10 +48,10 @@ describeUi("dashboard: what needs you", () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     // Dismissed here, and ended by the assistant.
     await rows.nth(0).getByRole("button", { name: "Dismiss" }).click();
-    await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(1);
     expect(await rows.nth(0).getByRole("link").getAttribute("href")).toContain(id);
     await post("/api/waiting", { tool: "claude-code", session, event: "ended" });
-    await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(1);
+    await notices.getByText("Nothing is running").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describeUi("dashboard: what needs you", () => {
     await page.getByText("reports when it waits").waitFor();
     const settings = await readFile(join(stage.home, ".claude/settings.json"), "utf8");
     expect(settings.match(/waiting\.cjs/g)).toHaveLength(3);
-    // Switched off, Home says nothing of limits.
+    // Switched off, Now says nothing of limits.
     const { kernel } = stage.served;
     const reading = { tool: "claude-code", minutes: 300, usedPercent: 84, at: Date.now() };
     await kernel.inject("insights").storeReadings([{ ...reading, resetsAt: Date.now() + 3_600_000 }]);

@@ -28,6 +28,36 @@ describeUi("dashboard: command palette", () => {
     await page.keyboard.press("Escape");
   });
 
+  it("has what is typed at once after Ctrl K on a fresh load, and no letter of it is a shortcut", async () => {
+    const stage = get();
+    const { page, url } = stage;
+    const gate = Promise.withResolvers<void>();
+    // Its code comes late, as over a slow line.
+    await page.route("**/assets/Palette-*.js", async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.goto(`${url}/usage`);
+    await page.getByRole("navigation", { name: "Main" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("src/server.jt");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type("s:10 gh");
+    gate.resolve();
+    const input = page.getByRole("combobox", { name: "Command menu" });
+    await expect.poll(() => input.inputValue()).toBe("src/server.js:10 gh");
+    await page.keyboard.type("!");
+    expect(await input.inputValue()).toBe("src/server.js:10 gh!");
+    expect(new URL(page.url()).pathname).toBe("/usage");
+    await page.unroute("**/assets/Palette-*.js");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // Letters are shortcuts again.
+    await page.keyboard.press("/");
+    await page.waitForURL(/\/search|\/sessions/);
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("shows a shortcut beside every action", async () => {
     const stage = get();
     const { page } = stage;

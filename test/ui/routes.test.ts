@@ -50,7 +50,7 @@ const FOR_PROGRAMS = [
   // The command line joins a team and pushes.
   /^(GET|POST|PUT) \/team(\/(join|projects|push|withdraw|open|leave|invites|people|access|spaces|revoke|tokens(\/revoke)?))?$/,
   // The page asks by their addresses, Settings link to the first.
-  /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
+  /^GET \/(openapi\.json|status|projects\/git|live\/(status|turns|changes))$/,
 ];
 
 describe("routes of the specification", () => {

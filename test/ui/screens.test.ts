@@ -17,9 +17,8 @@ import { layoutFaults, looks } from "./probes.ts";
 
 const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   home: () => "/",
-  "home of one day": () => "/?days=7",
-  "home, zoomed": () => `/?from=${dayAgo(12)}&to=${dayAgo(3)}`,
-  "home, an empty range": () => "/?from=2020-01-01&to=2020-01-05",
+  "usage, zoomed": () => `/usage?from=${dayAgo(12)}&to=${dayAgo(3)}`,
+  "usage, an empty range": () => "/usage?from=2020-01-01&to=2020-01-05",
   projects: () => "/projects",
   "projects, sorted and filtered": () => "/projects?q=code&sort=-name",
   project: async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all`,
@@ -72,8 +71,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
 
 /** Another choice of parts that are on another screen of the list: in the long run only. */
 const SAME_PARTS = new Set([
-  "home of one day",
-  "home, zoomed",
+  "usage, zoomed",
   "project sessions",
   "projects, sorted and filtered",
   "sessions, sorted and filtered",

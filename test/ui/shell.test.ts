@@ -70,6 +70,15 @@ describeUi("dashboard: shell", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/help");
+    await page.getByRole("heading", { level: 1, name: "Help" }).waitFor();
+    // Each page that is listed is there.
+    const paths = await page
+      .locator("main section a[href^='/help/']")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? ""));
+    expect(paths.length).toBeGreaterThan(15);
+    for (const path of paths.filter((one) => one !== "/help/feedback"))
+      expect((await stage.served.kernel.fetch(`${path.replace("/help/", "/docs/")}.md`)).status, path).toBe(200);
+    expect(await page.getByText("Decisions").count()).toBe(0);
     await page.getByRole("link", { name: "Guard", exact: true }).click();
     await page.waitForURL(/\/help\/guides\/guard$/);
     await page.getByRole("heading", { name: "What it checks" }).waitFor();

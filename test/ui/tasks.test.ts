@@ -5,43 +5,18 @@ import { describeUi, projectId, sessionId, settled, useSharedStage, visit } from
 describeUi("dashboard: tasks", () => {
   const get = useSharedStage();
 
-  it("walks from Home to a session and back, with the history of the browser", async () => {
+  it("walks from Now to a session and back, with the history of the browser", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/?days=90");
+    await visit(stage, "/");
     await page.getByRole("link", { name: /^Rename answer to route/ }).click();
     await page.waitForURL(/\/sessions\//);
     await page.getByRole("heading", { level: 1, name: "Rename answer to route" }).waitFor();
     await page.goBack();
-    await page.waitForURL(/\/\?days=90/);
-    expect(await page.getByRole("radio", { name: "90 days" }).isChecked()).toBe(true);
+    await page.waitForURL((url) => url.pathname === "/");
     await page.goForward();
     await page.waitForURL(/\/sessions\//);
     expect(stage.problems()).toEqual([]);
-  });
-
-  it("filters Home by a day with a click on its bar, and by keyboard", async () => {
-    const stage = get();
-    const { page } = stage;
-    await visit(stage, "/?days=30");
-    const bars = page.getByRole("group", { name: "Cost per day" }).getByRole("button");
-    const day = await bars.evaluateAll((all) =>
-      all.findIndex((bar) => !/\$0(\.00)?$/.test(bar.getAttribute("aria-label") ?? "")),
-    );
-    await bars.nth(day).click();
-    await page.waitForURL(/day=\d{4}-\d\d-\d\d/);
-    expect(await page.getByRole("heading", { level: 2, name: /^Sessions of/ }).count()).toBe(1);
-    await page.getByRole("button", { name: "All days" }).click();
-    await page.waitForFunction(() => !location.search.includes("day="));
-    await page.keyboard.press("d");
-    await page.waitForURL(/days=90/);
-    await page
-      .locator("[aria-label='Cost per day'] button[tabindex='0'], figure [role=group] button[tabindex='0']")
-      .first()
-      .focus();
-    await page.keyboard.press("ArrowLeft");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/day=/);
   });
 
   it("finds with the palette: Ctrl K, type, Enter", async () => {

@@ -19,6 +19,31 @@ const layers: KeyBinding[][] = [];
 let prefix = "";
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 
+/** What is typed for a field that is still being loaded. Undefined: nothing is held. */
+let held: string | undefined;
+
+/** From now on typed letters are no shortcuts and go to the field that takes them. */
+export function holdTyping(): void {
+  held ??= "";
+}
+
+/** What was typed since; letters are shortcuts again. */
+export function takeTyping(): string {
+  const typed = held ?? "";
+  held = undefined;
+  return typed;
+}
+
+/** Whether the key was text for the field that is being loaded. */
+function hold({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  if (held === undefined || ctrlKey || metaKey || altKey) return false;
+  if (key === "Backspace") held = held.slice(0, -1);
+  else if (key.length === 1) held += key;
+  // Enter and Tab would act on what was in focus before.
+  else return key === "Enter" || key === "Tab";
+  return true;
+}
+
 export function useKeys(bindings: KeyBinding[]): void {
   layers.push(bindings);
   onScopeDispose(() => {
@@ -37,6 +62,11 @@ export const activeKeys = (): KeyBinding[] =>
 export function listenForKeys(): void {
   window.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
+    if (hold(event)) {
+      event.preventDefault();
+      prefix = "";
+      return;
+    }
     const key = nameOf(event);
     // An open menu takes letters for finding its items.
     const typing =

@@ -3,6 +3,7 @@ export const en = {
   "shell.nav": "Main",
   "shell.home": "sessarc, home",
   "shell.menu": "More",
+  "tools.leaks": "{n} secret open|{n} secrets open",
   "sync.last": "Synced {ago}",
   "sync.running": "Importing {share}",
   "sync.scanning": "Scanning…",

@@ -4,6 +4,7 @@ export const words: ShellWords = {
   "shell.nav": "メイン",
   "shell.home": "sessarc ホーム",
   "shell.menu": "その他",
+  "tools.leaks": "未対応のシークレット {n} 件",
   "sync.last": "同期: {ago}",
   "sync.running": "取り込み中 {share}",
   "sync.scanning": "スキャン中…",

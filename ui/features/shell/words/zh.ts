@@ -4,6 +4,7 @@ export const words: ShellWords = {
   "shell.nav": "主导航",
   "shell.home": "sessarc，首页",
   "shell.menu": "更多",
+  "tools.leaks": "{n} 个密钥未处理",
   "sync.last": "{ago}已同步",
   "sync.running": "导入中 {share}",
   "sync.scanning": "扫描中…",

@@ -1,0 +1,126 @@
+/** What Now shows of sessions: those that run, with who waits for the user, and those to go on with. */
+import { useQuery } from "@pinia/colada";
+import { computed, shallowRef, watch } from "vue";
+import { type Answer, ApiError, api, type RouteKey } from "../../client.ts";
+import { dayOf, dayStart } from "../../format.ts";
+import { useChanges } from "../../state/changes.ts";
+import { offers } from "../../state/offers.ts";
+import { usePoll } from "../../state/poll.ts";
+import type { Session } from "../../wire.ts";
+import { useTurnsNow } from "./turns-now.ts";
+
+type Waiting = Answer<"GET /waiting">[number];
+type Unfinished = Answer<"GET /report">["unfinished"][number];
+/** `permission` and `answer`: the assistant waits for the user. */
+export type RunState = "permission" | "answer" | "working";
+export interface Running {
+  id: string;
+  tool: string;
+  state: RunState;
+  since: string | null;
+  /** Undefined until the archive has it. */
+  session: Session | undefined;
+  /** By the assistant's own report, which the user can dismiss. */
+  reported: boolean;
+}
+export interface ToContinue {
+  session: Session;
+  ending: Unfinished["ending"] | undefined;
+}
+
+/** Reports of assistants are in the service's memory, and no event of the archive names them. */
+const WAITING_MS = 3_000;
+/** A session goes quiet by time alone. */
+const QUIET_MS = 30_000;
+/** Sessions of which the newest are shown. */
+const READ = 40;
+const NEWEST = 5;
+const OLDER = 2;
+const DAYS = 7;
+const ORDER: readonly RunState[] = ["permission", "answer", "working"];
+
+/** What the service has no route for is nothing, and is not asked for again. */
+export function ifServed<T>(route: RouteKey, none: T, ask: (signal: AbortSignal) => Promise<T>) {
+  let missing = !offers(route);
+  return async (signal: AbortSignal): Promise<T> => {
+    if (missing) return none;
+    try {
+      return await ask(signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "ROUTE_NOT_FOUND") throw error;
+      missing = true;
+      return none;
+    }
+  };
+}
+
+export function useNow() {
+  const recent = usePoll(
+    (signal) => api("GET /sessions", { query: { limit: READ, subagents: "0" }, signal }),
+    QUIET_MS,
+  );
+  useChanges(() => void recent.now());
+  const waiting = usePoll(
+    ifServed<Waiting[]>("GET /waiting", [], (signal) => api("GET /waiting", { signal })),
+    WAITING_MS,
+  );
+  const sessions = computed(() => recent.data.value?.sessions ?? []);
+  const live = computed(() => sessions.value.filter((one) => one.live));
+  const turns = useTurnsNow(() => live.value.map(({ id }) => id));
+  const running = computed((): Running[] => {
+    const reported = new Map((waiting.data.value ?? []).map((one) => [one.id, one]));
+    const ofArchive = live.value.map((session): Running => {
+      const entry = reported.get(session.id);
+      const state = entry?.kind ?? (turns.value.get(session.id) === "waiting" ? "answer" : "working");
+      const since = entry?.since ?? session.endedAt ?? session.startedAt;
+      return { id: session.id, tool: session.tool, state, since, session, reported: entry !== undefined };
+    });
+    const known = new Set(live.value.map(({ id }) => id));
+    const others = [...reported.values()].filter(({ id }) => !known.has(id));
+    const quiet = others.map(
+      ({ id, tool, kind, since }): Running => ({
+        ...{ id, tool, since, state: kind, reported: true },
+        session: sessions.value.find((one) => one.id === id),
+      }),
+    );
+    return [...ofArchive, ...quiet].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  });
+
+  /** Sessions of the last days that stopped in the middle of something. */
+  const unfinished = useQuery({
+    key: ["report", "unfinished", dayOf(Date.now())],
+    query: ({ signal }) => ask(signal),
+  });
+  const ask = ifServed<Unfinished[]>("GET /report", [], async (signal) => {
+    const to = dayOf(Date.now());
+    const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const span = { from: dayOf(dayStart(to, 1 - DAYS)), to, tz };
+    const answer = await api("GET /report", { query: { ...span, format: "json", prompts: "1", git: "0" }, signal });
+    return answer.unfinished;
+  });
+  const toContinue = computed((): ToContinue[] => {
+    const shown = new Set(running.value.map(({ id }) => id));
+    const endings = new Map((unfinished.data.value ?? []).map((one) => [one.id, one.ending]));
+    const rest = sessions.value
+      .filter(({ id, live, messageCount }) => !live && !shown.has(id) && messageCount > 0)
+      .map((session) => ({ session, ending: endings.get(session.id) }));
+    return [
+      ...rest.slice(0, NEWEST),
+      ...rest
+        .slice(NEWEST)
+        .filter(({ ending }) => ending !== undefined)
+        .slice(0, OLDER),
+    ];
+  });
+
+  /** Known once, whatever comes later: rows of a page that is being read do not move for a first answer. */
+  const known = shallowRef(false);
+  watch(
+    () => [recent, waiting].every(({ data, error }) => data.value !== undefined || error.value !== undefined),
+    (all) => {
+      known.value ||= all;
+    },
+    { immediate: true },
+  );
+  return { recent, sessions, running, toContinue, known, recheck: waiting.now };
+}
