@@ -2,6 +2,7 @@
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import type { Receipt } from "./back/receipts.ts";
+import type { DestroyedFiles } from "./history/destroyed.ts";
 import type { LostFile } from "./history/lost.ts";
 import type { NetCatch } from "./net/store.ts";
 import type { FileAtVersion, FileHistory, PutBack } from "./service.ts";
@@ -43,6 +44,19 @@ export const routes = [
     summary:
       "Files that the session deleted or overwrote, and whose content is neither on the disk nor in the repository",
     handler: ({ kernel, params }): Promise<LostFile[]> => kernel.inject("undelete").lost(params.id),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/files/destroyed",
+    summary: "How many files the sessions since a time destroyed, of the 20 newest sessions",
+    query: v.object({
+      since: v.pipe(
+        v.string(),
+        v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time in ISO 8601"),
+      ),
+    }),
+    handler: ({ kernel, query }): Promise<DestroyedFiles> =>
+      kernel.inject("undelete").destroyed(Date.parse(query.since)),
   }),
   defineRoute({
     method: "POST",

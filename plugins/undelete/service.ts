@@ -4,6 +4,7 @@ import { type Kernel, SessarcError } from "sessarc";
 import { createReceipts, type Receipt, type Receipts } from "./back/receipts.ts";
 import { chooseVersion } from "./history/choose.ts";
 import { lineEndsOf, readContent, toView, type VersionView } from "./history/content.ts";
+import { createDestroyed, type DestroyedFiles } from "./history/destroyed.ts";
 import { createVersionReader, findTop, toNetVersion } from "./history/files.ts";
 import { type LostFile, readLost } from "./history/lost.ts";
 import type { FileVersion } from "./history/version.ts";
@@ -55,6 +56,8 @@ export interface Undelete extends Pick<Receipts, "undo"> {
   at(path: string, at: string | undefined): Promise<FileAtVersion>;
   /** Files whose last content before a call of this session is neither on the disk nor in the repository. */
   lost(session: string): Promise<LostFile[]>;
+  /** The same counted for the newest sessions that ended at or after a time in ms. */
+  destroyed(since: number): Promise<DestroyedFiles>;
   /** Throws VERSION_NOT_FOUND, UNDELETE_EXISTS, UNDELETE_PARTIAL and PATH_OUTSIDE before anything is written. */
   putBack(request: PutBackRequest): Promise<PutBack>;
   receipts(): Promise<Receipt[]>;
@@ -67,6 +70,7 @@ const MOST_FILES = 5_000;
 export function createUndelete(kernel: Kernel, net: Net): Undelete {
   const receipts = createReceipts(kernel);
   const reader = createVersionReader(kernel, net);
+  const lost = (session: string) => readLost(kernel, reader, session);
 
   const checked = (path: string): string => {
     const full = path.includes("\0") ? undefined : toFull(path, null);
@@ -105,7 +109,8 @@ export function createUndelete(kernel: Kernel, net: Net): Undelete {
       const lineEnds = version.load && text !== null ? (lineEndsOf(text) ?? null) : null;
       return { ...toView(version), lineEnds, text, base64: text === null ? (bytes?.toString("base64") ?? null) : null };
     },
-    lost: (session) => readLost(kernel, reader, session),
+    lost,
+    destroyed: createDestroyed(kernel, lost),
     async putBack({ path: wanted, session, net: call, at, to, force }) {
       if (to !== undefined && !isAbsolute(to))
         throw new SessarcError("INVALID_INPUT", { reason: "The folder must be absolute" });

@@ -34,6 +34,8 @@ import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import skills from "../../plugins/skills/index.ts";
 import team from "../../plugins/team/index.ts";
+import traces from "../../plugins/traces/index.ts";
+import undelete from "../../plugins/undelete/index.ts";
 import { builtDashboard, DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
@@ -196,6 +198,8 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     report(),
     feedback(),
     team({ retryMs: 1 }),
+    traces(),
+    undelete(),
     ...(options.plugins ?? []),
     dashboard({ dir: DASHBOARD }),
   ];

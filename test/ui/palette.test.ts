@@ -1,6 +1,7 @@
 /** The command palette: what is in it, what → offers, and where the focus goes afterwards. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { deferred } from "../_setup.ts";
 import { describeUi, load, painted, projectId, sessionId, useSharedStage, visit } from "./browser.ts";
 
 async function open(page: Page) {
@@ -31,7 +32,7 @@ describeUi("dashboard: command palette", () => {
   it("has what is typed at once after Ctrl K on a fresh load, and no letter of it is a shortcut", async () => {
     const stage = get();
     const { page, url } = stage;
-    const gate = Promise.withResolvers<void>();
+    const gate = deferred();
     // Its code comes late, as over a slow line.
     await page.route("**/assets/Palette-*.js", async (route) => {
       await gate.promise;

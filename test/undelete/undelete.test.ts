@@ -43,6 +43,7 @@ async function open(session: (log: Log, repo: Repo, home: string) => void) {
     at: (name: string, at?: string) =>
       t.json<FileAtVersion>(`/api/files/at?${new URLSearchParams({ path: path(name), ...(at && { at }) })}`),
     lost: () => t.json<LostFile[]>(`/api/sessions/${encodeURIComponent(ID)}/lost-files`),
+    destroyed: (since: Date) => t.json<object>(`/api/files/destroyed?since=${since.toISOString()}`),
     putBack: (body: object) => t.send("POST", "/api/files/put-back", body),
   };
 }
@@ -63,7 +64,7 @@ describeGit("what a session destroyed", () => {
     ["mv over it", "mv other src/new.ts", (repo) => repo.write("src/new.ts", "other\n")],
     [">", "echo > src/new.ts", (repo) => repo.write("src/new.ts", "\n")],
   ])("lists a file that was never committed: %s", async (_, command, act) => {
-    const { lost } = await open((log, repo) => {
+    const { lost, destroyed } = await open((log, repo) => {
       repo.write("tracked.ts", "x\n");
       repo.commit("first");
       repo.write("src/new.ts", "one\ntwo\n");
@@ -74,6 +75,8 @@ describeGit("what a session destroyed", () => {
     const files = await lost();
     expect(files.map(({ path }) => path.split("/").at(-1))).toEqual(["new.ts"]);
     expect(files[0]).toMatchObject({ command, version: { state: "exact", source: "read" } });
+    expect(await destroyed(new Date(0))).toEqual({ files: 1, sessions: [{ id: ID, files: 1 }] });
+    expect(await destroyed(new Date(Date.now() + 86_400_000))).toEqual({ files: 0, sessions: [] });
   });
 
   it.each(["git reset -q --hard", "git checkout -q -- .", "git checkout -q -- a.ts", "git restore a.ts"])(

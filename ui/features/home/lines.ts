@@ -1,7 +1,7 @@
 /** What Now says in one line each, asked for once the sessions are on show. */
 import { useQuery } from "@pinia/colada";
 import { api } from "../../client.ts";
-import { dayOf } from "../../format.ts";
+import { dayOf, dayStart } from "../../format.ts";
 import { usePoll } from "../../state/poll.ts";
 import { ifServed } from "./now.ts";
 import { lastVisit } from "./visit.ts";
@@ -40,10 +40,16 @@ export function useLines() {
     "traces",
     ifServed("GET /traces", null, (signal) => api("GET /traces", { query: { limit: 0 }, signal })),
   );
-  const all = [insights, budgets, limits, rescue, traces];
+  const destroyed = asked(
+    "destroyed",
+    ifServed("GET /files/destroyed", null, (signal) =>
+      api("GET /files/destroyed", { query: { since: dayStart(dayOf(Date.now())) }, signal }),
+    ),
+  );
+  const all = [insights, budgets, limits, rescue, traces, destroyed];
   usePoll(async () => {
     await Promise.all(all.filter(({ data }) => data.value !== undefined).map((one) => one.refresh()));
   }, POLL_MS);
-  return { insights, budgets, limits, rescue, traces };
+  return { insights, budgets, limits, rescue, traces, destroyed };
 }
 export type Lines = ReturnType<typeof useLines>;
