@@ -36,7 +36,7 @@ const QUIET_MS = 30_000;
 const READ = 40;
 const NEWEST = 5;
 const OLDER = 2;
-const DAYS = 7;
+const DAYS = 14;
 const ORDER: readonly RunState[] = ["permission", "answer", "working"];
 
 /** What the service has no route for is nothing, and is not asked for again. */
