@@ -18,7 +18,7 @@ describeUi("dashboard: a home without logs", () => {
     await visit(stage, "/");
     await page.getByText("npx sessarc --demo", { exact: true }).waitFor();
     expect(await page.getByRole("button", { name: /^Import/ }).count()).toBe(0);
-    await page.getByRole("link", { name: "Choose a folder" }).click();
+    await page.getByRole("button", { name: "Choose a folder" }).click();
     const nothing = page.getByRole("button", { name: "Nothing to import" });
     await nothing.waitFor();
     expect([await nothing.isDisabled(), await page.getByText("All imported").count()]).toEqual([true, 0]);

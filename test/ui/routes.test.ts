@@ -32,6 +32,8 @@ const FOR_PROGRAMS = [
   /^GET \/(sync|skills\/preview)$|^POST \/team\/remove$/,
   // A program that must not be disturbed pauses the imports; Settings resume them.
   /^POST \/sync\/pause$/,
+  // Sessions of some days, for pages of plugins.
+  /^GET \/insights\/sessions$/,
   // For Prometheus.
   /^GET \/metrics$/,
   // The command line loads a price table.

@@ -23,7 +23,7 @@ export const words: HelpWords = {
   "guides/replay.text": "在沙盒中重新运行会话",
   "guides/backup": "备份与还原",
   "guides/backup.text": "保存存档并还原",
-  "guides/guard": "防护",
+  "guides/guard": "守卫",
   "guides/guard.text": "在工具调用前拦截密钥",
   "guides/hub": "工具服务器（MCP）",
   "guides/hub.text": "所有服务器共用一个地址",

@@ -2,7 +2,7 @@
 export const en = {
   "shell.nav": "Main",
   "shell.home": "sessarc, home",
-  "shell.commands": "Commands",
+  "nav.commands": "Commands",
   "shell.menu": "More",
   "tools.leaks": "{n} secret open|{n} secrets open",
   "sync.last": "Synced {ago}",

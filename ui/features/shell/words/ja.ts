@@ -3,7 +3,7 @@ import type { ShellWords } from "./en.ts";
 export const words: ShellWords = {
   "shell.nav": "メイン",
   "shell.home": "sessarc ホーム",
-  "shell.commands": "コマンド",
+  "nav.commands": "コマンド",
   "shell.menu": "その他",
   "tools.leaks": "未対応のシークレット {n} 件",
   "sync.last": "同期: {ago}",

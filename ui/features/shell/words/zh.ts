@@ -3,7 +3,7 @@ import type { ShellWords } from "./en.ts";
 export const words: ShellWords = {
   "shell.nav": "主导航",
   "shell.home": "sessarc，首页",
-  "shell.commands": "命令",
+  "nav.commands": "命令",
   "shell.menu": "更多",
   "tools.leaks": "{n} 个密钥未处理",
   "sync.last": "{ago}已同步",
