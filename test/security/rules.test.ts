@@ -10,7 +10,6 @@ import {
 } from "../../plugins/security/secrets/engine.ts";
 import { readShape, toAnchors, toSource } from "../../plugins/security/secrets/match/compose.ts";
 import { parseShape } from "../../plugins/security/secrets/match/shape.ts";
-import { toMatchers } from "../../plugins/security/secrets/rules/rules.ts";
 import { letters } from "./_samples.ts";
 
 const found = (rules: Rule[], text: string) =>
@@ -138,15 +137,10 @@ describe("security: rules", () => {
     expect(createScanner(rules).version).toBe(version);
   });
 
-  it("compiles every expression of every rule, which a scan does only for those it tries", () => {
-    const matchers = builtinRules().flatMap(({ id }) => toMatchers(id));
-    expect(matchers.length).toBeGreaterThan(300);
-    for (const { row, expression, tail, dashed, bindings } of matchers) {
-      expect(expression, row.id).toBeInstanceOf(RegExp);
-      if (tail) expect(tail.expression.sticky, row.id).toBe(true);
-      expect(typeof dashed).toBe("boolean");
-      for (const { identifier } of bindings) if (identifier) expect(identifier().sticky, row.id).toBe(true);
-    }
+  it("has an expression for every rule that compiles, which a scan finds out only for those it tries", () => {
+    const rules = builtinRules().filter(({ type }) => type === "regex");
+    expect(rules.length).toBeGreaterThan(200);
+    for (const { id, pattern } of rules) expect(() => new RegExp(pattern), id).not.toThrow();
   });
 
   it("reads shapes and refuses what cannot be linear", () => {
