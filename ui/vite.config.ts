@@ -25,6 +25,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 900,
+    // On a slow machine it names a plugin of Vite's own.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   worker: { format: "es" },
   define: {

@@ -204,7 +204,10 @@ const OVERLAYS: Record<string, Overlay> = {
   "a plugin": {
     path: () => "/settings/plugins",
     part: "main details[open]",
-    open: (page) => page.locator("summary", { hasText: "archive" }).first().click(),
+    async open(page) {
+      await page.locator("summary", { hasText: "Built-in plugins" }).click();
+      await page.locator("summary", { hasText: "archive" }).first().click();
+    },
   },
   "no connection": {
     path: () => "/",
