@@ -227,6 +227,7 @@ const INNER: Readonly<Record<string, readonly [imports: number, why: string]>> =
   "archive/places/": [5, "paths of systems that this machine is not"],
   "archive/search/": [19, "matching, signatures and spelling of random texts, beside a plain search"],
   "blame/receipt/": [1, "sums over random repositories, beside a count by hand"],
+  "blame/verify/": [3, "tables of commands and messages; a signed file with every byte changed"],
   "budget/period.ts": [1, "days, weeks and months over changes of the clock"],
   "causality/": [2, "rows of events without a log"],
   "codex/": [1, "a hash that another program checks, with its known values"],

@@ -5,6 +5,9 @@ import { authorshipRoutes } from "./authorship/routes.ts";
 import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
+import "./verify/errors.ts";
+import { config, type VerifyPolicy } from "./verify/policy.ts";
+import { verifyRoutes } from "./verify/routes.ts";
 
 export type { TraceRecord } from "./authorship/agent-trace.ts";
 export type { NotesWritten } from "./authorship/routes.ts";
@@ -15,13 +18,17 @@ export type { LineOrigins, WriterDetail } from "./reasons.ts";
 export type { EditFate, EditState, SessionEdits } from "./receipt/edits.ts";
 export type { Receipt, ReceiptSession } from "./receipt/receipt.ts";
 export type { CommitRow, Commits } from "./receipt/routes.ts";
+export type { VerifyAnswer } from "./verify/routes.ts";
+export type { Envelope, Statement } from "./verify/statement.ts";
+export type { LineCounts, VerifiedCommit, VerifiedSession } from "./verify/verify.ts";
 export type { LineWhy } from "./why.ts";
 
-export const routes = [...blameRoutes, ...receiptRoutes, ...authorshipRoutes] as const;
+export const routes = [...blameRoutes, ...receiptRoutes, ...authorshipRoutes, ...verifyRoutes] as const;
 
 export default definePlugin({
   name: "blame",
   dependsOn: ["archive", "git"],
+  config,
   routes,
   migrations,
   indexers: [
@@ -87,6 +94,31 @@ export default definePlugin({
       load: () => import("./commands/receipt.ts"),
     },
     {
+      name: "verify",
+      summary: "Who wrote the lines of a range of commits, how they were checked, and whether secrets passed",
+      group: "code",
+      example: "main..HEAD --format md",
+      usage:
+        "[commit|branch|base..head|last] [--format md|sarif|in-toto] [--titles]\n--check <file> [--key <public key file>]",
+      options: {
+        project: { type: "string" },
+        format: { type: "string" },
+        titles: { type: "boolean" },
+        check: { type: "string" },
+        key: { type: "string" },
+      },
+      values: { format: ["text", "md", "sarif", "in-toto"] },
+      help: {
+        project: "Id, name or folder of a project; default the repository around the working directory",
+        format: "text; md for a pull request; sarif: the secrets; in-toto: a signed statement",
+        titles: "With md: the titles of the sessions",
+        check: "A file that --format in-toto printed: whether it is unchanged since it was signed",
+        key: "With --check: the public key of the machine that signed it; default this machine's",
+      },
+      current: () => true,
+      load: () => import("./commands/verify.ts"),
+    },
+    {
       name: "notes",
       hidden: true,
       summary: "Writes who wrote the lines of commits as git notes, under refs/notes/ai",
@@ -114,5 +146,12 @@ export default definePlugin({
 });
 
 declare module "sessarc" {
+  interface PluginConfig {
+    verify: VerifyPolicy;
+  }
+  interface UserConfig {
+    /** What makes `sessarc verify` fail; default nothing. */
+    verify?: Partial<VerifyPolicy> | undefined;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
 }

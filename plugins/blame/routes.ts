@@ -1,10 +1,10 @@
 /** GET /git/blame, /git/writers, /git/line and /git/find. */
-import { realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { dirname } from "node:path";
 import { defineRoute, type Kernel, rawParam, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { type FoundPlace, findPlaces } from "./find.ts";
 import { type Origins, readOrigins } from "./origins.ts";
+import { named, readPlace } from "./place.ts";
 import { type LineOrigins, lineOrigins } from "./reasons.ts";
 import { type LineWhy, whyAt, whyShown } from "./why.ts";
 
@@ -153,49 +153,3 @@ const find = defineRoute({
 });
 
 export const routes = [blameAt, writers, lineWhy, find] as const;
-
-/** Repository, project and path of a file. A repository without sessions has no project. */
-interface Place {
-  project: string | undefined;
-  /** The project's folder, by which paths of calls are compared. */
-  root: string;
-  /** Whose HEAD is meant: the work tree that holds the file. */
-  tree: string;
-  file: string;
-}
-
-async function readPlace(kernel: Kernel, wanted: string | undefined, path: string): Promise<Place> {
-  const archive = kernel.inject("archive");
-  if (isAbsolute(path)) {
-    // The folders of this machine are not those of the sessions, and not the caller's.
-    if (kernel.find("repositories"))
-      throw new SessarcError("INVALID_INPUT", { reason: "Send `project`, and `path` in its repository" });
-    const folder = await realpath(dirname(path)).catch(() => dirname(path));
-    const identity = await kernel.inject("git").identity(folder, { rootCommits: false });
-    if (identity.kind !== "repository") throw new SessarcError("NO_REPOSITORY", { project: dirname(path) });
-    const { root } = identity;
-    const tree = identity.worktree ?? root;
-    const [project] = await archive.projectIds(wanted ?? root);
-    return {
-      project,
-      root,
-      tree,
-      file: relative(tree, join(folder, basename(path)))
-        .split(sep)
-        .join("/"),
-    };
-  }
-  if (wanted === undefined)
-    throw new SessarcError("INVALID_INPUT", { reason: "Without a project, `path` must be absolute" });
-  const [project] = await archive.projectIds(wanted);
-  if (project === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
-  const root = await archive.projectPath(project);
-  if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
-  return { project, root, tree: root, file: path };
-}
-
-/** An error about the repository names the project, never its folder. */
-const named = (error: unknown, project: string): unknown =>
-  error instanceof SessarcError && error.code === "NO_REPOSITORY"
-    ? new SessarcError("NO_REPOSITORY", { project }, { cause: error })
-    : error;

@@ -10,7 +10,7 @@ import { type FileChange, loadFileChanges } from "./history/file-changes.ts";
 import { createHistory } from "./history/history.ts";
 import { readNotes, removeNotes, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
-import { type CommitPatch, findRange, loadPatches, type PatchQuery, readTips } from "./history/patches.ts";
+import { type CommitPatch, findRange, loadPatches, loadRange, type PatchQuery, readTips } from "./history/patches.ts";
 import type { Objects } from "./process/batch.ts";
 import { at, createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
@@ -106,6 +106,8 @@ export interface Git extends StatusReader {
   patches(path: string, query: PatchQuery): Promise<CommitPatch[]>;
   /** Hashes that a commit, a branch, `base..head` or `last` means, newest first, merges left out. Throws COMMIT_NOT_FOUND. */
   range(path: string, spec: string): Promise<string[]>;
+  /** What the commits of a range (as `range` takes it) added and removed, oldest first. Throws COMMIT_NOT_FOUND. Linear in their patches. */
+  rangePatches(path: string, spec: string): Promise<CommitPatch[]>;
   /** Hashes of a commit and of all it comes from, newest first. Linear in the history. */
   reachable(path: string, hash: string): Promise<string[]>;
   /** Notes under a ref (`refs/notes/…`), by commit. */
@@ -249,6 +251,12 @@ export function createGit(options: GitOptions = {}): Git {
         const hashes = await findRange(exec, repo, spec);
         if (!hashes) throw new SessarcError("COMMIT_NOT_FOUND", { commit: spec });
         return hashes;
+      }),
+    rangePatches: (path, spec) =>
+      open(path, async (repo) => {
+        const patches = await loadRange(exec, repo, spec);
+        if (!patches) throw new SessarcError("COMMIT_NOT_FOUND", { commit: spec });
+        return patches;
       }),
     reachable: (path, hash) =>
       open(path, async (repo) => {

@@ -218,3 +218,44 @@ describeGit("sessarc blame", () => {
     await t.close();
   });
 });
+
+describeGit("sessarc verify", () => {
+  it("prints who wrote a range for people, pull requests and programs, and checks what it signed", async () => {
+    const { home, repo } = place();
+    const token = `ghp_${letters(36, 7)}`;
+    repo.write("b.ts", `const token = "${token}";\n`);
+    repo.commit("Oops", T0 + 60);
+    await runCommand(["import", "--all"], home);
+    const run = (...args: string[]) => runCommand(["verify", "--project", repo.root, ...args], home);
+    const plain = await run("main");
+    expect(plain.stdout).toMatch(/^3 commits, 3 added lines: 33 % by assistants/);
+    expect(plain.stdout).toMatch(/1 secret in added lines\n {2}b\.ts:1 /);
+    expect(plain.stdout).not.toContain(token.slice(4, 14));
+    expect(plain.code).toBe(0);
+    const md = await run("main", "--format", "md");
+    expect(md.stdout).toContain("| assistant | models | lines | cost | tests | types |");
+    expect(md.stdout).not.toContain("Add the sum");
+    const sarif = JSON.parse((await run("main", "--format", "sarif")).stdout);
+    expect(sarif.runs[0].results[0].locations[0].physicalLocation).toEqual({
+      artifactLocation: { uri: "b.ts" },
+      region: { startLine: 1 },
+    });
+    writeFileSync(
+      join(home, "sessarc.config.mjs"),
+      'export default { verify: { secrets: "fail", unknown: 0.2, tests: "required" } };',
+    );
+    const strict = await run("main", "--config", join(home, "sessarc.config.mjs"));
+    expect(strict.code).toBe(1);
+    expect(strict.stdout).toContain("1 secret is in added lines");
+    expect(strict.stdout).toContain("Nothing says who wrote 33 % of the added lines; 20 % are allowed");
+    expect(strict.stdout).toContain(`Session ${ID} ran no tests`);
+    const signed = join(home, "verify.json");
+    const { stdout } = await run("main", "--format", "in-toto");
+    writeFileSync(signed, stdout);
+    const check = () => runCommand(["verify", "--check", signed], home);
+    expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining("Valid: 3 commits") });
+    writeFileSync(signed, stdout.replace(/"payload":"(.{40})./, '"payload":"$1_'));
+    expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining("not valid") });
+    expect((await run("nowhere")).code).toBe(3);
+  });
+});

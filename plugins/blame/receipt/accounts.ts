@@ -70,8 +70,11 @@ export async function openAccounts(kernel: Kernel, wanted: string): Promise<{ ro
 
 /**
  * What sessions wrote into the commits up to `tip`, without other branches: a line that was squashed or cherry-picked counts here, although
- * the branch it comes from is still there.
+ * the branch it comes from is still there. Cached as `landingFor`.
  */
+export const landingUpTo = (kernel: Kernel, project: string, root: string, tip: string): Promise<Landing> =>
+  landingAt(kernel, project, root, { head: tip, branches: [] });
+
 export async function openLanding(
   kernel: Kernel,
   wanted: string,

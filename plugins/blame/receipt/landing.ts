@@ -2,7 +2,7 @@
 import { type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { toKey } from "../indexer/keys.ts";
 import { isReformed, toForms } from "../match/forms.ts";
-import { type CommittedLine, matchLines, type Window } from "../match/match.ts";
+import { type CommittedLine, type LineEvidence, matchLines, type Window } from "../match/match.ts";
 import { isSame, readWrites, type Write } from "../writes.ts";
 import { groupBy } from "./group.ts";
 
@@ -15,6 +15,7 @@ export type Fate = "kept" | "rewritten" | "reverted" | "unmerged";
 export interface Landed {
   write: Write;
   commit: string;
+  evidence: LineEvidence;
   /** The file and the number of the line in the commit's version. */
   path: string;
   line: number;
@@ -111,19 +112,23 @@ async function landIn(
       }
     }
     const matched = await matchLines(lines, windows, writes);
-    const writers = matched.map((one) => (one ? writes[one.write] : undefined));
+    const writers = matched.map((one): Written | undefined => {
+      const write = writes[one?.write ?? -1];
+      return one && write && { write, evidence: one.evidence };
+    });
     for (const one of await followed(patches, lines, writers, isMerged, subjects)) landed.push(one);
   }
   return landed;
 }
 
+type Written = Pick<Landed, "write" | "evidence">;
 type CommittedFile = { commit: CommitPatch; file: CommitPatch["files"][number] };
 
 /** Follows each line from the commit that took it to the one that removed it. */
 async function followed(
   patches: readonly CommittedFile[],
   lines: readonly CommittedLine[],
-  writers: readonly (Write | undefined)[],
+  writers: readonly (Written | undefined)[],
   isMerged: ReadonlySet<string>,
   subjects: ReadonlyMap<string, string>,
 ): Promise<Landed[]> {
@@ -142,8 +147,8 @@ async function followed(
     const own = file.addedLines.length;
     const written = writers.slice(at, at + own);
     if (!isMerged.has(commit.hash)) {
-      for (const [i, write] of written.entries())
-        if (write) all.push({ write, ...placeOf(commit, file, i), fate: "unmerged" });
+      for (const [i, one] of written.entries())
+        if (one) all.push({ ...one, ...placeOf(commit, file, i), fate: "unmerged" });
       at += own;
       continue;
     }
@@ -160,10 +165,10 @@ async function followed(
     }
     for (let i = 0; i < own; i++) {
       if (mustYield()) await yieldNow();
-      const write = written[i];
+      const from = written[i];
       const key = toKey(lines[at + i]?.text ?? "");
-      const back = write ? undefined : gone.get(key)?.pop();
-      const one: Landed | undefined = back ?? (write && { write, ...placeOf(commit, file, i), fate: "kept" });
+      const back = from ? undefined : gone.get(key)?.pop();
+      const one: Landed | undefined = back ?? (from && { ...from, ...placeOf(commit, file, i), fate: "kept" });
       if (!one) continue;
       one.fate = "kept";
       delete one.by;

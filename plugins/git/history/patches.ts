@@ -24,6 +24,8 @@ export interface CommitPatch {
   authoredAt: string;
   at: string;
   subject: string;
+  /** Lines `Name: value` at the end of its message. */
+  trailers: string[];
   files: FilePatch[];
 }
 
@@ -38,6 +40,7 @@ export interface PatchQuery {
 
 const DEADLINE_MS = 60_000;
 const MARK = "\x01";
+const TRAILER = "\x02";
 /** Lines of one file in one commit whose texts are passed on. */
 const LINES = 20_000;
 
@@ -95,8 +98,12 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
       return;
     }
     if (line.startsWith(MARK)) {
-      const [, hash = "", authored = "0", committed = "0", author = "", email = "", subject = ""] = line.split(MARK);
-      found.push({ hash, author, email, authoredAt: iso(authored), at: iso(committed), subject, files: [] });
+      const [, hash = "", authored = "0", committed = "0", author = "", email = "", subject = "", trailers = ""] =
+        line.split(MARK);
+      found.push({
+        ...{ hash, author, email, authoredAt: iso(authored), at: iso(committed), subject, files: [] },
+        trailers: trailers.split(TRAILER).filter(Boolean),
+      });
       file = undefined;
     } else if (line.startsWith("diff --git ")) {
       file = { path: "", previousPath: "", added: 0, removed: 0, addedLines: [], addedAt: [], removedLines: [] };
@@ -121,7 +128,7 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
     // Newest first: git reads versions that are stored as differences a third faster in this order.
     ...[...at(repo), "log", ...CHOICE, "-p", "-U0", "-M", "-w", "--no-color"],
     ...["--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"],
-    `--format=${["", "%H", "%at", "%ct", "%an", "%ae", "%s"].join("%x01")}`,
+    `--format=${["", "%H", "%at", "%ct", "%an", "%ae", "%s", "%(trailers:unfold,separator=%x02)"].join("%x01")}`,
     ...toSince(query),
   ];
   let rest: Buffer = Buffer.alloc(0);
@@ -148,12 +155,25 @@ function named(text: string): string {
   return path === "/dev/null" ? "" : path.replace(/^[ab]\//, "");
 }
 
-/** Hashes that a commit, a branch, `base..head` or `last` means, newest first; undefined for an unknown name. */
+/** Hashes that a commit, a branch, `base..head` or `last` means, newest first, merges left out; undefined for an unknown name. */
 export async function findRange(exec: GitExec, repo: Repository, spec: string): Promise<string[] | undefined> {
-  const list = async (...args: string[]) => {
-    const result = await exec.run([...at(repo), "rev-list", "--no-merges", "--end-of-options", ...args, "--"]);
-    return result.code === 0 ? result.stdout.toString("latin1").split("\n").filter(Boolean) : undefined;
-  };
+  const revs = await findRevs(exec, repo, spec);
+  return revs && listHashes(exec, repo, revs);
+}
+
+/** What these commits added and removed, oldest first; undefined for an unknown name. */
+export async function loadRange(exec: GitExec, repo: Repository, spec: string): Promise<CommitPatch[] | undefined> {
+  const revs = await findRevs(exec, repo, spec);
+  return revs && loadPatches(exec, repo, { commits: revs, wants: () => true });
+}
+
+async function listHashes(exec: GitExec, repo: Repository, revs: readonly string[]): Promise<string[] | undefined> {
+  const result = await exec.run([...at(repo), "rev-list", "--no-merges", "--end-of-options", ...revs, "--"]);
+  return result.code === 0 ? result.stdout.toString("latin1").split("\n").filter(Boolean) : undefined;
+}
+
+/** The same as arguments of `git rev-list`: full hashes, `^` before those to leave out. */
+async function findRevs(exec: GitExec, repo: Repository, spec: string): Promise<string[] | undefined> {
   const findHash = async (rev: string) => {
     const result = await exec.run([
       ...at(repo),
@@ -166,26 +186,32 @@ export async function findRange(exec: GitExec, repo: Repository, spec: string): 
     return result.code === 0 ? result.stdout.toString("latin1").trim() : undefined;
   };
   if (!/^[^\s\p{C}-][^\s\p{C}]{0,399}$/u.test(spec)) return undefined;
-  if (spec === "last") return (await list("HEAD"))?.slice(0, 1);
+  if (spec === "last") {
+    const [last] = (await listHashes(exec, repo, ["HEAD"])) ?? [];
+    return last === undefined ? undefined : alone(last);
+  }
   const [, base, head] = /^(.+?)\.\.\.?(.*)$/.exec(spec) ?? [];
   if (base !== undefined) {
     const [from, to] = await Promise.all([findHash(base), findHash(head || "HEAD")]);
-    return from === undefined || to === undefined ? undefined : list(`${from}..${to}`);
+    return from === undefined || to === undefined ? undefined : [to, `^${from}`];
   }
   const branch = await findHash(`refs/heads/${spec}`);
   if (branch === undefined) {
     const commit = await findHash(spec);
-    return commit === undefined ? undefined : [commit];
+    return commit === undefined ? undefined : alone(commit);
   }
   // What the branch has that the branch it leaves from has not.
   for (const trunk of ["main", "master", "trunk"]) {
     const tip = trunk === spec ? undefined : await findHash(`refs/heads/${trunk}`);
     if (tip === undefined) continue;
-    const own = await list(`${tip}..${branch}`);
-    if (own && own.length > 0) return own;
+    const own = await listHashes(exec, repo, [branch, `^${tip}`]);
+    if (own && own.length > 0) return [branch, `^${tip}`];
   }
-  return list(branch);
+  return [branch];
 }
+
+/** One commit without those before it. */
+const alone = (hash: string): string[] => [hash, `^${hash}^@`];
 
 /** Tips of HEAD and of all local branches. */
 export async function readTips(
