@@ -99,7 +99,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
-    entry("blame", () => import("./blame/index.ts"), ["blame", "receipt", "notes"]),
+    entry("blame", () => import("./blame/index.ts"), ["blame", "receipt", "verify", "notes"]),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
     entry("traces", () => import("./traces/index.ts")),

@@ -95,7 +95,7 @@ export default definePlugin({
     },
     {
       name: "verify",
-      summary: "Who wrote the lines of a range of commits, how they were checked, and whether secrets passed",
+      summary: "Who wrote a range of commits, its checks and secrets",
       group: "code",
       example: "main..HEAD --format md",
       usage:

@@ -54,6 +54,7 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   receipt: [
     ["receipt", "HEAD"],
     ["receipt", "--notes", "HEAD"],
+    ["verify", "HEAD"],
   ],
   notes: [["notes", "write", "HEAD"]],
   undelete: [["undelete", "a.ts", "--list"]],
