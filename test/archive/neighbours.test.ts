@@ -2,6 +2,7 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { findBackups } from "../../plugins/archive/places/backups.ts";
 import { findNeighbours } from "../../plugins/archive/places/neighbours.ts";
 import { makeTempDir } from "../_setup.ts";
 import { claudePath, claudeRows, codexPath, codexRows, startIn, writeLog } from "../rescue/_logs.ts";
@@ -93,4 +94,31 @@ it("leaves out names that are other paths, and a wsl.exe that fails or prints an
 it("GET /sources answers what is offered", async () => {
   const t = await startIn(await makeTempDir());
   expect(await t.json("/api/sources")).toMatchObject({ offered: [] });
+});
+
+it("offers backups of this home and of an assistant's folder in it, each of which can be added", async () => {
+  const base = await makeTempDir();
+  const home = join(base, "ann");
+  const t = await startIn(home);
+  const mounts = join(base, "mnt");
+  const copies = [join(base, "ann.bak"), join(home, "home-backup-2026"), join(mounts, "disk/snapshots/latest", home)];
+  for (const copy of copies) await writeLog(claudePath(copy, said), claudeRows(said));
+  const folder = join(home, ".claude.bak-20260101");
+  await writeLog(join(folder, "projects/-w-app", `${said.key}.jsonl`), claudeRows(said));
+  // Of another user, without logs, and no backup.
+  await writeLog(claudePath(join(base, "bob.bak"), said), claudeRows(said));
+  await mkdir(join(home, ".codex.bak/sessions-not"), { recursive: true });
+  await writeLog(claudePath(join(home, "work"), said), claudeRows(said));
+  const find = (read: string[] = []) =>
+    findBackups(t.kernel.registry.adapters.values(), { home, platform: "linux", env: {} }, read, {
+      mounts: [mounts],
+      volumes: join(base, "Volumes"),
+    });
+  const offered = await find();
+  expect(offered.map(({ system, path, tools }) => [system, path, tools.map(({ tool }) => tool)])).toEqual(
+    [...copies, folder].map((path) => ["backup", path, ["claude-code"]]),
+  );
+  for (const { path } of offered)
+    expect(await t.send("POST", "/api/sources", { tool: "claude-code", path })).toMatchObject({ status: 200 });
+  expect(await find([...copies.map((path) => join(path, ".claude/projects")), folder])).toEqual([]);
 });

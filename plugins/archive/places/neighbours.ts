@@ -5,9 +5,9 @@ import type { Adapter, AdapterEnv } from "sessarc/adapter";
 import { exec, isInside } from "sessarc/files";
 
 export interface OfferedHome {
-  /** `wsl`: of a Linux distribution, seen from Windows. `windows`: of Windows, seen from WSL. */
-  system: "wsl" | "windows";
-  /** Of the distribution, or the letter of the drive. */
+  /** `wsl`: of a Linux distribution, seen from Windows. `windows`: of Windows, seen from WSL. `backup`: a copy of this home, or of a folder in it. */
+  system: "wsl" | "windows" | "backup";
+  /** Of the distribution or the backup, or the letter of the drive. */
   name: string;
   user: string;
   /** To be added as a source for each of its assistants. */
@@ -32,7 +32,7 @@ export const PLACES: NeighbourPlaces = {
 };
 
 /** Of distributions, drives and homes: more is no machine of one user. */
-const MOST = 32;
+export const MOST = 32;
 const WSL_MS = 5_000;
 const WSL_BYTES = 65_536;
 /** A distribution that stops meanwhile does not answer. */
@@ -65,7 +65,7 @@ export async function findNeighbours(
   return Promise.race([found, late]).finally(() => clearTimeout(timer));
 }
 
-type Home = Omit<OfferedHome, "tools">;
+export type Home = Omit<OfferedHome, "tools">;
 
 async function homesBeside(env: AdapterEnv, places: NeighbourPlaces): Promise<Home[]> {
   if (env.platform === "win32") {
@@ -106,7 +106,7 @@ function toDistributions(bytes: Buffer): string[] {
 }
 
 /** Names of real folders: links lead elsewhere, and names with control characters are left out. */
-async function foldersIn(path: string): Promise<string[]> {
+export async function foldersIn(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   return entries
     .filter((entry) => entry.isDirectory() && !/[\p{Cc}\p{Cf}]/u.test(entry.name))
@@ -116,12 +116,13 @@ async function foldersIn(path: string): Promise<string[]> {
 }
 
 /** Assistants with a place of their own in the home. */
-async function toolsIn(
+export async function toolsIn(
   home: Home,
   adapters: readonly Adapter[],
   read: readonly string[],
+  platform: NodeJS.Platform = home.system === "wsl" ? "linux" : "win32",
 ): Promise<OfferedHome["tools"]> {
-  const env: AdapterEnv = { home: home.path, platform: home.system === "wsl" ? "linux" : "win32", env: {} };
+  const env: AdapterEnv = { home: home.path, platform, env: {} };
   const tools: OfferedHome["tools"] = [];
   for (const adapter of adapters) {
     const own = toPlaces(() => adapter.roots(env)).filter((place) => isInside(home.path, place));
@@ -134,7 +135,7 @@ async function toolsIn(
   return tools;
 }
 
-function toPlaces(roots: () => readonly string[]): readonly string[] {
+export function toPlaces(roots: () => readonly string[]): readonly string[] {
   try {
     return roots();
   } catch {
@@ -144,7 +145,7 @@ function toPlaces(roots: () => readonly string[]): readonly string[] {
 }
 
 /** A file or folder itself, not a link to one. */
-const isFound = (path: string) =>
+export const isFound = (path: string) =>
   access(path).then(
     () => lstat(path).then((info) => info.isDirectory() || info.isFile()),
     () => false, // absent, or of another user

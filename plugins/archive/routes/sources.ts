@@ -1,6 +1,7 @@
 /** GET, POST and DELETE /sources. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
+import { findBackups } from "../places/backups.ts";
 import { findClosed } from "../places/closed.ts";
 import { findNeighbours } from "../places/neighbours.ts";
 
@@ -12,16 +13,17 @@ const list = defineRoute({
   method: "GET",
   path: "/sources",
   summary:
-    "Where each tool's logs are read, folders that were added among them, assistants whose logs cannot be read, and homes beside this one that can be added (WSL, Windows)",
+    "Where each tool's logs are read, folders that were added among them, assistants whose logs cannot be read, and homes beside this one and backups that can be added (WSL, Windows, copies, restic, Time Machine)",
   handler: async ({ kernel }) => {
     const { sources } = kernel.inject("archive/open");
     const tools = await sources.list();
     const read = tools.flatMap((one) => one.sources.map(({ path }) => path));
-    const [closed, offered] = await Promise.all([
+    const [closed, neighbours, backups] = await Promise.all([
       findClosed(kernel.env),
       findNeighbours(kernel.registry.adapters.values(), kernel.env, read),
+      findBackups(kernel.registry.adapters.values(), kernel.env, read),
     ]);
-    return { tools, closed, offered };
+    return { tools, closed, offered: [...neighbours, ...backups] };
   },
 });
 

@@ -10,9 +10,10 @@ export const words: SettingsWords = {
   closed: "見つかりましたが読み取れません",
   "closed.encrypted": "セッションが暗号化されています。",
   "closed.server": "セッションは提供元のサーバーに保存されています。",
-  homes: "隣のホームフォルダー",
+  homes: "隣のホームフォルダーとバックアップ",
   homeWsl: "{name}（WSL）の {user}",
   homeWindows: "Windows（ドライブ {name}）の {user}",
+  homeBackup: "バックアップ {name}",
   homeAdd: "このログも読む",
   away: "停止中",
   awayHint:
