@@ -53,7 +53,7 @@ export function createTitles(): Titles {
 }
 
 /** The database with the highest version. */
-async function stateIn(home: string): Promise<string | undefined> {
+export async function stateIn(home: string): Promise<string | undefined> {
   let newest: { version: number; path: string } | undefined;
   for (const entry of await listFolder(home)) {
     const version = Number(STATE.exec(entry.name)?.[1] ?? -1);

@@ -12,11 +12,15 @@ export interface ListedPrompt {
   at?: string | number | undefined;
   cwd?: string | undefined;
   title?: string | undefined;
+  /** The list has only the session's first prompt: it counts where no other list has any. */
+  isOnlyFirst?: boolean;
 }
 
 export interface TracesContract {
-  /** Files that list prompts: JSON lines, or one JSON list (`.json`). They need not exist. */
+  /** Files that list prompts: JSON lines, one JSON list (`.json`), or what `rows` reads. They need not exist. */
   files(env: AdapterEnv): readonly string[] | Promise<readonly string[]>;
+  /** Rows of a file that is neither, such as a database; undefined for one that is. Must not throw for content. */
+  rows?(path: string, env: AdapterEnv): Promise<readonly JsonRecord[]> | undefined;
   /** What a row says; undefined for one that says nothing of a session. Must not throw for content. */
   read(row: JsonRecord, path: string): ListedPrompt | undefined;
 }

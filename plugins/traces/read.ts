@@ -58,7 +58,8 @@ async function readFile(
   const { db } = kernel.storage;
   const isNew = createKnown(kernel);
   let write: Statement[] = [];
-  for await (const row of rowsOf(path, from, size)) {
+  const own = adapter.traces?.rows?.(path, kernel.env);
+  for await (const row of own ? await own : rowsOf(path, from, size)) {
     if (mustYield()) await yieldNow();
     const said = adapter.traces?.read(row, path);
     if (!said || !KEY.test(said.key) || !(await isNew(`${adapter.name}:${said.key}`))) continue;
@@ -67,7 +68,7 @@ async function readFile(
     await db.batch(write);
     write = [];
   }
-  const next = path.endsWith(".json") ? 0 : lastLine(path, size);
+  const next = own || path.endsWith(".json") ? 0 : lastLine(path, size);
   write.push(["insert or replace into trace_file values (?, ?, ?, ?)", [path, size, mtime, next]]);
   await db.batch(write);
   return { path, size, mtime, next };
@@ -97,7 +98,7 @@ function createKnown({ storage: { db }, inject }: Kernel): (id: string) => Promi
   };
 }
 
-function toStatements(tool: string, { key, text, at, cwd, title }: ListedPrompt): Statement[] {
+function toStatements(tool: string, { key, text, at, cwd, title, isOnlyFirst }: ListedPrompt): Statement[] {
   const id = `${tool}:${key}`;
   const statements: Statement[] = [
     [
@@ -112,6 +113,7 @@ function toStatements(tool: string, { key, text, at, cwd, title }: ListedPrompt)
   const time = Date.parse(toIso(at) ?? "");
   statements.push([
     `insert into trace_prompt select ?1, ?2, ?3, ?4 where not exists (select 1 from trace where id = ?1 and removed = 1)
+       ${isOnlyFirst ? "and not exists (select 1 from trace_prompt where trace = ?1)" : ""}
      on conflict do nothing`,
     [id, Number.isNaN(time) ? 0 : time, hash, kept],
   ]);

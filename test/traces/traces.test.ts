@@ -185,6 +185,33 @@ describe("traces of deleted sessions", () => {
     ]);
   });
 
+  it("are read of Codex's database, whose first prompt counts where history.jsonl has none", async () => {
+    const base = join(home, ".codex");
+    const line = { session_id: uuid(6), ts: Math.floor(START / 1000), text: "fix the build" };
+    await put(join(base, "history.jsonl"), `${JSON.stringify(line)}\n`);
+    const { Database } = await (await import("sql.js")).default();
+    const db = new Database();
+    db.run(
+      "create table threads (id text, title text, first_user_message text, cwd text, created_at integer, source text)",
+    );
+    const at = Math.floor(START / 1000) - 5;
+    const threads = [
+      [uuid(6), "Build", "fix the build", "/w/app", at, "cli"],
+      [uuid(7), "Map", "draw a map\nwith hills", "/w/map", at, "vscode"],
+      [uuid(8), "Inner", "do as you are told", "/w/map", at, '{"subagent":"review"}'],
+      [uuid(9), "Young", "just typed", "/w/map", Math.floor(Date.now() / 1000), "cli"],
+    ];
+    for (const thread of threads) db.run("insert into threads values (?, ?, ?, ?, ?, ?)", thread);
+    await writeFile(join(base, "state_5.sqlite"), db.export());
+    db.close();
+    const t = await start();
+    const { traces } = await list(t);
+    expect(traces.map(({ id, title, cwd, prompts }) => [id, title, cwd, prompts]).sort()).toEqual([
+      [`codex:${uuid(6)}`, "Build", "/w/app", 1],
+      [`codex:${uuid(7)}`, "Map", "/w/map", 1],
+    ]);
+  });
+
   it("survive garbage in a list, hide secrets on request, and are forgotten for good", async () => {
     const secret = `ghp_${letters(36, 61)}`;
     await put(
