@@ -37,7 +37,7 @@ GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /sta
 GET /usage · GET /prices · POST /prices · DELETE /prices · PUT /prices/table · DELETE /prices/table · POST /prices/table/fetch · DELETE /prices/table/consent · GET /insights · GET /search/total
 GET /mcp/matrix · GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 POST /shares/:id/restore
-GET /files/history · GET /files/at · GET /files/destroyed · POST /files/put-back · GET /files/receipts · POST /files/undo · GET /sessions/:id/lost-files
+GET /files/history · GET /files/at · GET /files/destroyed · POST /files/put-back · GET /files/net · GET /files/receipts · POST /files/undo · GET /sessions/:id/lost-files
 GET /skills/preview · GET /skills/usage · GET /skills/compare · POST /skills/:id/take · GET /skills/:id/drift · POST /skills/:id/update
 GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · POST /rescue/retention · DELETE /rescue/logs · GET /sessions/:id/handoff · GET /terminal · POST /sessions/:id/resume · GET /sessions/:id/log
 GET /team · POST /team/join · PUT /team/projects · POST /team/push · POST /team/pushed · POST /team/withdraw · POST /team/open · POST /team/leave · POST /team/invites · GET /team/people · GET /team/access · POST /team/spaces · POST /team/revoke · POST /team/remove · POST /team/tokens · GET /team/tokens · POST /team/tokens/revoke

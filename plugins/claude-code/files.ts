@@ -1,7 +1,9 @@
 /** Files as Claude Code stores them: its copies below `file-history`, the texts that its edits found, and changes it noticed. */
+import { createHash } from "node:crypto";
+import { lstat } from "node:fs/promises";
 import { join, posix, win32 } from "node:path";
 import { type AdapterCapabilities, isRecord, type SessionRef, toIso, toText } from "sessarc";
-import { readRows } from "sessarc/adapter";
+import { listFolder, readRows } from "sessarc/adapter";
 
 type Stored = Awaited<ReturnType<NonNullable<AdapterCapabilities["files"]["stored"]>>>[number];
 
@@ -53,6 +55,26 @@ export async function storedFiles(ref: SessionRef, isWanted: (path: string) => b
       if (call !== undefined) found.push({ kind: "before", call, path, text: originalFile });
     }
   });
+  return found;
+}
+
+/** The copies of a file in the folders of all sessions below these homes: a copy is named by the path, so no log is needed. */
+export async function copiesOf(
+  path: string,
+  homes: readonly string[],
+): Promise<{ key: string; at: string; stored: string }[]> {
+  const hash = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  const found: { key: string; at: string; stored: string }[] = [];
+  for (const home of homes)
+    for (const session of await listFolder(join(home, "file-history"))) {
+      if (!session.isDirectory() || !/^[\w-]{1,64}$/.test(session.name)) continue;
+      const folder = join(home, "file-history", session.name);
+      for (const { name } of await listFolder(folder)) {
+        if (!name.startsWith(`${hash}@v`) || !COPY.test(name)) continue;
+        const info = await lstat(join(folder, name)).catch(() => undefined);
+        if (info?.isFile()) found.push({ key: session.name, at: info.mtime.toISOString(), stored: join(folder, name) });
+      }
+    }
   return found;
 }
 

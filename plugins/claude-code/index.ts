@@ -15,7 +15,7 @@ import {
 } from "sessarc/adapter";
 import { readRegularSync } from "sessarc/files";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
-import { storedFiles } from "./files.ts";
+import { copiesOf, storedFiles } from "./files.ts";
 import { guard } from "./guard.ts";
 import { createParser } from "./parse.ts";
 import { RELATIVES, type Relative } from "./relatives.ts";
@@ -84,7 +84,12 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
   ),
   guard: guard((env) => homes(env, options)[0] ?? ""),
 
-  files: { showsEnd: true, checksEdits: true, stored: (ref, _, isWanted) => storedFiles(ref, isWanted) },
+  files: {
+    showsEnd: true,
+    checksEdits: true,
+    stored: (ref, _, isWanted) => storedFiles(ref, isWanted),
+    copies: (path, env) => copiesOf(path, homes(env, options)),
+  },
   statusline: { settings: (env) => join(homes(env, options)[0] ?? "", "settings.json") },
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
   rescue: rescue(

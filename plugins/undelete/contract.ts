@@ -17,4 +17,6 @@ export interface FilesContract {
   checksEdits?: boolean;
   /** What is stored of the files that `isWanted` (paths as the log writes them). Rejects with an error of the file system where the log is gone. */
   stored?(ref: SessionRef, env: AdapterEnv, isWanted: (path: string) => boolean): Promise<StoredFile[]>;
+  /** Copies of one file that are there without a log that names them, each with the key of its session. `path`: absolute. */
+  copies?(path: string, env: AdapterEnv): Promise<{ key: string; at: string; stored: string }[]>;
 }

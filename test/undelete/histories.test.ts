@@ -10,10 +10,10 @@ import replay from "../../plugins/replay/index.ts";
 import security from "../../plugins/security/index.ts";
 import undelete, { type FileAtVersion, type FileHistory, type VersionView } from "../../plugins/undelete/index.ts";
 import { describeGit } from "../git/_repo.ts";
-import { rounds } from "../rounds.ts";
+import { LONG } from "../rounds.ts";
 import { type Moment, makeHistory } from "./_history.ts";
 
-const ROUNDS = rounds(200, 25);
+const ROUNDS = LONG ? 200 : 12;
 
 interface Score {
   versions: number;

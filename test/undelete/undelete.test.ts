@@ -1,4 +1,5 @@
 /** What sessions destroyed, what was in a file, and the way back. */
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTestKernel } from "sessarc/test";
@@ -311,6 +312,22 @@ describeGit("hostile logs", () => {
     expect((await at("big.ts")).state).toBe("exact to line 2000");
     expect(await at("wide.ts")).toMatchObject({ state: "partial", holes: [{ from: 1, to: 1 }] });
     expect(await at("said.ts")).toMatchObject({ state: "exact", text: "one\n<system-reminder>\ntwo\n" });
+  });
+});
+
+it("finds the copies that Claude Code stored in a session whose log is gone", async () => {
+  const home = tempFolder();
+  const path = join(home, "project/plan.md");
+  const name = `${createHash("sha256").update(path).digest("hex").slice(0, 16)}@v2`;
+  const folder = join(home, ".claude/file-history", KEY);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), "the plan\n");
+  writeFileSync(join(folder, "0123456789abcdef@v1"), "another file");
+  const t = await createTestKernel({ home, plugins: [archive(), claude(), replay(), security(), undelete()] });
+  const { versions } = await t.json<FileHistory>(`/api/files/history?${new URLSearchParams({ path })}`);
+  expect(versions).toMatchObject([{ path, source: "copy", state: "exact", sessionId: null }]);
+  expect(await t.json<FileAtVersion>(`/api/files/at?${new URLSearchParams({ path })}`)).toMatchObject({
+    text: "the plan\n",
   });
 });
 

@@ -1,9 +1,11 @@
 /** All versions of a file, or of the files below a folder, over all sessions and the repository. */
+import { lstat } from "node:fs/promises";
 import { BoundedMap, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import type { Net } from "../net/net.ts";
 import type { NetCatch, NetFile } from "../net/store.ts";
 import { isBelow, nameOf, slashed, toFull } from "../shell/paths.ts";
-import { readSession } from "./session.ts";
+import { readCopy } from "./copy.ts";
+import { readSession, toSessionOf } from "./session.ts";
 import { byTime, type FileVersion } from "./version.ts";
 
 const MOST_OBJECT = 64 * 2 ** 20;
@@ -36,7 +38,7 @@ export function createVersionReader(kernel: Kernel, net: Net): VersionReader {
       const versions = known ?? (await readSessions(kernel, wanted));
       cached.set(wanted, versions);
       const commits = options.git === false ? [] : await readCommits(kernel, wanted);
-      const stored = await readNet(kernel, net, wanted);
+      const stored = [...(await readNet(kernel, net, wanted)), ...(await readCopies(kernel, wanted))];
       return unique([...versions, ...commits, ...stored].sort(byTime));
     },
   };
@@ -57,6 +59,26 @@ async function readSessions(kernel: Kernel, wanted: string): Promise<FileVersion
   return versions;
 }
 
+/** Copies that assistants stored of the file in sessions whose logs are gone. */
+async function readCopies(kernel: Kernel, wanted: string): Promise<FileVersion[]> {
+  const archive = kernel.inject("archive");
+  const versions: FileVersion[] = [];
+  for (const { name, files } of kernel.registry.adapters.values())
+    for (const { key, at, stored } of (await files?.copies?.(wanted, kernel.env)) ?? []) {
+      const session = await archive.find(`${name}:${key}`);
+      // With its log the session has named the copy itself.
+      if (session && (await lstat(archive.ref(session).path).catch(() => undefined))) continue;
+      const copy = await readCopy(stored);
+      if (!copy) continue;
+      versions.push({
+        ...{ path: wanted, at, source: "copy", seq: null, commit: null, doc: null, seen: null },
+        session: session ? toSessionOf(session) : null,
+        ...copy,
+      });
+    }
+  return versions;
+}
+
 /** What was stored before calls that destroyed it. */
 async function readNet(kernel: Kernel, net: Net, wanted: string): Promise<FileVersion[]> {
   const versions: FileVersion[] = [];
@@ -74,7 +96,7 @@ async function readNet(kernel: Kernel, net: Net, wanted: string): Promise<FileVe
 export function toNetVersion(net: Net, { at }: NetCatch, file: NetFile, session: Archived | undefined): FileVersion {
   return {
     ...{ path: slashed(file.path), at, source: "net", seq: null, commit: null, doc: null, seen: null, mode: file.mode },
-    session: session ? { id: session.id, tool: session.tool, title: session.name ?? session.title } : null,
+    session: session ? toSessionOf(session) : null,
     load: () => net.get(file.hash),
   };
 }

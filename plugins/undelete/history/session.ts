@@ -89,7 +89,7 @@ async function readStored(
   return stored;
 }
 
-const toSessionOf = ({ id, tool, name, title }: Archived): SessionOf => ({ id, tool, title: name ?? title });
+export const toSessionOf = ({ id, tool, name, title }: Archived): SessionOf => ({ id, tool, title: name ?? title });
 
 function createReader(
   kernel: Kernel,
