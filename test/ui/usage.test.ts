@@ -75,7 +75,7 @@ describeUi("dashboard: usage", () => {
     await visit(stage, "/usage?days=all");
     for (const name of ["Measure", "Period", "By"]) await page.getByText(name, { exact: true }).waitFor();
     const figure = page.getByRole("figure");
-    await figure.getByText(/^Average \$/).waitFor();
+    await page.getByText(/^Average \$/).waitFor();
     const [title, table] = await Promise.all([
       figure.getByRole("heading").boundingBox(),
       figure.getByRole("button", { name: "Show table" }).boundingBox(),
