@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { defineBuildConfig } from "unbuild";
-import { minifySync, parseSync } from "vite";
+import { minifySync, parseSync, type Rollup } from "vite";
 import { describeResponses } from "./core/http/build/responses.ts";
 import manifest from "./package.json" with { type: "json" };
 import { collectNotices } from "./ui/build/notices.ts";
@@ -121,6 +121,13 @@ function statementsOf(root: object): number[] {
   return starts.sort((a, b) => a - b);
 }
 
+/** Remarks on packages that nobody here can change, and on `sessarc/dashboard`, which has nothing but types. */
+const isOfNoUse = ({ code = "", id, ids, exporter, names, message }: Rollup.RollupLog): boolean =>
+  code === "EMPTY_BUNDLE"
+    ? names?.includes("dashboard") === true
+    : ["INVALID_ANNOTATION", "UNUSED_EXTERNAL_IMPORT"].includes(code) &&
+      [id, exporter, message, ...(ids ?? [])].some((text) => text?.includes("node_modules/"));
+
 export default defineBuildConfig({
   entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
   // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
@@ -128,6 +135,8 @@ export default defineBuildConfig({
   externals: ["sessarc", "vitest", "vue", ...Object.keys(manifest.dependencies)],
   rollup: {
     inlineDependencies: true,
+    // Some packages export their code for Node under this condition alone.
+    resolve: { exportConditions: ["node", "production"] },
     esbuild: { target: "node20", minifySyntax: true },
     output: { chunkFileNames: "chunks/[name].mjs" },
   },
@@ -143,10 +152,18 @@ export default defineBuildConfig({
       execFileSync(process.execPath, [compiler, "-p", "core/declarations.json", "--outDir", "dist/types"]);
     },
     "rollup:options"(_context, options) {
+      const { onwarn } = options;
+      options.onwarn = (warning, warn) => {
+        if (!isOfNoUse(warning)) (onwarn ?? ((one, report) => report(one)))(warning, warn);
+      };
       options.plugins.push(notices.plugin, {
         name: "shorten",
         renderChunk: (code, { fileName }) => shorten(fileName, code),
       });
+    },
+    "rollup:done"({ buildEntries }) {
+      // What is listed after the build: 400 lines of sizes hide a warning from who installs.
+      for (const entry of buildEntries) entry.chunk = true;
     },
     "build:done"() {
       writeFileSync("dist/responses.json", JSON.stringify(describeResponses("dist/types", plugins)));
