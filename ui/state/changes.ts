@@ -1,4 +1,4 @@
-/** Calls back when the archive stored or removed sessions: one stream of the service for the whole page, open while somebody listens. */
+/** Calls back when the archive stored or removed sessions: one stream of the service for the whole page, open while a component listens. */
 import { onScopeDispose } from "vue";
 import { pathOf } from "../client-path.ts";
 import { offers } from "./offers.ts";

@@ -8,7 +8,7 @@ export const en = {
   "run.new": "New session of {tool}",
   "run.dismiss": "Dismiss",
   "continue.title": "Continue",
-  "continue.all": "All {n} sessions",
+  "continue.all": "{n} session|All {n} sessions",
   "continue.gone": "Log deleted",
   "since.title": "New since you left",
   lines: "At a glance",
