@@ -19,7 +19,7 @@ GET /mcp/status · GET /mcp/tools · POST /mcp/call · GET /mcp/log · GET /mcp/
 GET /skills · GET /skills/scan · POST /skills/import · POST /skills/github
 GET /skills/:id · PATCH /skills/:id · DELETE /skills/:id · POST /skills/:id/link · POST /skills/:id/unlink
 GET /skills/:id/snapshots · POST /skills/:id/restore · POST /skills/:id/check-upstream
-GET /shares · DELETE /shares/:id · GET /share/:token
+GET /shares · DELETE /shares/:id · GET /shares/:id/page · GET /share/:token
 GET /sessions/:id/replay-plan · GET /replay/preview · POST /replay/start · POST /replay/step · POST /replay/open
 `;
 

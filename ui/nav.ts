@@ -35,7 +35,6 @@ const further: RailEntry[] = [
   { path: "/notes", label: "nav.notes", icon: "bookmark", keys: "g n" },
   { path: "/shares", label: "nav.shares", icon: "share-2", keys: "g c" },
   { path: "/rescue", label: "nav.rescue", icon: "archive", keys: "g b" },
-  { path: "/replay", label: "nav.replay", icon: "play", keys: "g r" },
   { path: "/security", label: "nav.security", icon: "shield-check", keys: "g x" },
   { path: "/mcp-hub", label: "nav.hub", icon: "plug", keys: "g m" },
   { path: "/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },

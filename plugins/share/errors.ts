@@ -16,7 +16,7 @@ export const errors = defineErrors({
   },
   SHARE_ENDED: {
     status: 409,
-    why: ({ id }) => `Share ${id} cannot be restored: it expired, or the two minutes after its revocation are over`,
+    why: ({ id }) => `Share ${id} has ended: it expired or was revoked`,
     fix: ({ session }) => `Share session ${session} again for a new link.`,
   },
 });

@@ -1,5 +1,5 @@
 /** Shares: making and managing them, and the public page. */
-import { defineRoute } from "sessarc";
+import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
 import { NOT_FOUND_PAGE, NOT_FOUND_POLICY } from "./not-found.ts";
 
@@ -47,6 +47,15 @@ const restore = defineRoute({
   handler: ({ kernel, params }) => kernel.inject("shares").restore(params.id),
 });
 
+const ownPage = defineRoute({
+  method: "GET",
+  path: "/shares/:id/page",
+  summary: "The page of an active share, as its link shows it, without counting a view; ?download=1 as a file",
+  query: v.object({ download: v.optional(v.picklist(["0", "1"])) }),
+  handler: async ({ kernel, params, query }) =>
+    toAnswer(kernel, await kernel.inject("shares").page(params.id), query.download === "1"),
+});
+
 const page = defineRoute({
   method: "GET",
   path: "/share/:token",
@@ -57,13 +66,16 @@ const page = defineRoute({
     const share = await shares.open(params.token);
     if (!share) return answer(NOT_FOUND_PAGE, 404, NOT_FOUND_POLICY);
     if (event.req.method === "GET") await shares.viewed(share.id);
-    const download = event.url.searchParams.get("download") === "1";
-    const extra = download ? { "content-disposition": `attachment; filename="${share.fileName}"` } : undefined;
-    return answer(share.page, 200, kernel.inject("redactor").pagePolicy(share.page), extra);
+    return toAnswer(kernel, share, event.url.searchParams.get("download") === "1");
   },
 });
 
-export const shareRoutes = [create, list, revoke, restore, page] as const;
+export const shareRoutes = [create, list, revoke, restore, ownPage, page] as const;
+
+function toAnswer(kernel: Kernel, share: { page: string; fileName: string }, isFile: boolean): Response {
+  const extra = isFile ? { "content-disposition": `attachment; filename="${share.fileName}"` } : undefined;
+  return answer(share.page, 200, kernel.inject("redactor").pagePolicy(share.page), extra);
+}
 
 /** What the kernel does not set on every answer already. */
 function answer(body: string, status: number, policy: string, extra?: Record<string, string>): Response {

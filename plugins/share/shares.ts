@@ -44,6 +44,8 @@ export interface Shares {
   restore(id: string, now?: number): Promise<Share>;
   /** The page behind a token; undefined for unknown, expired and revoked alike. */
   open(token: string, now?: number): Promise<OpenedShare | undefined>;
+  /** The page of an active share, for who made it: the token is not needed, and nothing is counted. Throws SHARE_NOT_FOUND, SHARE_ENDED. */
+  page(id: string, now?: number): Promise<OpenedShare>;
   /** Counts a view, as far as that can be written. */
   viewed(id: string): Promise<void>;
   /** Ids of shares whose frozen copy is not what was frozen. */
@@ -81,6 +83,14 @@ export function createShares(kernel: Kernel): Shares {
     const row = await store.byId(id);
     if (!row) throw new SessarcError("SHARE_NOT_FOUND", { id });
     return row;
+  }
+
+  /** Undefined where the share has ended, or its copy is not what was frozen; the doctor names those. */
+  async function readPage(row: ShareRow, now: number): Promise<OpenedShare | undefined> {
+    if (row.revoked_at !== null || row.expires_at <= now) return undefined;
+    const page = await files.getItemRaw<Uint8Array>(pageKey(row.id));
+    if (!page || (await isDamaged(row, page))) return undefined;
+    return { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name };
   }
 
   async function removeBody(id: string): Promise<void> {
@@ -188,11 +198,13 @@ export function createShares(kernel: Kernel): Shares {
       }),
     async open(token, now = Date.now()) {
       const row = await store.byHash(sha256(token));
-      if (!row || row.revoked_at !== null || row.expires_at <= now) return undefined;
-      const page = await files.getItemRaw<Uint8Array>(pageKey(row.id));
-      // A copy that is not what was frozen is not shown; the doctor names it.
-      if (!page || (await isDamaged(row, page))) return undefined;
-      return { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name };
+      return row && readPage(row, now);
+    },
+    async page(id, now = Date.now()) {
+      const row = await known(id);
+      const page = await readPage(row, now);
+      if (!page) throw new SessarcError("SHARE_ENDED", { id, session: row.session_id });
+      return page;
     },
     async viewed(id) {
       try {

@@ -53,6 +53,23 @@ describe("share", () => {
     expect(await shares(t)).toMatchObject([{ id, sessionId: SESSION, views: 0, state: "active" }]);
   });
 
+  it("gives its page to who made it without the token: no view is counted, as a file too, and nothing once it ended", async () => {
+    const t = await startWith(ROWS);
+    const { id, token: own } = await share(t);
+    const linked = await (await t.fetch(`/share/${own}`)).text();
+    const page = await t.fetch(`/api/shares/${id}/page`);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("content-disposition")).toBeNull();
+    expect(await page.text()).toBe(linked);
+    const file = await t.fetch(`/api/shares/${id}/page?download=1`);
+    expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename=".+\.html"$/);
+    expect(await shares(t)).toMatchObject([{ id, views: 1 }]);
+    await t.send("DELETE", `/api/shares/${id}`);
+    const ended = await t.fetch(`/api/shares/${id}/page`);
+    expect([ended.status, ((await ended.json()) as { code: string }).code]).toEqual([409, "SHARE_ENDED"]);
+    expect((await t.fetch("/api/shares/nothing/page")).status).toBe(404);
+  });
+
   it("answers unknown, expired and revoked with the same bytes", async () => {
     const t = await startWith(ROWS);
     const [expired, revoked] = [await share(t), await share(t)];

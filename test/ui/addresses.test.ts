@@ -5,6 +5,12 @@ import { describeUi, load, settled, useSharedStage, visit } from "./browser.ts";
 /** What was opened, and where it leads. One line for each line of `MOVED` in ui/route.ts, and more where an address has parts. */
 const LEADS: readonly (readonly [from: string, to: string, heading: string])[] = [
   ["/feedback", "/help/feedback", "Feedback"],
+  ["/search?q=tide&sort=recent", "/sessions?q=tide&sort=recent#search", "Sessions"],
+  ["/notes?tag=slow", "/sessions?tag=slow&view=notes", "Sessions"],
+  ["/calls?days=all&show=both", "/sessions?days=all&show=both&view=calls", "Sessions"],
+  ["/shares", "/sessions?view=shares", "Sessions"],
+  ["/rescue?state=listed", "/sessions?state=listed&view=hidden", "Sessions"],
+  ["/replay?q=tide", "/sessions?q=tide", "Sessions"],
   ["/feedback?x=1#top", "/help/feedback?x=1#top", "Feedback"],
 ];
 

@@ -17,7 +17,6 @@ describeUi("dashboard: an empty archive", () => {
     "/security",
     "/shares",
     "/rescue",
-    "/replay",
   ])("%s says how to fill it", async (address) => {
     const { page } = get();
     await load(get(), address);
@@ -65,15 +64,14 @@ describeUi("dashboard: conditions that nothing passes", () => {
     ["/sessions?q=zebra&tool=codex", "Without “zebra”", "/sessions?tool=codex"],
     ["/sessions?errors=1&model=none", "Without “none”", "/sessions?errors=1"],
     ["/sessions?from=2020-01-01&to=2020-01-02", "Show all time", "/sessions"],
-    ["/calls?name=Zap&days=all", "Without “Zap”", "/calls?days=all"],
+    ["/calls?name=Zap&days=all", "Without “Zap”", "/sessions?days=all&view=calls"],
     ["/usage?from=2020-01-01&to=2020-01-02", "Show all time", "/usage?days=all"],
     ["/projects?q=zebra", "Without “zebra”", "/projects"],
-    ["/notes?bookmarked=1", "Without “Bookmarks only”", "/notes"],
-    ["/replay?q=zebra", "Without “zebra”", "/replay"],
+    ["/notes?bookmarked=1", "Without “Bookmarks only”", "/sessions?view=notes"],
     ["/security?state=rotated", "Without “Rotated”", "/security?state=all"],
     ["/security?tab=rules&q=zebra", "Without “zebra”", "/security?tab=rules"],
     ["/security?tab=rules&show=own", "Without “My own”", "/security?tab=rules"],
-    ["/rescue?state=gone", "Show “Deleted soon”", "/rescue?state=dying"],
+    ["/rescue?state=gone", "Show “Deleted soon”", "/sessions?state=dying&view=hidden"],
     ["/shares", "Sessions", "/sessions"],
     ["/compare", "To the sessions", "/sessions"],
   ])("%s: “%s” shows more", async (address, label, then) => {

@@ -176,20 +176,12 @@ const OVERLAYS: Record<string, Overlay> = {
     },
   },
   "search syntax": {
-    path: () => "/search?q=tide",
+    path: () => "/sessions?q=tide",
     part: "main details[open]",
     open: (page) => page.getByText("Search syntax").click(),
   },
-  "preview of a result": {
-    path: () => "/search?q=tide",
-    part: 'main [role=group][aria-label="Preview"]',
-    open: async (page) => {
-      await page.getByRole("button", { name: "Preview" }).first().click();
-      await page.getByRole("group", { name: "Preview" }).waitFor();
-    },
-  },
   "filters of the search": {
-    path: () => "/search?q=tide",
+    path: () => "/sessions?q=tide",
     width: 390,
     open: async (page) => {
       await page.getByRole("button", { name: "Filters" }).click();

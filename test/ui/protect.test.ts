@@ -114,21 +114,21 @@ describeUi("dashboard: protect and share", () => {
     await sound(stage, "shares");
     const revoke = page.getByRole("button", { name: /^Revoke/ });
     await revoke.click();
-    await page.getByRole("row").getByText("revoked").waitFor();
-    await expect.poll(() => page.evaluate(() => document.activeElement?.closest("tr") !== null)).toBe(true);
+    await page.getByRole("listitem").getByText("revoked").waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest("li") !== null)).toBe(true);
     expect(await open()).toBe(404);
     const notice = page
       .locator("[data-notices] > div")
       .filter({ hasText: /The link of “.*High and low water.*” no longer works/ });
     await notice.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("row").getByText("active").waitFor();
+    await page.getByRole("listitem").getByText("active").waitFor();
     expect(await open()).toBe(200);
     await revoke.click();
-    await page.getByRole("row").getByText("revoked").waitFor();
+    await page.getByRole("listitem").getByText("revoked").waitFor();
     // Too late: the notice says what to do.
     await stage.served.kernel.fetch(`/api/shares/${share.id}`, { method: "DELETE" });
     await notice.getByRole("button", { name: "Undo" }).click();
-    await page.getByText(/two minutes after its revocation are over.*for a new link/).waitFor();
+    await page.getByText(/has ended.*for a new link/).waitFor();
     expect(await open()).toBe(404);
     expect(stage.problems().filter((one) => !one.includes("409"))).toEqual([]);
     expect(stage.problems()).toEqual([]);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { PlanReport } from "../../plugins/replay/index.ts";
-import { describeUi, load, narrow, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, load, sessionId, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: replay", () => {
@@ -18,10 +18,9 @@ describeUi("dashboard: replay", () => {
         sandbox: { path: string } | null;
         steps: { state: string; path: string | null }[];
       };
-    await visit(stage, "/replay");
-    const links = page.getByRole("link", { name: /^Replay / });
-    await narrow(page.getByRole("searchbox", { name: "Find a session" }), "raw milliseconds", links);
-    await page.getByRole("link", { name: /^Replay extremes answers raw/ }).click();
+    await visit(stage, `/sessions/${encodeURIComponent(id)}`);
+    await page.getByRole("button", { name: "Session actions" }).click();
+    await page.getByRole("menuitem", { name: "Replay" }).click();
     await page.getByText("Nothing has run yet").waitFor();
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("group", { name: "What it will change" }).waitFor();

@@ -24,10 +24,12 @@ describeUi("dashboard: rescue", () => {
     await visit(stage, "/");
     await page.getByText(/1 are no longer listed by their assistants/).waitFor();
     await page.getByRole("link", { name: "Open Rescue" }).click();
-    await page.getByRole("heading", { name: "Rescue" }).waitFor();
-    await page.getByRole("button", { name: /^Gone/ }).click();
+    await page.waitForURL(/\/sessions\?view=hidden/);
+    await page.getByRole("combobox", { name: "States" }).click();
+    await page.getByRole("option", { name: /^Gone \(1\)/ }).click();
+    await page.getByRole("checkbox", { name: /^Choose / }).check();
     await sound(stage, "rescue");
-    await page.getByRole("button", { name: /^Put back/ }).click();
+    await page.getByRole("toolbar", { name: "1 chosen" }).getByRole("button", { name: "Put back" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText(path).waitFor();
     await dialog.getByRole("button", { name: "Put back" }).click();
@@ -35,7 +37,7 @@ describeUi("dashboard: rescue", () => {
     expect(existsSync(path)).toBe(true);
     await page.getByText("No session has this state.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("button", { name: /^Put back/ }).waitFor();
+    await page.getByRole("checkbox", { name: /^Choose / }).waitFor();
     expect(existsSync(path)).toBe(false);
     await page
       .getByRole("button", { name: /^Retain for 10 years/ })

@@ -28,10 +28,10 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "project code": async (stage) =>
     `/projects/${await projectId(stage, "tidepool")}?tab=code&file=src%2Ftides.js&line=15`,
   sessions: () => "/sessions",
-  "sessions, sorted and filtered": () => "/sessions?kind=all&errors=1&sort=cost&q=e",
+  "sessions, sorted and filtered": () => "/sessions?kind=all&errors=1&sort=cost",
   "two sessions": async (stage) =>
     `/compare?a=${encodeURIComponent(await sessionId(stage, "High and low water"))}&b=${encodeURIComponent(await sessionId(stage, "Read the settings"))}`,
-  "failed and slow calls": () => "/calls?days=all&show=both",
+  "failed and slow calls": () => "/sessions?view=calls&days=all&show=both",
   session: async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?m=11&pane=diff`,
   "session files": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?pane=files`,
   "session overview": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?view=overview`,
@@ -39,8 +39,8 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   usage: () => "/usage?days=90",
   "usage by kind of session": () => "/usage?days=90&by=kind",
   "usage by tool and week": () => "/usage?days=all&by=tool&unit=week&metric=tokens",
-  search: () => "/search?q=tide",
-  "search, nothing found": () => "/search?q=zzzznothing&tool=codex",
+  search: () => "/sessions?q=tide",
+  "search, nothing found": () => "/sessions?q=zzzznothing&tool=codex",
   import: () => "/import",
   "import, choose": () => "/import?step=choose",
   settings: () => "/settings/general",
@@ -53,7 +53,6 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "settings, plugins": () => "/settings/plugins",
   "skills, none yet": () => "/skills",
   "skills, scan": () => "/skills/scan",
-  replay: () => "/replay?q=tide",
   "replay, before its start": async (stage) =>
     `/replay/${encodeURIComponent(await sessionId(stage, "Extremes by root finding"))}`,
   "hub, assistants": () => "/mcp-hub",
@@ -63,8 +62,9 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   security: () => "/security",
   "security, rules": () => "/security?tab=rules&q=github",
   "security, guard": () => "/security?tab=guard",
-  shares: () => "/shares",
-  rescue: () => "/rescue?state=listed",
+  shares: () => "/sessions?view=shares",
+  "hidden sessions": () => "/sessions?view=hidden&state=listed",
+  "lone prompts": () => "/sessions?view=traces",
   feedback: () => "/help/feedback",
   "no such page": () => "/nowhere/at/all",
 };

@@ -11,7 +11,7 @@ describeUi("dashboard: search", () => {
     const stage = get();
     const { page } = stage;
     await page.setViewportSize({ width: 1440, height: 900 });
-    await visit(stage, "/search?q=tide");
+    await visit(stage, "/sessions?q=tide");
     const facets = page.getByRole("complementary", { name: "Filters" });
     const counts = async () =>
       (await facets.locator("details").first().getByRole("button").allInnerTexts()).map((one) =>
@@ -31,7 +31,7 @@ describeUi("dashboard: search", () => {
   it("teaches its syntax: an example is tried by a click", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/search");
+    await visit(stage, "/sessions");
     await page.getByText("Search syntax").focus();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "is:error" }).click();
@@ -42,7 +42,7 @@ describeUi("dashboard: search", () => {
   it("says what would be found with one condition less, with its count, and does it", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/search?q=tide+zzzznothing&tool=codex");
+    await visit(stage, "/sessions?q=tide+zzzznothing&tool=codex");
     await page.getByText("Nothing found.").waitFor();
     // Without the tool nothing is found either, so that is not offered.
     const offer = page.getByRole("button", { name: /^Without “zzzznothing” \d+ sessions?$/ });
@@ -58,7 +58,7 @@ describeUi("dashboard: search", () => {
   it("keeps order, days and errors in the address, and shows the same after a reload", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/search?q=tide");
+    await visit(stage, "/sessions?q=tide");
     await page.getByRole("radio", { name: "Newest" }).check();
     await page.waitForURL(/sort=recent/);
     await page.getByLabel("From").fill("2020-01-01");
@@ -78,7 +78,7 @@ describeUi("dashboard: search", () => {
   it("shows calls by their tool and what they were called on, best match first", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/search?q=path:README.md+kind:tool_use");
+    await visit(stage, "/sessions?q=path:README.md+kind:tool_use");
     expect(await page.getByRole("radio", { name: "Best match" }).isChecked()).toBe(true);
     const line = page.locator("main ol li li").first();
     await line.waitFor();
@@ -116,7 +116,7 @@ describeUi("dashboard: totals of a search", () => {
       await route.continue().catch(() => {}); // given up meanwhile
     });
     const counting = page.getByText("counting…");
-    await page.goto(`${url}/search?q=harbour&sort=recent`);
+    await page.goto(`${url}/sessions?q=harbour&sort=recent`);
     await counting.waitFor();
     expect(await status.innerText()).toMatch(/^25\+ sessions in/);
     await expect.poll(() => held).toBeDefined();

@@ -35,7 +35,7 @@ describeUi("dashboard: tasks", () => {
     await input.waitFor();
     await page.keyboard.type("> search");
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\/search/);
+    await page.waitForURL(/\/sessions/);
   });
 
   it("goes everywhere by keys, which never fire while typing and can be switched off", async () => {
@@ -44,7 +44,7 @@ describeUi("dashboard: tasks", () => {
     await visit(stage, "/");
     for (const [keys, path] of [
       ["gp", "/projects"],
-      ["gs", "/search"],
+      ["gs", "/sessions#search"],
     ] as const) {
       // Without an answer in between, which may take longer than the second key is waited for.
       await Promise.all([...keys].map((key) => page.keyboard.press(key)));
@@ -54,7 +54,7 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("searchbox").focus();
     await page.keyboard.type("gp t");
     await page.waitForURL(/q=gp/);
-    expect(page.url()).toContain("/search");
+    expect(page.url()).toContain("/sessions");
     await visit(stage, "/settings");
     await page.getByRole("switch", { name: /Single-letter keys/ }).click();
     await page.locator("main h1").focus();
@@ -120,7 +120,7 @@ describeUi("dashboard: tasks", () => {
     expect(await page.locator("tbody a[data-row]").count()).toBe(1);
   });
 
-  it("searches: facets in the URL, arrow keys, preview with space, all matches in the session", async () => {
+  it("searches: facets in the URL, arrow keys, all matches in the session", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/search");
@@ -132,13 +132,11 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("searchbox").focus();
     await page.keyboard.press("ArrowDown");
     await page.waitForFunction(() => (document.activeElement as HTMLElement).dataset.result !== undefined);
-    await page.keyboard.press("Space");
-    await page.getByRole("complementary", { name: "Preview" }).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/sessions\/.*q=station/);
     await page.getByText(/^\d+ of \d+$/).waitFor();
     await page.goBack();
-    await page.waitForURL(/\/search.*tool=claude-code/);
+    await page.waitForURL(/\/sessions\?.*tool=claude-code/);
     expect(await page.getByRole("searchbox").inputValue()).toBe("station");
   });
 
@@ -190,9 +188,9 @@ describeUi("dashboard: tasks", () => {
     const { page } = stage;
     await visit(stage, "/sessions/codex%3Anobody");
     await page.getByRole("heading", { name: "This session is not in the archive" }).waitFor();
-    await page.getByRole("searchbox").fill("tide");
+    await page.getByRole("searchbox").last().fill("tide");
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\/search\?q=tide/);
+    await page.waitForURL(/\/sessions\?q=tide/);
     stage.problems();
   });
 

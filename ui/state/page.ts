@@ -2,10 +2,11 @@ import { watchEffect } from "vue";
 import { t } from "../i18n/index.ts";
 import { failed, toast } from "./toast.ts";
 
-/** Title of the tab, and of the page for screen readers. */
-export function usePageTitle(title: () => string): void {
+/** Title of the tab, and of the page for screen readers. Undefined while another part of the page names it. */
+export function usePageTitle(title: () => string | undefined): void {
   watchEffect(() => {
-    document.title = title() === "" ? "sessarc" : `${title()} · sessarc`;
+    const name = title();
+    if (name !== undefined) document.title = name === "" ? "sessarc" : `${name} · sessarc`;
   });
 }
 

@@ -117,7 +117,7 @@ export function screenRows(): PaletteRow[] {
     { id: "go:/calls", label: t("nav.calls"), icon: "wrench", href: "/calls", also: toSynonyms("/calls") },
     {
       ...{ id: "why", label: codeText("action"), hint: paletteText("how"), icon: "git-commit-horizontal" },
-      ...{ href: "/search", also: toSynonyms("why"), needs: "GET /git/find" },
+      ...{ href: "/sessions#search", also: toSynonyms("why"), needs: "GET /git/find" },
     },
   ];
   return offered(rows).map((row) => linked({ section, ...row }));
@@ -134,7 +134,7 @@ export function modelRows(models: readonly string[]): PaletteRow[] {
       () => [
         {
           ...{ id: `model:${model}:sessions`, label: paletteText("model.sessions"), icon: "message-square" },
-          href: `/search?q=${encodeURIComponent(`model:${model}`)}`,
+          href: `/sessions?q=${encodeURIComponent(`model:${model}`)}`,
         },
       ],
     ),
@@ -159,7 +159,7 @@ const placeRow = (place: Place): PaletteRow =>
     () => [
       {
         ...{ id: `place:${place.path}:sessions`, label: paletteText("file.sessions"), icon: "search" },
-        href: `/search?q=${encodeURIComponent(`path:"${place.path}"`)}`,
+        href: `/sessions?q=${encodeURIComponent(`path:"${place.path}"`)}`,
       },
     ],
   );
@@ -200,7 +200,7 @@ export function projectRows(projects: readonly Project[]): PaletteRow[] {
         href: `/projects/${id}`,
       },
       () => [
-        { id: `${id}:search`, label: paletteText("palette.findIn"), icon: "search", href: `/search?project=${id}` },
+        { id: `${id}:search`, label: paletteText("palette.findIn"), icon: "search", href: `/sessions?project=${id}` },
         {
           id: `${id}:rename`,
           label: t("action.rename"),
@@ -234,7 +234,7 @@ export function toolRows(projects: readonly Project[]): PaletteRow[] {
       label: toolLabel(tool),
       icon: "bot",
       tool,
-      href: `/search?tool=${tool}`,
+      href: `/sessions?tool=${tool}`,
     }),
   );
 }
@@ -292,7 +292,7 @@ export function searchRows(searches: readonly SavedSearch[]): PaletteRow[] {
       label: name,
       hint: query,
       icon: "search",
-      href: `/search?q=${encodeURIComponent(query)}`,
+      href: `/sessions?q=${encodeURIComponent(query)}`,
     }),
   );
 }

@@ -1,6 +1,7 @@
 /** What is searched for, by what filters and in which order: all of it in the address. */
 import { computed } from "vue";
 import type { QueryOf } from "../../client.ts";
+import { KINDS } from "../../components/base/tools.ts";
 import { dayStart } from "../../format.ts";
 import { useQueryState, useWriteQuery } from "../../state/query-state.ts";
 
@@ -17,10 +18,23 @@ export const PARAMETER = {
   errors: "errors",
 } as const satisfies Record<Facet, keyof SearchQuery>;
 
+/** Kinds of messages; the list of sessions calls its kinds of sessions by the same parameter. */
+const isKind = (value: string) => KINDS.some((one) => one === value);
+
+function useKind() {
+  const kind = useQueryState("kind", "");
+  return computed({
+    get: () => (isKind(kind.value) ? kind.value : ""),
+    set: (value) => {
+      kind.value = value;
+    },
+  });
+}
+
 export const useFacets = () => ({
   tool: useQueryState("tool", ""),
   project: useQueryState("project", ""),
-  kind: useQueryState("kind", ""),
+  kind: useKind(),
   from: useQueryState("from", ""),
   to: useQueryState("to", ""),
   errors: useQueryState("errors", ""),
@@ -30,7 +44,13 @@ export function useSearchFilters() {
   const write = useWriteQuery();
   const facets = useFacets();
   const q = useQueryState("q", "", { replace: true });
-  const sort = useQueryState<"recent" | "relevance">("sort", "relevance");
+  const order = useQueryState("sort", "relevance");
+  const sort = computed<"recent" | "relevance">({
+    get: () => (order.value === "recent" ? "recent" : "relevance"),
+    set: (value) => {
+      order.value = value;
+    },
+  });
   const query = computed(
     (): SearchQuery => ({
       q: q.value,

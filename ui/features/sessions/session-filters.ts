@@ -6,13 +6,13 @@ import { dayStart } from "../../format.ts";
 import { t } from "../../i18n/index.ts";
 import { type Condition, conditionOf } from "../../state/conditions.ts";
 import { useQueryState, useWriteQuery } from "../../state/query-state.ts";
-import type { Sort } from "./columns.ts";
+import { SORTS, type Sort } from "./columns.ts";
 import type { SessionQuery } from "./session-list.ts";
 import { sessionsText } from "./words/index.ts";
 
-const NAMES = ["q", "tool", "project", "model", "kind", "errors", "from", "to"] as const;
+const NAMES = ["tool", "project", "model", "kind", "errors", "from", "to"] as const;
 const KINDS = ["main", "subagent", "fork"] as const;
-const kindOf = (value: string) => KINDS.find((one) => one === value) ?? "all";
+const CHOICES = ["", "all", ...KINDS] as const;
 
 /** `spellings`: of a model's name, as the logs spell it. `projects`: names by id. */
 export function useSessionFilters(
@@ -20,23 +20,35 @@ export function useSessionFilters(
   projects: Readonly<Ref<ReadonlyMap<string, string>>>,
 ) {
   const write = useWriteQuery();
-  const q = useQueryState("q", "", { replace: true });
-  const [tool, project, model, kind, errors, from, to] = [
+  const kindText = useQueryState("kind", "");
+  /** A search calls its kinds of messages by the same parameter. */
+  const kind = computed({
+    get: () => CHOICES.find((one) => one === kindText.value) ?? "",
+    set: (value) => {
+      kindText.value = value;
+    },
+  });
+  const [tool, project, model, errors, from, to] = [
     useQueryState("tool", ""),
     useQueryState("project", ""),
     useQueryState("model", ""),
-    useQueryState("kind", ""),
     useQueryState("errors", ""),
     useQueryState("from", ""),
     useQueryState("to", ""),
   ];
-  const sort = useQueryState<Sort>("sort", "recent");
+  const order = useQueryState("sort", "recent");
+  /** A search has orders of its own. */
+  const sort = computed<Sort>({
+    get: () => SORTS.find((one) => one === order.value) ?? "recent",
+    set: (value) => {
+      order.value = value;
+    },
+  });
   const onlyKind = computed(() => KINDS.find((one) => one === kind.value));
-  const all = { q, tool, project, model, kind, errors, from, to };
+  const all = { tool, project, model, kind, errors, from, to };
   const query = computed(
     (): SessionQuery => ({
       sort: sort.value,
-      ...(q.value && { q: q.value }),
       ...(tool.value && { tool: tool.value }),
       ...(project.value && { project: project.value }),
       ...(model.value && { model: spellings(model.value).join(",") || model.value }),
@@ -56,16 +68,14 @@ export function useSessionFilters(
     conditions: computed((): Condition[] => {
       const days = { label: t("home.widen"), drop: () => write({ from: undefined, to: undefined }) };
       return [
-        ...conditionOf(q, q.value),
         ...conditionOf(tool, toolLabel(tool.value)),
         ...conditionOf(project, projects.value.get(project.value) ?? project.value),
         ...conditionOf(model, model.value),
-        ...conditionOf(kind, sessionsText(`kind.${kindOf(kind.value)}`)),
+        ...conditionOf(kind, sessionsText(`kind.${kind.value}`)),
         ...conditionOf(errors, sessionsText("errorsOnly")),
         ...(from.value || to.value ? [days] : []),
       ];
     }),
-    filtered: computed(() => NAMES.some((name) => all[name].value !== "")),
     /** The one day shown; empty for a longer range. */
     day: computed(() => (from.value === to.value ? from.value : "")),
     clear: () => write(Object.fromEntries(NAMES.map((name) => [name, undefined]))),

@@ -1,7 +1,6 @@
 /** Words of notes. */
 export const en = {
   notes: "Notes",
-  "notes.text": "Bookmarks, tags and notes. tag:name and is:bookmarked find them in every search.",
   "notes.none": "No notes yet. The menu of a session or a message writes one.",
   "notes.noneFound": "No notes match.",
   "notes.edit": "Bookmark, tag or note…",

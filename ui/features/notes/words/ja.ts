@@ -2,7 +2,6 @@ import type { NotesWords } from "./en.ts";
 
 export const words: NotesWords = {
   notes: "ノート",
-  "notes.text": "ブックマーク、タグ、ノート。どの検索でも tag:名前 と is:bookmarked で見つかります。",
   "notes.none": "ノートはまだありません。セッションやメッセージのメニューから書けます。",
   "notes.noneFound": "一致するノートはありません。",
   "notes.edit": "ブックマーク・タグ・ノート…",

@@ -2,7 +2,6 @@ import type { NotesWords } from "./en.ts";
 
 export const words: NotesWords = {
   notes: "笔记",
-  "notes.text": "书签、标签和笔记。在任何搜索中用 tag:名称 和 is:bookmarked 查找。",
   "notes.none": "尚无笔记。可在会话或消息的菜单中添加。",
   "notes.noneFound": "没有匹配的笔记。",
   "notes.edit": "书签、标签或笔记…",

@@ -57,7 +57,6 @@ export const en = {
   "keys.nextFile": "Next changed file",
   "keys.nextCommit": "Next commit",
   "keys.previousCommit": "Previous commit",
-  "keys.preview": "Preview",
 };
 
 export type PaletteWords = Record<keyof typeof en, string>;

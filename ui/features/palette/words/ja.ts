@@ -58,5 +58,4 @@ export const words: PaletteWords = {
   "keys.nextFile": "次の変更ファイル",
   "keys.nextCommit": "次のコミット",
   "keys.previousCommit": "前のコミット",
-  "keys.preview": "プレビュー",
 };

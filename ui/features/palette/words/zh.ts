@@ -58,5 +58,4 @@ export const words: PaletteWords = {
   "keys.nextFile": "下一个更改的文件",
   "keys.nextCommit": "下一次提交",
   "keys.previousCommit": "上一次提交",
-  "keys.preview": "预览",
 };

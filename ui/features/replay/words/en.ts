@@ -1,9 +1,5 @@
 /** Words of replay. */
 export const en = {
-  intro: "Goes through a session again, step by step, on a copy of the code as it was. Choose a session.",
-  find: "Find a session",
-  none: "No sessions match.",
-  changes: "Replay {title}",
   session: "The session",
   start: "Start",
   again: "Start over",

@@ -1,10 +1,6 @@
 import type { ReplayWords } from "./en.ts";
 
 export const words: ReplayWords = {
-  intro: "当時のコードのコピーの上で、セッションを一手ずつやり直します。セッションを選んでください。",
-  find: "セッションを探す",
-  none: "一致するセッションはありません。",
-  changes: "{title} をリプレイ",
   session: "セッション",
   start: "開始",
   again: "最初から",

@@ -1,10 +1,6 @@
 import type { ReplayWords } from "./en.ts";
 
 export const words: ReplayWords = {
-  intro: "在当时代码的副本上逐步重走一个会话。请选择会话。",
-  find: "查找会话",
-  none: "没有匹配的会话。",
-  changes: "重放 {title}",
   session: "会话",
   start: "开始",
   again: "重新开始",

@@ -1,12 +1,16 @@
 /** English, what the screen Rescue and Home's line about it say. */
 export const en = {
-  intro: "Sessions that their assistants hide, will delete or have deleted. The archive has them and puts them back.",
   figures:
     "{sessions} sessions; {notListed} are no longer listed by their assistants; {dying} will be deleted within 7 days.",
   open: "Open Rescue",
   late: "{n} log will be deleted within 7 days and is not archived.|{n} logs will be deleted within 7 days and are not archived.",
   import: "Archive now",
   imported: "{n} session archived|{n} sessions archived",
+  chooseAll: "All",
+  choose: "Choose {title}",
+  chosen: "{n} chosen",
+  backMany: "{n} session is back|{n} sessions are back",
+  putBackMany: "Put {n} back",
   lists: "States",
   "state.dying": "Deleted soon",
   "state.gone": "Gone",
@@ -22,10 +26,7 @@ export const en = {
   "reason.background": "Started by a background service",
   "reason.archived": "Archived in the assistant",
   deletedOn: "Will be deleted on {day}",
-  session: "Session",
-  state: "State",
   log: "Log",
-  stored: "Stored",
   notStored: "Not stored",
   putBack: "Put back",
   putBackTitle: "Put the session back",

@@ -1,13 +1,17 @@
 import type { RescueWords } from "./en.ts";
 
 export const words: RescueWords = {
-  intro: "アシスタントの一覧に出ない、まもなく削除される、または削除されたセッションです。アーカイブから元に戻せます。",
   figures:
     "{sessions} 件のセッションのうち、{notListed} 件はアシスタントの一覧にありません。{dying} 件は 7 日以内に削除されます。",
   open: "復旧を開く",
   late: "{n} 件のログが 7 日以内に削除されますが、まだ取り込まれていません。",
   import: "今すぐ取り込む",
   imported: "{n} 件のセッションを取り込みました",
+  chooseAll: "すべて",
+  choose: "{title} を選択",
+  chosen: "{n} 件選択中",
+  backMany: "{n} 件のセッションを戻しました|{n} 件のセッションを戻しました",
+  putBackMany: "{n} 件を戻す",
   lists: "状態",
   "state.dying": "まもなく削除",
   "state.gone": "消失",
@@ -23,10 +27,7 @@ export const words: RescueWords = {
   "reason.background": "バックグラウンドで開始",
   "reason.archived": "アシスタントでアーカイブ済み",
   deletedOn: "{day} に削除",
-  session: "セッション",
-  state: "状態",
   log: "ログ",
-  stored: "保存済み",
   notStored: "未保存",
   putBack: "元に戻す",
   putBackTitle: "セッションを元に戻す",

@@ -1,12 +1,16 @@
 import type { RescueWords } from "./en.ts";
 
 export const words: RescueWords = {
-  intro: "被助手隐藏、即将删除或已经删除的会话。存档中保留了它们，可以放回去。",
   figures: "共 {sessions} 个会话；{notListed} 个已不在助手的列表中；{dying} 个将在 7 天内被删除。",
   open: "打开恢复",
   late: "{n} 份日志将在 7 天内被删除，且尚未存档。",
   import: "立即存档",
   imported: "已存档 {n} 个会话",
+  chooseAll: "全选",
+  choose: "选择 {title}",
+  chosen: "已选 {n} 个",
+  backMany: "已放回 {n} 个会话|已放回 {n} 个会话",
+  putBackMany: "放回 {n} 个",
   lists: "状态",
   "state.dying": "即将删除",
   "state.gone": "已消失",
@@ -22,10 +26,7 @@ export const words: RescueWords = {
   "reason.background": "由后台服务启动",
   "reason.archived": "已在助手中归档",
   deletedOn: "{day} 删除",
-  session: "会话",
-  state: "状态",
   log: "日志",
-  stored: "已保存",
   notStored: "未保存",
   putBack: "放回",
   putBackTitle: "放回会话",

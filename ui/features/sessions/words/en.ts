@@ -1,8 +1,6 @@
 /** English, what the screens over many sessions say: the list, a comparison, calls that failed, a file's reasons. */
 export const en = {
   filters: "Filters",
-  filtersOn: "Filters (on)",
-  filterText: "Title or id",
   anyTool: "All assistants",
   anyProject: "All projects",
   anyModel: "All models",
@@ -27,6 +25,8 @@ export const en = {
   "sort.cost": "Cost (est.)",
   sort: "Sort",
   none: "No sessions match.",
+  showList: "Show the list",
+  foldList: "Fold the list",
   list: "Sessions",
   select: "Select {title}",
   selected: "{n} selected",
@@ -52,7 +52,14 @@ export const en = {
   deletePart: "{done} of {n} were deleted, then it failed: {reason}",
   undo: "Undo",
   undone: "{n} session is back|{n} sessions are back",
-  views: "Views",
+  listViews: "Views of the list",
+  "view.all": "All",
+  "view.notes": "Notes & bookmarks",
+  "view.calls": "Failed calls",
+  "view.shares": "Shares",
+  "view.hidden": "Hidden and gone",
+  "view.traces": "Prompts only",
+  views: "Saved views",
   saveView: "Save this view",
   viewName: "Name of the view",
   viewsHere: "Views are kept in this browser.",
@@ -105,7 +112,6 @@ export const en = {
   editsHidden: "None of its edits can be shown: they failed, or the log does not hold their text.",
   edits: "{n} edit|{n} edits",
   reads: "{n} read|{n} reads",
-  callsIntro: "Calls of tools with what they were asked and what went wrong. The newest sessions come first.",
   show: "Show",
   "show.failed": "Failed",
   "show.slow": "Slow",
@@ -126,7 +132,6 @@ export const en = {
   callsOf: "Calls of one session",
   allSessions: "Of all sessions",
   goTo: "Go to message {seq}",
-  failedCalls: "Failed and slow calls",
 };
 
 export type SessionsWords = Record<keyof typeof en, string>;

@@ -1,0 +1,139 @@
+/** Sessions as one place: the list beside the session that is read, its box that searches, and the way back on a small screen. */
+import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
+import { describeUi, load, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+import { writeStory } from "./stories.ts";
+
+const WIDE = { width: 1440, height: 900 };
+const SMALL = { width: 1024, height: 800 };
+
+describeUi("dashboard: sessions, list and reader", () => {
+  const get = useStage({
+    fill: async (home) => {
+      for (let n = 0; n < 150; n++)
+        await writeStory(home, {
+          n,
+          cwd: `${home}/code/${n % 2 ? "odd" : "even"}`,
+          prompt: `tide number ${n}`,
+          at: new Date(Date.UTC(2026, 5, 1) - n * 3_600_000),
+        });
+    },
+  });
+  const pane = ({ page }: Stage) => page.getByRole("region", { name: "Sessions" });
+  const row = (stage: Stage, n: number) => pane(stage).getByRole("link", { name: `tide number ${n}`, exact: true });
+  const isRead = ({ page }: Stage, n: number) =>
+    page.waitForFunction((name) => document.title.startsWith(name), `tide number ${n} ·`);
+  const scrolled = (stage: Stage) =>
+    pane(stage)
+      .locator("[data-compact] > div")
+      .first()
+      .evaluate((one) => one.scrollTop);
+
+  it("opens a session beside the list, which neither scrolls nor is made again when another is chosen", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize(WIDE);
+    await visit(stage, "/sessions?kind=all");
+    await page.evaluate(() => scrollTo(0, 900));
+    await row(stage, 30).click();
+    await isRead(stage, 30);
+    // The one that was chosen far below is in view, and the list shows what the table showed.
+    expect(await row(stage, 30).getAttribute("aria-current")).toBe("true");
+    expect(new URL(page.url()).searchParams.get("list")).toBe("kind=all");
+    const at = await scrolled(stage);
+    expect(at).toBeGreaterThan(500);
+    const node = await row(stage, 31).elementHandle();
+    await row(stage, 31).click();
+    await isRead(stage, 31);
+    await settled(page);
+    expect(await node?.evaluate((one) => one.isConnected)).toBe(true);
+    expect(await scrolled(stage)).toBe(at);
+    expect(await row(stage, 31).getAttribute("aria-current")).toBe("true");
+    await page.goBack();
+    await isRead(stage, 30);
+    await page.goBack();
+    await page.waitForURL((url) => url.pathname === "/sessions" && url.search === "?kind=all");
+    await page.getByRole("table", { name: "Sessions" }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("moves by keys and opens with Enter; the list keeps the focus", async () => {
+    const stage = get();
+    const { page } = stage;
+    await load(stage, `/sessions/${encodeURIComponent(await sessionId(stage, "tide number 2"))}`);
+    const open = pane(stage).locator("a[aria-current=true]");
+    await open.focus();
+    const before = await open.innerText();
+    for (const key of ["ArrowDown", "j", "k", "j"]) await page.keyboard.press(key);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => pane(stage).locator("a[aria-current=true]").innerText()).not.toBe(before);
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-current"))).toBe("true");
+    expect(await violations(stage)).toEqual([]);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("filters the list while a session is open, and keeps the filter from session to session", async () => {
+    const stage = get();
+    const { page } = stage;
+    await load(stage, `/sessions/${encodeURIComponent(await sessionId(stage, "tide number 3"))}`);
+    await pane(stage).getByRole("button", { name: "Filters" }).click();
+    await pane(stage).getByRole("combobox", { name: "Project" }).click();
+    await page.getByRole("option", { name: "odd" }).click();
+    await pane(stage).getByText("75 sessions").waitFor();
+    await isRead(stage, 3);
+    await row(stage, 5).click();
+    await isRead(stage, 5);
+    await pane(stage).getByText("75 sessions").waitFor();
+    await pane(stage).getByRole("link", { name: "Sessions", exact: true }).click();
+    await page.waitForURL((url) => url.pathname === "/sessions" && /^\?project=/.test(url.search));
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("folds the list away and remembers it", async () => {
+    const stage = get();
+    const { page } = stage;
+    const path = `/sessions/${encodeURIComponent(await sessionId(stage, "tide number 3"))}`;
+    await load(stage, path);
+    await pane(stage).getByRole("button", { name: "Fold the list" }).click();
+    await pane(stage).waitFor({ state: "hidden" });
+    await load(stage, path);
+    expect(await pane(stage).count()).toBe(0);
+    await page.getByRole("button", { name: "Show the list" }).click();
+    await row(stage, 3).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("searches in the list's box: hits below their session, opened at the message", async () => {
+    const stage = get();
+    const { page } = stage;
+    await load(stage, `/sessions/${encodeURIComponent(await sessionId(stage, "tide number 3"))}`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("tide number 7");
+    const hit = pane(stage).locator("ol > li").filter({ hasText: "tide number 7" }).first();
+    await hit.waitFor();
+    await isRead(stage, 3);
+    await hit.getByRole("link").first().click();
+    await page.waitForURL((url) => url.searchParams.has("m") && url.searchParams.get("list") === "q=tide+number+7");
+    await page.locator("article[aria-current=true]").waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await visit(stage, "/search?q=tide&sort=recent");
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/sessions?q=tide&sort=recent");
+    await page.locator("a[data-result]").first().waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is two pages with a way back where there is no room for both", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize(SMALL);
+    await visit(stage, "/sessions?kind=all");
+    await row(stage, 1).click();
+    await isRead(stage, 1);
+    expect(await pane(stage).isVisible()).toBe(false);
+    await page.getByRole("link", { name: "To the sessions" }).click();
+    await page.waitForURL((url) => url.pathname === "/sessions" && url.search === "?kind=all");
+    await row(stage, 1).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
