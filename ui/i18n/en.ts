@@ -3,6 +3,8 @@
  * all other numbers.
  */
 export const en = {
+  "list.back": "To the sessions",
+  "list.show": "Show the list",
   "action.undo": "Undo",
   "session.session": "Session",
   "nav.compare": "Comparison",

@@ -1,6 +1,8 @@
 import type { Key } from "./en.ts";
 
 export const words: Record<Key, string> = {
+  "list.back": "セッション一覧へ",
+  "list.show": "一覧を表示",
   "action.undo": "元に戻す",
   "session.session": "セッション",
   "nav.compare": "比較",

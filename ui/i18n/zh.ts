@@ -1,6 +1,8 @@
 import type { Key } from "./en.ts";
 
 export const words: Record<Key, string> = {
+  "list.back": "返回会话列表",
+  "list.show": "显示列表",
   "action.undo": "撤销",
   "session.session": "会话",
   "nav.compare": "比较",

@@ -4,7 +4,7 @@ import { useRoute } from "vue-router";
 import type { RouteKey } from "../../client.ts";
 import { offered } from "../../state/offers.ts";
 import { readQuery, useQueryState, useWriteQuery } from "../../state/query-state.ts";
-import { LIST } from "./place.ts";
+import { LIST } from "../../state/sessions-place.ts";
 import type { SessionsWords } from "./words/en.ts";
 
 export type ListView = "" | "notes" | "calls" | "shares" | "hidden" | "traces";

@@ -25,7 +25,6 @@ export const en = {
   "sort.cost": "Cost (est.)",
   sort: "Sort",
   none: "No sessions match.",
-  showList: "Show the list",
   foldList: "Fold the list",
   list: "Sessions",
   select: "Select {title}",

@@ -26,7 +26,6 @@ export const words: SessionsWords = {
   "sort.cost": "コスト（概算）",
   sort: "並び順",
   none: "一致するセッションはありません。",
-  showList: "一覧を表示",
   foldList: "一覧をたたむ",
   list: "セッション",
   select: "{title} を選択",

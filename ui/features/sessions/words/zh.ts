@@ -26,7 +26,6 @@ export const words: SessionsWords = {
   "sort.cost": "费用 (估算)",
   sort: "排序",
   none: "没有匹配的会话。",
-  showList: "显示列表",
   foldList: "收起列表",
   list: "会话",
   select: "选择 {title}",
