@@ -22,7 +22,7 @@ const rail: RailEntry[] = [
   },
   { path: "/projects", label: "nav.code", icon: "folder-git-2", keys: "g p" },
   { path: "/usage", label: "nav.usage", icon: "chart-column", keys: "g u" },
-  { path: "/tools", label: "nav.tools", icon: "wrench", keys: "g t", holds: ["security", "mcp-hub", "skills"] },
+  { path: "/tools", label: "nav.tools", icon: "wrench", keys: "g t" },
 ];
 
 const railFoot: RailEntry[] = [
@@ -35,9 +35,9 @@ const further: RailEntry[] = [
   { path: "/notes", label: "nav.notes", icon: "bookmark", keys: "g n" },
   { path: "/shares", label: "nav.shares", icon: "share-2", keys: "g c" },
   { path: "/rescue", label: "nav.rescue", icon: "archive", keys: "g b" },
-  { path: "/security", label: "nav.security", icon: "shield-check", keys: "g x" },
-  { path: "/mcp-hub", label: "nav.hub", icon: "plug", keys: "g m" },
-  { path: "/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },
+  { path: "/tools/secrets", label: "nav.security", icon: "shield-check", keys: "g x" },
+  { path: "/tools/servers", label: "nav.hub", icon: "plug", keys: "g m" },
+  { path: "/tools/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },
   { path: "/import", label: "nav.import", icon: "download", keys: "g i" },
   { path: "/help/feedback", label: "nav.feedback", icon: "message-square", keys: "g f" },
 ];

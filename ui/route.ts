@@ -4,26 +4,58 @@ import { watchLeaving } from "./state/leaving.ts";
 import { hasScreen } from "./state/offers.ts";
 import { watchRoutes } from "./state/route-failure.ts";
 
+interface Target {
+  to: string;
+  query?: Readonly<Record<string, string>>;
+}
+interface Move extends Target {
+  from: string;
+  hash?: string;
+  /** Views that the old address named by `?tab=`, where they are elsewhere now. */
+  tabs?: Readonly<Record<string, Target>>;
+}
+
 /**
  * Addresses of earlier versions: what follows the old path, the query and the hash are kept. A query that is named here is added. Its target exists:
  * `test/ui/addresses.test.ts` opens each.
  */
-export const MOVED: readonly { from: string; to: string; query?: Readonly<Record<string, string>>; hash?: string }[] = [
+export const MOVED: readonly Move[] = [
   { from: "/feedback", to: "/help/feedback" },
   { from: "/search", to: "/sessions", hash: "#search" },
   { from: "/notes", to: "/sessions", query: { view: "notes" } },
   { from: "/calls", to: "/sessions", query: { view: "calls" } },
   { from: "/shares", to: "/sessions", query: { view: "shares" } },
   { from: "/rescue", to: "/sessions", query: { view: "hidden" } },
+  {
+    from: "/security",
+    to: "/tools/secrets",
+    tabs: {
+      rules: { to: "/tools/advanced", query: { view: "rules" } },
+      guard: { to: "/tools/secrets", query: { view: "guard" } },
+      calls: { to: "/tools/secrets", query: { view: "guard" } },
+      history: { to: "/tools/secrets", query: { view: "guard" } },
+    },
+  },
+  {
+    from: "/mcp-hub",
+    to: "/tools/servers",
+    tabs: {
+      tools: { to: "/tools/advanced", query: { view: "try" } },
+      calls: { to: "/tools/advanced", query: { view: "calls" } },
+      log: { to: "/tools/advanced", query: { view: "log" } },
+      takeover: { to: "/tools/advanced", query: { view: "takeover" } },
+    },
+  },
+  { from: "/skills", to: "/tools/skills" },
 ];
 
-const redirects: RouteRecordRaw[] = MOVED.map(({ from, to, query, hash = "" }) => ({
+const redirects: RouteRecordRaw[] = MOVED.map(({ from, tabs, hash: lands = "", ...whole }) => ({
   path: `${from}/:rest(.*)*`,
-  redirect: (old) => ({
-    path: to + old.path.slice(from.length),
-    query: { ...old.query, ...query },
-    hash: old.hash || hash,
-  }),
+  redirect: ({ path, query: { tab, ...others }, hash }) => {
+    const { to, query } = (typeof tab === "string" && tabs?.[tab]) || whole;
+    const kept = tabs || tab === undefined ? others : { ...others, tab };
+    return { path: to + path.slice(from.length), query: { ...kept, ...query }, hash: hash || lands };
+  },
 }));
 
 const home = () => import("./features/home/home.vue");
@@ -50,14 +82,15 @@ const routes: RouteRecordRaw[] = [
   { path: "/compare", name: "compare", component: () => import("./features/sessions/compare.vue") },
   { path: "/usage", name: "usage", component: () => import("./features/usage/usage.vue") },
   { path: "/import", name: "import", component: () => import("./features/import/import.vue") },
-  { path: "/tools", redirect: "/security" },
-  { path: "/security", name: "security", component: () => import("./features/security/security.vue") },
+  { path: "/tools", redirect: (old) => ({ path: "/tools/secrets", query: old.query }) },
+  { path: "/tools/secrets", name: "secrets", component: () => import("./features/security/secrets.vue") },
+  { path: "/tools/servers", name: "servers", component: () => import("./features/hub/servers.vue") },
+  { path: "/tools/skills", name: "skills", component: () => import("./features/skills/skills.vue") },
+  { path: "/tools/skills/scan", name: "skills-scan", component: () => import("./features/skills/skills-scan.vue") },
+  { path: "/tools/skills/:id", name: "skill", component: () => import("./features/skills/skill.vue"), props: true },
+  { path: "/tools/advanced", name: "tools-advanced", component: () => import("./features/tools/advanced.vue") },
   { path: "/help/feedback", name: "feedback", component: () => import("./features/feedback/feedback.vue") },
   { path: "/help/:page(.*)?", name: "help", component: () => import("./features/help/help.vue"), props: true },
-  { path: "/skills", name: "skills", component: () => import("./features/skills/skills.vue") },
-  { path: "/skills/scan", name: "skills-scan", component: () => import("./features/skills/skills-scan.vue") },
-  { path: "/skills/:id", name: "skill", component: () => import("./features/skills/skill.vue"), props: true },
-  { path: "/mcp-hub", name: "mcp-hub", component: () => import("./features/hub/mcp-hub.vue") },
   { path: "/replay", redirect: ({ query }) => ({ path: "/sessions", query }) },
   { path: "/replay/:id", name: "replay", component: () => import("./features/replay/replay.vue"), props: true },
   {

@@ -12,6 +12,24 @@ const LEADS: readonly (readonly [from: string, to: string, heading: string])[] =
   ["/rescue?state=listed", "/sessions?state=listed&view=hidden", "Sessions"],
   ["/replay?q=tide", "/sessions?q=tide", "Sessions"],
   ["/feedback?x=1#top", "/help/feedback?x=1#top", "Feedback"],
+  ["/tools", "/tools/secrets", "Tools"],
+  ["/security", "/tools/secrets", "Tools"],
+  ["/security?state=rotated", "/tools/secrets?state=rotated", "Tools"],
+  ["/security?tab=leaks", "/tools/secrets", "Tools"],
+  ["/security?tab=rules&q=github", "/tools/advanced?q=github&view=rules", "Tools"],
+  ["/security?tab=guard&rule=github-pat", "/tools/secrets?rule=github-pat&view=guard", "Tools"],
+  ["/security?tab=calls", "/tools/secrets?view=guard", "Tools"],
+  ["/security?tab=history", "/tools/secrets?view=guard", "Tools"],
+  ["/mcp-hub", "/tools/servers", "Tools"],
+  ["/mcp-hub?tab=assistants", "/tools/servers", "Tools"],
+  ["/mcp-hub?tab=services", "/tools/servers", "Tools"],
+  ["/mcp-hub?tab=tools&call=sessarc__usage", "/tools/advanced?call=sessarc__usage&view=try", "Tools"],
+  ["/mcp-hub?tab=calls", "/tools/advanced?view=calls", "Tools"],
+  ["/mcp-hub?tab=log", "/tools/advanced?view=log", "Tools"],
+  ["/mcp-hub?tab=takeover", "/tools/advanced?view=takeover", "Tools"],
+  ["/skills", "/tools/skills", "Tools"],
+  ["/skills?q=x", "/tools/skills?q=x", "Tools"],
+  ["/skills/scan", "/tools/skills/scan", "Add skills"],
 ];
 
 describeUi("dashboard: addresses", () => {
@@ -44,7 +62,7 @@ describeUi("dashboard: addresses", () => {
     for (const [name, path] of [
       ["Sessions", "/sessions"],
       ["Code", "/projects"],
-      ["Tools", "/security"],
+      ["Tools", "/tools/secrets"],
       ["Now", "/"],
       ["Settings", "/settings"],
     ] as const) {
@@ -94,7 +112,7 @@ describeUi("dashboard: addresses", () => {
       "Settings",
     ]);
     await sheet.getByRole("link", { name: "Tools" }).click();
-    await page.waitForURL(/\/security$/);
+    await page.waitForURL(/\/tools\/secrets$/);
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
@@ -103,9 +121,9 @@ describeUi("dashboard: addresses", () => {
     await visit(get(), "/");
     for (const [keys, path] of [
       ["gp", "/projects"],
-      ["gt", "/security"],
+      ["gt", "/tools/secrets"],
       ["ge", "/sessions"],
-      ["gm", "/mcp-hub"],
+      ["gm", "/tools/servers"],
       ["gf", "/help/feedback"],
       ["gh", "/"],
     ] as const) {

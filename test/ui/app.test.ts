@@ -146,7 +146,7 @@ describeUi("dashboard: as an app", () => {
     expect(await violations(stage)).toEqual([]);
     // Another screen: its script was kept with the rest.
     await page.getByRole("link", { name: "Tools", exact: true }).click();
-    await page.getByRole("heading", { name: "Security", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
     await page.goBack();
     // A notice goes after seconds: it is awaited from before.
     await Promise.all([page.getByText("Connected again").waitFor(), stage.start()]);

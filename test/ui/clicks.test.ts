@@ -109,7 +109,10 @@ describeUi("dashboard: tasks in few clicks", () => {
     const { page, clicks, open } = await begin();
     await open("Tools");
     await page.getByText(/^1 secret in 1 session, 1 still in your project's files$/).waitFor({ timeout: 15_000 });
-    await page.getByRole("link", { name: "Open the place" }).first().waitFor({ timeout: 15_000 });
+    await page
+      .getByRole("link", { name: /^Revoke at Stripe/ })
+      .first()
+      .waitFor({ timeout: 15_000 });
     expect(clicks()).toBeLessThanOrEqual(2);
   });
 

@@ -1,6 +1,7 @@
 /** The hub: a service with a secret that is never shown again, a tool called by hand, and configuration files taken over and given back. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { listsService } from "../mcp-hub/_lists.ts";
@@ -16,6 +17,19 @@ const CLAUDE = JSON.stringify({
   mcpServers: { sessarc: { type: "http", url: "http://127.0.0.1:1/mcp?client=claude-code" } },
 });
 const toConfig = (stage: Stage) => join(stage.home, ".cursor/mcp.json");
+
+/** Skips all entries of the takeover but those of a name. */
+async function onlyTake(page: Page, name: string): Promise<void> {
+  const all = page.getByLabel(/^Action: /);
+  await all.first().waitFor();
+  for (let at = 0; at < (await all.count()); at++) {
+    const one = all.nth(at);
+    const isSkipped = (await one.textContent())?.includes("Skip") ?? true;
+    if (isSkipped || (await page.getByLabel(`Action: ${name}`).and(one).count()) > 0) continue;
+    await one.click();
+    await page.getByRole("option", { name: "Skip" }).click();
+  }
+}
 
 describeUi("dashboard: hub", () => {
   const get = useStage({
@@ -36,7 +50,7 @@ describeUi("dashboard: hub", () => {
       const { services } = await (await stage.served.kernel.fetch("/api/mcp/services")).json();
       return services.find((one: { id: string }) => one.id === "issues");
     };
-    await visit(stage, "/mcp-hub?tab=services");
+    await visit(stage, "/tools/servers");
     await page.getByRole("button", { name: "Add service" }).click();
     const sheet = page.getByRole("dialog");
     await sheet.getByLabel("Name", { exact: true }).fill("Issues");
@@ -83,7 +97,7 @@ describeUi("dashboard: hub", () => {
     await set({ lists: { tools: [{ ...tool, description: "Sends to all" }, odd] } });
     await hub.replaced("mail");
     await list();
-    await visit(stage, "/mcp-hub?tab=services");
+    await visit(stage, "/tools/servers");
     await page.reload();
     await page.getByText("1 malformed item").click();
     await page.getByText(/array-schema\s+left out: inputSchema/).waitFor();
@@ -97,7 +111,7 @@ describeUi("dashboard: hub", () => {
   it("asks a tool's arguments as its schema says, calls it by keyboard, and shows the call in log and figures", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/mcp-hub?tab=tools");
+    await visit(stage, "/tools/advanced?view=try");
     await narrow(page.getByPlaceholder("Find a tool"), "search", page.getByRole("option"), 2);
     await page.getByRole("option", { name: /search_sessions/ }).click();
     await page.getByLabel("query", { exact: true }).fill("tide");
@@ -130,7 +144,8 @@ describeUi("dashboard: hub", () => {
     const { page } = stage;
     const body = JSON.stringify({ id: "board", url: "https://ours.example.com/mcp" });
     await stage.served.kernel.fetch("/api/mcp/services", { method: "POST", body });
-    await visit(stage, "/mcp-hub?tab=takeover");
+    await visit(stage, "/tools/advanced?view=takeover");
+    await onlyTake(page, "board");
     await page.getByLabel("Action: board").click();
     await page.getByRole("option", { name: "Import as…" }).click();
     const name = page.getByLabel("New name of board");
@@ -160,11 +175,11 @@ describeUi("dashboard: hub", () => {
       stage.served.kernel.fetch(`/api/mcp/${path}`, { method: "POST", body: JSON.stringify(body) });
     await send("services", { id: "guarded", name: "Guarded", url });
     expect((await send("call", { name: "guarded__whoami" })).status).toBe(502);
-    await visit(stage, "/mcp-hub?tab=services");
+    await visit(stage, "/tools/servers");
     await page.getByRole("button", { name: "Sign in: Guarded" }).click();
     await page.getByText("Signed in to guarded.").waitFor();
     expect((await send("call", { name: "guarded__whoami" })).status).toBe(200);
-    await visit(stage, "/mcp-hub?tab=services");
+    await visit(stage, "/tools/servers");
     await page
       .getByRole("row", { name: /Guarded/ })
       .getByText("running")
@@ -176,11 +191,12 @@ describeUi("dashboard: hub", () => {
   it("shows every line before it takes a configuration over, and gives the file back byte for byte", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/mcp-hub?tab=takeover");
+    await visit(stage, "/tools/advanced?view=takeover");
     const restored = page.getByRole("region", { name: "Backups" }).getByText("restored");
     const before = await restored.count();
-    await page.getByLabel("Action: notes").click();
-    await page.getByRole("option", { name: "Import" }).click();
+    // What the hub lacks is imported unless it is skipped.
+    expect(await page.getByLabel("Action: notes").textContent()).toContain("Import");
+    await onlyTake(page, "notes");
     await page.getByRole("button", { name: "Show what will be written" }).click();
     const plan = page.getByRole("region", { name: "Show what will be written" });
     await plan.getByText("mcpServers").or(plan.getByText("sessarc")).first().waitFor();
@@ -215,13 +231,14 @@ describeUi("dashboard: hub", () => {
     await writeFile(join(stage.home, ".gemini/settings.json"), `{"mcpServers":{"chart":{"command":"chart-a"}}}`);
     await writeFile(join(stage.home, ".codex/config.toml"), `[mcp_servers.chart]\ncommand = "chart-b"\n`);
     await writeFile(join(stage.home, ".cursor/mcp.json"), `{"mcpServers":{"chart":{"command":"chart-c"}}}`);
-    await visit(stage, "/mcp-hub?tab=takeover");
+    await visit(stage, "/tools/advanced?view=takeover");
     await page.getByRole("button", { name: "Scan again" }).click();
     const choose = async (at: number, option: string) => {
       await page.getByLabel("Action: chart").nth(at).click();
       await page.getByRole("option", { name: option }).click();
     };
     await page.getByLabel("Action: chart").nth(2).waitFor();
+    await onlyTake(page, "chart");
     await choose(0, "Take the file's");
     await choose(1, "Import as…");
     await choose(2, "Import as…");

@@ -53,7 +53,7 @@ async function choose(page: Page, label: string, option: string): Promise<() => 
 
 const SCREENS: Record<string, Screen> = {
   "rule editor and its tester": {
-    path: at("/security?tab=rules"),
+    path: at("/tools/advanced"),
     async type(page) {
       await button(page, "Add rule").click();
       await dialog(page).getByLabel("Name").fill("Ticket");
@@ -67,13 +67,13 @@ const SCREENS: Record<string, Screen> = {
     },
   },
   "switch of a rule": {
-    path: at("/security?tab=rules&q=github"),
+    path: at("/tools/advanced?q=github"),
     type: async (page) => () => page.getByRole("switch").first().isChecked(),
     send: (page) => page.getByRole("switch").first().click(),
     done: (page) => expect.poll(() => page.getByRole("switch").first().isChecked()).toBe(false),
   },
   "guard asked by hand": {
-    path: at("/security?tab=guard"),
+    path: at("/tools/secrets?view=guard"),
     type: (page) => fill(page, "Would the guard let a command through?", "npm test"),
     send: (page) => button(page, "Ask").click(),
     done: (page) => page.getByRole("status").getByText("let through").waitFor(),
@@ -91,14 +91,14 @@ const SCREENS: Record<string, Screen> = {
   "tags of a skill": {
     async path(stage) {
       await post(stage, "/api/skills/import", { path: join(stage.home, ".claude/skills/changelog") });
-      return "/skills/changelog";
+      return "/tools/skills/changelog";
     },
     type: (page) => fill(page, "Tags", "mine, yours"),
     send: (page) => page.getByLabel("Tags", { exact: true }).press("Enter"),
     done: (page) => page.getByText("Saved", { exact: true }).waitFor(),
   },
   "skills of a repository": {
-    path: at("/skills/scan"),
+    path: at("/tools/skills/scan"),
     type: (page) => fill(page, "Address of a public repository", "file:///nowhere"),
     send: (page) => button(page, "Show what is there").click(),
     done: (page) =>
@@ -108,7 +108,7 @@ const SCREENS: Record<string, Screen> = {
         .waitFor(),
   },
   "tool of the hub": {
-    path: at("/mcp-hub?tab=tools&call=sessarc__search_sessions"),
+    path: at("/tools/advanced?view=try&call=sessarc__search_sessions"),
     type: (page) => fill(page, "query", "tide"),
     send: (page) => page.getByLabel("query", { exact: true }).press("Control+Enter"),
     done: (page) =>
@@ -119,8 +119,8 @@ const SCREENS: Record<string, Screen> = {
         .waitFor(),
   },
   takeover: {
-    path: at("/mcp-hub?tab=takeover"),
-    type: (page) => choose(page, "Action: notes", "Import"),
+    path: at("/tools/advanced?view=takeover"),
+    type: (page) => choose(page, "Action: notes", "Skip").then(() => choose(page, "Action: notes", "Import")),
     send: (page) => button(page, "Show what will be written").click(),
     done: (page) => page.getByRole("region", { name: "Show what will be written" }).waitFor(),
   },

@@ -1,60 +1,131 @@
-/** The inbox of leaked secrets with more of them than a page holds, and what can be done with one. */
+/** The inbox of leaked secrets with many of them: grouped, one primary action a row, several marked at once. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { letters } from "../security/_samples.ts";
+import { violations } from "./axe.ts";
 import { describeUi, settled, useStage, visit } from "./browser.ts";
 
 const MANY = 230;
 const SESSIONS = 5;
 
-/** Sessions whose prompts hold tokens, each another. */
+/** Sessions whose prompts hold tokens, each another, and one that the project's file holds too. */
 async function fill(home: string): Promise<void> {
   const folder = join(home, ".claude/projects/-work");
+  const work = join(home, "work");
   await mkdir(folder, { recursive: true });
+  await mkdir(work, { recursive: true });
+  await writeFile(join(work, ".env"), `PORT=80\nTOKEN=ghp_${letters(36, 0)}\n`);
   for (let n = 0; n < SESSIONS; n++) {
     const sessionId = `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${n}`;
     const rows = Array.from({ length: MANY / SESSIONS }, (_, i) => ({
-      ...{ type: "user", uuid: `u${i}`, sessionId, cwd: "/work" },
+      ...{ type: "user", uuid: `u${i}`, sessionId, cwd: work },
       timestamp: new Date(Date.UTC(2026, 10, 1, n, i)).toISOString(),
-      message: { role: "user", content: `Use ghp_${letters(36, n * 1000 + i)} for the release` },
+      message: { role: "user", content: `Use ${tokenOf(n, i)} for the release` },
     }));
     await writeFile(join(folder, `${sessionId}.jsonl`), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   }
 }
+/** Most are GitHub's, one of each session GitLab's. */
+const tokenOf = (n: number, i: number) =>
+  i === 7 ? `glpat-${letters(20, n + 50)}` : `ghp_${letters(36, n * 1000 + i)}`;
+const GITLAB = SESSIONS;
+const GITHUB = MANY - GITLAB;
 
 describeUi("dashboard: leaked secrets", () => {
   const get = useStage({ fill });
 
-  it("lists all of them page by page, shares a session without one, and guards its kind", async () => {
+  it("shows a quiet row a kind, opens to its secrets page by page, and marks several at once", async () => {
     const stage = get();
     const { page } = stage;
     await stage.served.kernel.fetch("/api/security/leaks?whole=1");
-    await visit(stage, "/security");
-    await page.getByRole("status").getByText(`${MANY} secrets in ${SESSIONS} sessions`).waitFor();
-    const rows = page.getByRole("list", { name: "Leaked secrets" }).locator(":scope > li");
-    for (const count of [100, 200, MANY]) {
-      await expect.poll(() => rows.count()).toBe(count);
-      if (count < MANY) await page.getByRole("button", { name: "Show more" }).click();
-    }
-    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
-    // A mark leaves the other pages where they are.
-    await rows.nth(150).getByRole("button", { name: "Mark as harmless" }).click();
-    await expect.poll(() => rows.count()).toBe(MANY - 1);
+    await visit(stage, "/tools/secrets");
+    const tab = (count: number) => page.getByRole("button", { name: new RegExp(`^Secrets\\s*${count}$`) });
+    await page.getByRole("status").getByText(`${MANY} secrets in ${SESSIONS} sessions, 1 still in`).waitFor();
+    await tab(MANY).waitFor();
+    const inbox = page.getByRole("group", { name: "Leaked secrets" });
+    const github = inbox.getByRole("region", { name: "GitHub PAT" });
+    await github.getByText(`${GITHUB} secrets`).waitFor();
+    expect(await inbox.getByRole("button").count()).toBeLessThan(10);
+    expect(await github.getByRole("link", { name: /^Revoke at GitHub/ }).getAttribute("href")).toBe(
+      "https://github.com/settings/tokens",
+    );
+    expect(await violations(stage)).toEqual([]);
 
-    await rows.nth(120).getByRole("link", { name: "Share without it" }).click();
+    await github.getByRole("button", { expanded: false }).first().click();
+    const rows = github.getByRole("listitem");
+    await expect.poll(() => rows.count()).toBe(50);
+    await github.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => rows.count()).toBe(100);
+    await rows.nth(0).getByRole("checkbox").check();
+    await rows.nth(60).getByRole("checkbox").check();
+    const bar = page.getByRole("group", { name: "2 chosen" });
+    await bar.getByRole("button", { name: "Not a secret" }).click();
+    await github.getByText(`${GITHUB - 2} secrets`).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await github.getByText(`${GITHUB} secrets`).waitFor();
+    // Other pages stay where they are.
+    expect(await rows.count()).toBe(100);
+
+    await github.getByRole("checkbox", { name: "Choose all of GitHub PAT" }).check();
+    await page
+      .getByRole("group", { name: `${GITHUB} chosen` })
+      .getByRole("button", { name: "Mark revoked" })
+      .click();
+    await github.waitFor({ state: "detached" });
+    await tab(GITLAB).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("leads to the message and the line of a file, and says how to revoke what has no page", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/tools/secrets?state=all&by=project");
+    const project = page.getByRole("region", { name: "work" });
+    const held = project.getByRole("listitem").filter({ hasText: ".env:2" });
+    // The newest come first: the file's is on a later page.
+    await expect
+      .poll(async () => {
+        const more = project.getByRole("button", { name: "Show more" });
+        if ((await held.count()) === 0 && (await more.isVisible())) await more.click();
+        return held.count();
+      })
+      .toBe(1);
+    await held.getByRole("button", { name: /^Where/ }).click();
+    await held.getByText(/work\/\.env:2$/).waitFor();
+    await held.getByText(/^First seen/).waitFor();
+    await held.getByRole("link", { name: /^Use ghp_.*for the release\s*#\d+$/ }).click();
+    await page.waitForURL(/\/sessions\/.+m=\d+/);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("shares a session without a secret, and blocks its kind in the guard", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/tools/secrets");
+    const kind = page.getByRole("region", { name: "GitLab" });
+    const row = kind.getByRole("listitem").first();
+    /** Closed where there are many secrets. */
+    const openKind = async () => {
+      const heading = kind.getByRole("heading").getByRole("button");
+      await heading.waitFor();
+      if ((await heading.getAttribute("aria-expanded")) === "false") await heading.click();
+    };
+    await openKind();
+    await row.getByRole("button", { name: /^More actions/ }).click();
+    await page.getByRole("menuitem", { name: "Share without it" }).click();
     const sheet = page.getByRole("dialog", { name: "Share this session" });
-    await sheet.getByText(/GitHub.*: \d+ places are hidden\./).waitFor();
+    await sheet.getByText(/GitLab.*: \d+ places? (is|are) hidden\./).waitFor();
     await settled(page);
-    const frame = await sheet.locator("iframe").getAttribute("srcdoc");
-    expect(frame).not.toMatch(/ghp_\w{20}/);
+    expect(await sheet.locator("iframe").getAttribute("srcdoc")).not.toMatch(/glpat-\w{20}/);
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
-    expect(page.url()).not.toContain("share=");
 
-    await visit(stage, "/security");
-    await rows.first().getByRole("link", { name: "Guard this kind" }).click();
-    const rule = page.getByRole("region", { name: /GitHub/ });
+    await visit(stage, "/tools/secrets");
+    await openKind();
+    await row.getByRole("button", { name: /^More actions/ }).click();
+    await page.getByRole("menuitem", { name: "Block this kind in the guard" }).click();
+    const rule = page.getByRole("region", { name: /GitLab/ });
     await rule.getByText(/The guard blocks calls/).waitFor();
     await rule.getByText(/No assistant has the guard yet/).waitFor();
     await rule.getByRole("switch").uncheck();

@@ -15,7 +15,7 @@ describeUi("dashboard: servers by assistants", () => {
     const { page } = stage;
     const readText = (path: string) => readFile(join(stage.home, path), "utf8");
     const [codex, cursor] = [await readText(".codex/config.toml"), await readText(".cursor/mcp.json")];
-    await visit(stage, "/mcp-hub");
+    await visit(stage, "/tools/servers");
     const cell = (name: string) => page.getByRole("button", { name, exact: true });
     const sheet = page.getByRole("dialog");
     await cell("tides, Claude Code: In its own file").waitFor();
@@ -27,6 +27,13 @@ describeUi("dashboard: servers by assistants", () => {
     await sheet.getByRole("cell", { name: '["--stations","data/stations.json","--units","feet"]' }).waitFor();
     await sheet.getByText(/"url": ".*client=cursor"/).waitFor();
     expect(await violations(stage)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+
+    // What is added to one and changes the file of another says so.
+    await cell("harbour, Codex: Absent").click();
+    await sheet.getByText(/harbour is in the file of Claude Code\. To give it to Codex too, it moves/).waitFor();
+    await sheet.getByRole("button", { name: "Move to the hub and add" }).waitFor();
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
 
@@ -65,7 +72,7 @@ describeUi("dashboard: servers by assistants", () => {
     const file = join(stage.home, ".gemini/settings.json");
     await rm(file, { force: true });
     await page.setViewportSize({ width: 390, height: 844 });
-    await load(stage, "/mcp-hub");
+    await load(stage, "/tools/servers");
     const gemini = (state: string) => page.getByRole("button", { name: `harbour, Gemini CLI: ${state}` });
     const sheet = page.getByRole("dialog");
     await gemini("Absent").click();
@@ -89,7 +96,7 @@ describeUi("dashboard: servers by assistants", () => {
     await mkdir(project, { recursive: true });
     await writeFile(join(project, "settings.json"), JSON.stringify({ mcpServers: {} }));
     await page.setViewportSize({ width: 390, height: 844 });
-    await load(stage, "/mcp-hub");
+    await load(stage, "/tools/servers");
     const gemini = page.getByRole("button", { name: "harbour, Gemini CLI: Absent" });
     await gemini.click();
     await page
@@ -113,7 +120,7 @@ describeUi("dashboard: skills by assistants", () => {
   it("brings a skill of one assistant into another with one click, and shows two versions side by side", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/skills");
+    await visit(stage, "/tools/skills");
     const row = page.getByRole("row", { name: /^Ledger.Restore/i });
     await row.getByText("Gemini CLI: has it in its own folder").waitFor();
     expect(await page.getByRole("columnheader").count()).toBeLessThan(12);
@@ -124,7 +131,7 @@ describeUi("dashboard: skills by assistants", () => {
     await mkdir(other, { recursive: true });
     await writeFile(join(other, "SKILL.md"), "---\nname: ledger-restore\ndescription: Another one.\n---\n\nOther.\n");
     await page.setViewportSize({ width: 390, height: 844 });
-    await load(stage, "/skills");
+    await load(stage, "/tools/skills");
     const differs = row.getByRole("button", { name: /Cursor: has another version/ });
     const sheet = page.getByRole("dialog", { name: /Cursor: what differs/ });
     await differs.click();
@@ -154,7 +161,7 @@ describeUi("dashboard: skills by assistants", () => {
     await page.getByRole("button", { name: "Undo" }).last().click();
     await differs.waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
-    await visit(stage, "/skills");
+    await visit(stage, "/tools/skills");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await sound(stage, "skills, phone");
     expect(stage.problems()).toEqual([]);

@@ -14,7 +14,7 @@ describeUi("dashboard: an empty archive", () => {
     "/search?q=zebra",
     "/notes",
     "/compare",
-    "/security",
+    "/tools/secrets",
     "/shares",
     "/rescue",
   ])("%s says how to fill it", async (address) => {
@@ -35,10 +35,10 @@ describeUi("dashboard: an empty archive", () => {
   });
 
   it.each([
-    ["/security?tab=calls", "No call was checked yet.", "Set up the guard", "/security?tab=guard"],
-    ["/skills", "No skills in the store yet.", "Find skills on this machine", "/skills/scan"],
-    ["/mcp-hub?tab=calls", "No calls yet.", "Try a tool", "/mcp-hub?tab=tools"],
-    ["/mcp-hub?tab=log", "Nothing went through the hub yet.", "Try a tool", "/mcp-hub?tab=tools"],
+    ["/tools/secrets?view=guard", "No call was checked yet.", "Check archived calls", "/tools/secrets?view=guard"],
+    ["/tools/skills", "No skills in the store yet.", "Find skills on this machine", "/tools/skills/scan"],
+    ["/tools/advanced?view=calls", "No calls yet.", "Try a tool", "/tools/advanced?view=try"],
+    ["/tools/advanced?view=log", "Nothing went through the hub yet.", "Try a tool", "/tools/advanced?view=try"],
   ])("%s: “%s” and “%s”", async (address, text, label, then) => {
     const { page } = get();
     await load(get(), address);
@@ -68,9 +68,9 @@ describeUi("dashboard: conditions that nothing passes", () => {
     ["/usage?from=2020-01-01&to=2020-01-02", "Show all time", "/usage?days=all"],
     ["/projects?q=zebra", "Without “zebra”", "/projects"],
     ["/notes?bookmarked=1", "Without “Bookmarks only”", "/sessions?view=notes"],
-    ["/security?state=rotated", "Without “Rotated”", "/security?state=all"],
-    ["/security?tab=rules&q=zebra", "Without “zebra”", "/security?tab=rules"],
-    ["/security?tab=rules&show=own", "Without “My own”", "/security?tab=rules"],
+    ["/tools/secrets?state=rotated", "Without “Revoked”", "/tools/secrets?state=all"],
+    ["/tools/advanced?q=zebra", "Without “zebra”", "/tools/advanced"],
+    ["/tools/advanced?show=own", "Without “My own”", "/tools/advanced"],
     ["/rescue?state=gone", "Show “Deleted soon”", "/sessions?state=dying&view=hidden"],
     ["/shares", "Sessions", "/sessions"],
     ["/compare", "To the sessions", "/sessions"],

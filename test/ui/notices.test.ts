@@ -58,7 +58,7 @@ describeUi("dashboard: what needs you", () => {
   it("comes from hooks that the guard's dialog installs, and one switch turns limits off", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/security?tab=guard");
+    await visit(stage, "/tools/secrets?view=guard");
     await page.getByRole("button", { name: /Claude Code$/ }).click();
     const dialog = page.getByRole("dialog");
     const waits = dialog.getByRole("switch", { name: /Report when it waits for you/ });

@@ -14,7 +14,7 @@ describeUi("dashboard: protect and share", () => {
   it("tries a rule on a text and on the archive before it is kept, and brings a deleted one back", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/security?tab=rules");
+    await visit(stage, "/tools/advanced");
     await page.getByRole("button", { name: "Add rule" }).click();
     const sheet = page.getByRole("dialog");
     await sheet.getByLabel("Name").fill("Ticket");
@@ -53,17 +53,27 @@ describeUi("dashboard: protect and share", () => {
     const stage = get();
     const { page } = stage;
     await stage.served.kernel.fetch("/api/security/leaks?whole=1");
-    await visit(stage, "/security");
+    await visit(stage, "/tools/secrets");
     await page.getByRole("status").getByText("1 secret in 1 session, 1 still in your project's files").waitFor();
-    const row = page.getByRole("listitem").filter({ hasText: "Stripe" });
-    await row.getByRole("button", { name: "Details" }).click();
+    const row = page
+      .getByRole("region", { name: /^Stripe/ })
+      .getByRole("listitem")
+      .first();
+    await row.getByText(/^\.env(\.\w+)?:\d+/).waitFor();
+    await row.getByRole("button", { name: /^Where/ }).click();
     await row.getByRole("heading", { name: "Commits" }).waitFor();
+    await row
+      .getByText(/\/\.env(\.\w+)?:\d+$/)
+      .first()
+      .waitFor();
     await expect.poll(() => row.getByText("Loading").count()).toBe(0);
     expect(await violations(stage)).toEqual([]);
-    await row.getByRole("button", { name: "Mark as rotated" }).click();
+    await row.getByRole("button", { name: /^More actions/ }).click();
+    await page.getByRole("menuitem", { name: "Mark revoked" }).click();
     await page.getByText("No open secrets in the archived sessions").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
-    await row.getByRole("link", { name: "Open the place" }).click();
+    await row.getByRole("button", { name: /^Where/ }).click();
+    await row.getByRole("link", { name: /#\d+$/ }).first().click();
     await page.waitForURL(/\/sessions\/.+m=\d+/);
     expect(stage.problems()).toEqual([]);
   });
@@ -73,7 +83,7 @@ describeUi("dashboard: protect and share", () => {
     const { page, home } = stage;
     const settings = join(home, ".claude/settings.json");
     const before = existsSync(settings) ? await readFile(settings, "utf8") : null;
-    await visit(stage, "/security?tab=guard");
+    await visit(stage, "/tools/secrets?view=guard");
     await page.getByRole("button", { name: "Install… Claude Code" }).click();
     await page
       .getByRole("dialog")
@@ -94,8 +104,7 @@ describeUi("dashboard: protect and share", () => {
       method: "POST",
       body: JSON.stringify(call),
     });
-    await page.getByRole("button", { name: "Intercepted calls" }).click();
-    await page.getByRole("list", { name: "Intercepted calls" }).getByText("blocked").waitFor();
+    await page.getByRole("list", { name: "Checked calls" }).getByText("blocked").waitFor();
     expect(await page.content()).not.toContain(secret);
     await sound(stage, "calls");
     expect(stage.problems()).toEqual([]);

@@ -34,6 +34,8 @@ const FOR_PROGRAMS = [
   /^POST \/sync\/pause$/,
   // Sessions of some days, for pages of plugins.
   /^GET \/insights\/sessions$/,
+  // Scripts mark one secret; the page marks several at once.
+  /^PATCH \/security\/leaks\/:id$/,
   // For Prometheus.
   /^GET \/metrics$/,
   // The command line loads a price table.

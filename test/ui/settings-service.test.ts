@@ -32,7 +32,7 @@ describeUi("dashboard: settings of the service", () => {
     await page.locator("#auto-import").getByText("The configuration says").waitFor({ state: "detached" });
     await visit(stage, "/settings/privacy");
     // By keyboard, and back by the row's own button.
-    await page.getByRole("radio", { name: "Definite", exact: true }).focus();
+    await page.getByRole("radio", { name: "Certain", exact: true }).focus();
     await page.keyboard.press("ArrowRight");
     await page.locator("#block").getByText("The configuration says: Definite").waitFor();
     expect(await findSetting("security.block")).toBe("probable");

@@ -33,8 +33,8 @@ describeUi("dashboard: shell", () => {
     const stage = get();
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 800 });
-    await visit(stage, "/security?tab=history");
-    const tab = page.getByRole("button", { name: "Scan history" });
+    await visit(stage, "/tools/advanced");
+    const tab = page.getByRole("navigation", { name: "Views of Tools" }).getByRole("button", { name: "Advanced" });
     const end = async () => {
       const box = await tab.boundingBox();
       return box ? box.x + box.width : Number.POSITIVE_INFINITY;

@@ -34,14 +34,14 @@ describeUi("dashboard: skills", () => {
   it("imports what the scan found, says why the rest cannot be, and links a skill with a way back", async () => {
     const stage = get();
     const { page, home } = stage;
-    await visit(stage, "/skills");
+    await visit(stage, "/tools/skills");
     await page.getByRole("row", { name: /changelog.*not in the store/ }).waitFor();
     await page.getByRole("button", { name: "Add skills" }).first().click();
     await page.getByRole("region", { name: "Broken" }).getByText("odd", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Import all 2" }).click();
     await page.getByRole("region", { name: "Duplicates" }).getByRole("link", { name: "Open review" }).waitFor();
 
-    await visit(stage, "/skills");
+    await visit(stage, "/tools/skills");
     const row = page.getByRole("row", { name: /changelog/ });
     await row.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
     await row.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();
@@ -63,7 +63,7 @@ describeUi("dashboard: skills", () => {
     await send("changelog/link", { tool: "codex" });
     const file = join(await readlink(join(home, ".agents/skills/changelog")), "SKILL.md");
     await writeFile(file, text("changelog", "Edited here"));
-    await visit(stage, "/skills/changelog");
+    await visit(stage, "/tools/skills/changelog");
     await page.getByText("edited here").first().waitFor();
     await page.getByRole("radio", { name: "4 of 5" }).check();
     await page.getByLabel("Tags").fill("git, release");
@@ -99,8 +99,8 @@ describeUi("dashboard: skills", () => {
     await importBoth();
     const tabs = LONG ? ["content", "links", "versions", "use"] : ["content", "versions"];
     for (const path of [
-      "/skills",
-      ...(LONG ? ["/skills/scan"] : []),
+      "/tools/skills",
+      ...(LONG ? ["/tools/skills/scan"] : []),
       ...tabs.map((tab) => `/skills/review?tab=${tab}`),
     ]) {
       await visit(stage, path);

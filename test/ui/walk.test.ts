@@ -63,9 +63,8 @@ describeUi("dashboard: the whole walk", () => {
     );
 
     await jump("g m");
-    await page.getByRole("button", { name: "Take over" }).click();
-    await page.getByLabel("Action: notes").click();
-    await page.getByRole("option", { name: "Import" }).click();
+    await page.getByRole("button", { name: "Advanced" }).click();
+    await page.getByRole("radio", { name: "Take over and backups" }).check();
     await page.getByRole("button", { name: "Show what will be written" }).click();
     await page.getByRole("button", { name: "Apply" }).click();
     const backups = page.getByRole("region", { name: "Backups" });

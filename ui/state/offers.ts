@@ -21,13 +21,12 @@ export const offered = <T extends { needs?: RouteKey }>(entries: readonly T[]): 
 const NEEDS: Record<string, RouteKey> = {
   notes: "GET /notes",
   import: "GET /scan",
+  "tools/servers": "GET /mcp/matrix",
+  "tools/skills": "GET /skills",
   tools: "GET /security/leaks",
-  security: "GET /security/leaks",
   rescue: "GET /rescue",
   shares: "GET /shares",
   "help/feedback": "POST /feedback",
-  skills: "GET /skills",
-  "mcp-hub": "GET /mcp/matrix",
   replay: "GET /sessions/:id/replay-plan",
 };
 

@@ -10,6 +10,8 @@ type Takeover = Pick<BodyOf<"POST /mcp/takeover">, "entries" | "connect" | "ever
 
 interface MatrixAction {
   key: keyof HubWords & `do.${string}`;
+  /** Assistants whose own entries it replaces too: the hub can only share what is in it. */
+  moves?: string[];
   /** Undefined: no file is written. */
   takeover?: Takeover;
   /** Assistants that see the service afterwards, of those it has; undefined: the takeover decides. */
@@ -44,7 +46,14 @@ export function cellActions(matrix: Matrix, server: MatrixServer, cell: MatrixCe
     if (service !== null && connect.length === 0) return [{ key: "do.add", clients: plus(tool) }];
     const taken = service === null ? moved(server.cells).filter(({ key }) => key === reference?.key) : [];
     if (service === null && taken.length === 0) return [];
-    return [{ key: "do.add", takeover: { entries: taken, connect }, clients: plus(tool) }];
+    const moves = server.cells.filter((one) => moved([one]).some(({ key }) => taken.some((own) => own.key === key)));
+    return [
+      {
+        key: moves.length > 0 ? "do.share" : "do.add",
+        ...(moves.length > 0 && { moves: moves.map((one) => one.tool) }),
+        ...{ takeover: { entries: taken, connect }, clients: plus(tool) },
+      },
+    ];
   }
   const own = importable([cell]);
   if (own.length === 0) return [];

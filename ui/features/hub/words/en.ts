@@ -1,12 +1,8 @@
 /** Words of the hub. */
 export const en = {
-  views: "Views of the hub",
-  "tab.assistants": "Assistants",
-  "tab.services": "Services",
+  "tab.services": "Services of the hub",
   "tab.tools": "Try a tool",
-  "tab.calls": "Calls",
   "tab.log": "Log",
-  "tab.takeover": "Take over",
   "matrix.label": "Servers by assistants",
   "matrix.intro":
     "Which assistant has which server. A cell shows what differs and what can be done; nothing is written before you have seen each line.",
@@ -28,6 +24,10 @@ export const en = {
   "about.absent": "{tool} does not have {name}.",
   "do.all": "Enable for every assistant",
   "do.move": "Move to the hub",
+  p95Hint: "19 of 20 calls are faster",
+  "do.share": "Move to the hub and add",
+  "matrix.moves":
+    "{name} is in the file of {others}. To give it to {tool} too, it moves into the hub: the entry of {others} is replaced by the hub's, and {others} keeps the server.",
   "do.add": "Add to this assistant",
   "do.connect": "Connect to the hub",
   "do.hide": "Remove from this assistant",
@@ -35,7 +35,6 @@ export const en = {
   "do.takeFile": "Take this file's",
   "do.takeOther": "Take the other file's",
   endpoint: "Endpoint",
-  protocol: "Protocol",
   clients: "{n} client connected|{n} clients connected",
   add: "Add service",
   service: "Service",
@@ -52,7 +51,7 @@ export const en = {
   "transport.builtin": "built in",
   tools: "Tools",
   calls: "Calls",
-  p95: "p95",
+  p95: "Slowest calls",
   on: "On",
   edit: "Change {name}",
   remove: "Delete",

@@ -1,13 +1,9 @@
 import type { HubWords } from "./en.ts";
 
 export const words: HubWords = {
-  views: "ハブの表示",
-  "tab.assistants": "アシスタント",
-  "tab.services": "サービス",
+  "tab.services": "ハブのサービス",
   "tab.tools": "ツールを試す",
-  "tab.calls": "呼び出し",
   "tab.log": "ログ",
-  "tab.takeover": "引き継ぎ",
   "matrix.label": "アシスタントごとのサーバー",
   "matrix.intro":
     "どのアシスタントがどのサーバーを持つか。セルを開くと違いと操作が表示されます。書き込む前にすべての行を確認できます。",
@@ -28,6 +24,10 @@ export const words: HubWords = {
   "about.absent": "{tool} に {name} はありません。",
   "do.all": "すべてのアシスタントで有効にする",
   "do.move": "ハブへ移す",
+  p95Hint: "20 回中 19 回はこれより速い",
+  "do.share": "ハブに移して追加",
+  "matrix.moves":
+    "{name} は {others} のファイルにあります。{tool} でも使うためにハブへ移します。{others} の項目はハブの項目に置き換わり、{others} では引き続き使えます。",
   "do.add": "このアシスタントに追加",
   "do.connect": "ハブに接続",
   "do.hide": "このアシスタントから外す",
@@ -35,7 +35,6 @@ export const words: HubWords = {
   "do.takeFile": "このファイルのものを採る",
   "do.takeOther": "他のファイルのものを採る",
   endpoint: "エンドポイント",
-  protocol: "プロトコル",
   clients: "接続中のクライアント {n}",
   add: "サービスを追加",
   service: "サービス",
@@ -52,7 +51,7 @@ export const words: HubWords = {
   "transport.builtin": "組み込み",
   tools: "ツール",
   calls: "呼び出し",
-  p95: "p95",
+  p95: "最も遅い呼び出し",
   on: "オン",
   edit: "{name} を変更",
   remove: "削除",

@@ -1,13 +1,9 @@
 import type { HubWords } from "./en.ts";
 
 export const words: HubWords = {
-  views: "中心的视图",
-  "tab.assistants": "助手",
-  "tab.services": "服务",
+  "tab.services": "中心的服务",
   "tab.tools": "试用工具",
-  "tab.calls": "调用",
   "tab.log": "日志",
-  "tab.takeover": "接管",
   "matrix.label": "各助手的服务器",
   "matrix.intro": "哪个助手有哪个服务器。单元格显示差异和可做的操作；写入之前会显示每一行。",
   "matrix.none": "没有助手的配置文件列出服务器。请在这里添加服务，或在助手中添加服务器后重新扫描。",
@@ -26,6 +22,10 @@ export const words: HubWords = {
   "about.absent": "{tool} 没有 {name}。",
   "do.all": "对所有助手启用",
   "do.move": "移到中心",
+  p95Hint: "20 次调用中有 19 次更快",
+  "do.share": "移到中心并添加",
+  "matrix.moves":
+    "{name} 在 {others} 的文件中。要让 {tool} 也能使用，它会移到中心：{others} 的条目会替换为中心的条目，{others} 仍可使用该服务器。",
   "do.add": "添加到此助手",
   "do.connect": "连接到中心",
   "do.hide": "从此助手移除",
@@ -33,7 +33,6 @@ export const words: HubWords = {
   "do.takeFile": "采用此文件的",
   "do.takeOther": "采用另一文件的",
   endpoint: "端点",
-  protocol: "协议",
   clients: "已连接 {n} 个客户端",
   add: "添加服务",
   service: "服务",
@@ -50,7 +49,7 @@ export const words: HubWords = {
   "transport.builtin": "内置",
   tools: "工具",
   calls: "调用",
-  p95: "p95",
+  p95: "最慢的调用",
   on: "开启",
   edit: "修改 {name}",
   remove: "删除",
