@@ -121,7 +121,7 @@ function statementsOf(root: object): number[] {
   return starts.sort((a, b) => a - b);
 }
 
-/** Remarks on packages that nobody here can change, and on `sessarc/dashboard`, which has nothing but types. */
+/** Remarks on packages that cannot be changed here, and on `sessarc/dashboard`, which has nothing but types. */
 const isOfNoUse = ({ code = "", id, ids, exporter, names, message }: Rollup.RollupLog): boolean =>
   code === "EMPTY_BUNDLE"
     ? names?.includes("dashboard") === true

@@ -224,7 +224,7 @@ const INNER: Readonly<Record<string, readonly [imports: number, why: string]>> =
   "archive/commands/": [1, "a frame of a live display, drawn at chosen times"],
   "archive/figures/": [4, "figures over random rows, beside a count by hand; no logs are written"],
   "archive/import/": [2, "moments of an import that no caller can hold open"],
-  "archive/places/": [5, "paths of systems that this machine is not"],
+  "archive/places/": [6, "paths of systems that this machine is not"],
   "archive/search/": [19, "matching, signatures and spelling of random texts, beside a plain search"],
   "blame/receipt/": [1, "sums over random repositories, beside a count by hand"],
   "blame/verify/": [3, "tables of commands and messages; a signed file with every byte changed"],

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import { createTestKernel } from "../kernel.ts";
 
-/** Logs of Markdown's kind: a row has a time only where it says so. `filed`: the time of the file is each row's. */
+/** Logs of Markdown's kind: a row has a time only where it has one. `filed`: the time of the file is each row's. */
 const notes = defineAdapter(() => ({
   name: "notes",
   label: "Notes",

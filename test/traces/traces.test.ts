@@ -198,7 +198,7 @@ describe("traces of deleted sessions", () => {
     const threads = [
       [uuid(6), "Build", "fix the build", "/w/app", at, "cli"],
       [uuid(7), "Map", "draw a map\nwith hills", "/w/map", at, "vscode"],
-      [uuid(8), "Inner", "do as you are told", "/w/map", at, '{"subagent":"review"}'],
+      [uuid(8), "Inner", "do as the plan is", "/w/map", at, '{"subagent":"review"}'],
       [uuid(9), "Young", "just typed", "/w/map", Math.floor(Date.now() / 1000), "cli"],
     ];
     for (const thread of threads) db.run("insert into threads values (?, ?, ?, ?, ?, ?)", thread);

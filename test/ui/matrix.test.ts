@@ -30,7 +30,7 @@ describeUi("dashboard: servers by assistants", () => {
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
 
-    // What is added to one and changes the file of another says so.
+    // What is added to one and changes the file of another is named.
     await cell("harbour, Codex: Absent").click();
     await sheet.getByText(/harbour is in the file of Claude Code\. To give it to Codex too, it moves/).waitFor();
     await sheet.getByRole("button", { name: "Move to the hub and add" }).waitFor();

@@ -31,7 +31,7 @@ const KINDS: readonly (readonly [CheckKind, RegExp])[] = [
   ],
 ];
 
-/** What a command checks; undefined for one that is no check. Only words of a command count, never text that it prints or writes. */
+/** What a command checks; undefined for any other. Only words of a command count, never text that it prints or writes. */
 export function checkKind(command: string): CheckKind | undefined {
   const code = command.replace(/<<-?\s*(['"]?)(\w+)\1[\s\S]*?^\2$/gm, "").replace(/'[^']*'|"[^"]*"/g, "''");
   if (/^\s*(echo|printf|cat|grep|rg|sed|ls|git)\b[^;&|]*$/.test(code)) return undefined;

@@ -7,7 +7,7 @@ export interface TrailerAgent {
   model: string | null;
   /** Of the assistant's session. */
   session: string | null;
-  /** The line that says so. */
+  /** The line that names it. */
   trailer: string;
 }
 
@@ -27,7 +27,7 @@ const SIGNED: readonly (readonly [RegExp, string])[] = [
 
 const toolIn = (text: string): string | undefined => SIGNED.find(([mark]) => mark.test(text))?.[1];
 
-/** The first assistant that the trailers name; undefined where they name people alone. A co-author that is no known assistant is a person. */
+/** The first assistant that the trailers name; undefined where they name people alone. Any other co-author is a person. */
 export function readTrailers(trailers: readonly string[]): TrailerAgent | undefined {
   const agents: TrailerAgent[] = [];
   let session: string | null = null;

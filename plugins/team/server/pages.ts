@@ -47,7 +47,7 @@ h1{margin:0 0 .5rem;font-size:1.375rem;line-height:1.3}p{margin:0 0 1rem;color:v
 code{display:block;margin-block:.4rem;padding:.5rem .75rem;overflow-x:auto;background:var(--sunken);border-radius:6px;font:13px/1.5 ui-monospace,monospace;user-select:all}a{color:inherit}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** `body` is HTML of ours. No script and no request: the policy allows one style. */
+/** `body` is HTML that this file makes. No script and no request: the policy allows one style. */
 export function page(title: string, body: string, status: number): Response {
   const text = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · sessarc</title><style>${STYLE}</style></head><body><main><p class="brand">sessarc</p><h1>${title}</h1>${body}</main></body></html>`;
   return new Response(text, {

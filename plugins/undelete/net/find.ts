@@ -2,8 +2,9 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, opendir, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Harm, Kind } from "../shell/harm.ts";
+import type { Harm } from "../shell/harm.ts";
 import { isBelow } from "../shell/paths.ts";
+import type { Kind } from "../shell/words.ts";
 import { toGlob } from "./glob.ts";
 import { findTopFolder, openRepository, type Repository } from "./repository.ts";
 
@@ -22,7 +23,7 @@ export interface Search {
   gitEnds: number;
   /** Called for each file, in no order. */
   found(file: Found): void;
-  /** Something was not looked at. */
+  /** Something was not read. */
   left(path: string, reason: string): void;
 }
 
@@ -96,7 +97,7 @@ async function matching(folder: string, pattern: string, left: Search["left"]): 
   const isDeep = pattern.includes("**");
   async function go(at: string, level: number): Promise<void> {
     for (const entry of await readdir(at, { withFileTypes: true }).catch((): Dirent[] => [])) {
-      if (found.length >= MATCH_LIMIT) return left(pattern, "matches more files than are looked at");
+      if (found.length >= MATCH_LIMIT) return left(pattern, "matches more files than are read");
       const path = join(at, entry.name);
       if (matches(path)) found.push(path);
       else if (entry.isDirectory() && level < depth && !BUILT.has(entry.name))
@@ -177,7 +178,7 @@ async function addOfRepository(
     isEverything,
   );
   if (!rows) {
-    left(top, "git did not say in time what it holds, so all files were looked at");
+    left(top, "git did not say in time what it holds, so all files were read");
     for (const { harm, path } of wanted) await walk.add(path, harm);
     return;
   }

@@ -3,7 +3,7 @@
 /** More of them, and everything is matched: a test must not take long. */
 const STARS = 8;
 
-/** Names that begin with a dot are matched only if the pattern says so, unless `dots`. */
+/** Names that begin with a dot are matched only if the pattern does, unless `dots`. */
 export function toGlob(pattern: string, dots = false): (path: string) => boolean {
   if ((pattern.match(/\*+/g) ?? []).length > STARS || pattern.length > 4_096) return () => true;
   let source = "";

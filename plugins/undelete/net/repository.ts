@@ -14,7 +14,7 @@ export interface Listed {
 
 export interface Repository {
   top: string;
-  /** What below the paths differs from the last commit. Undefined if git cannot say so in time. */
+  /** What below the paths differs from the last commit. Undefined if git does not answer in time. */
   list(paths: readonly string[], isEverythingWanted: boolean): Promise<Listed[] | undefined>;
   /** Branches, tags, remote branches and stashes with their commits. */
   names(): Promise<{ name: string; commit: string }[]>;

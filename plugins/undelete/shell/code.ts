@@ -1,5 +1,5 @@
 /** Files that code on a command line may destroy: `os.remove("a")`, `open("a", "w")`. */
-import type { ShellWord } from "./harm.ts";
+import type { ShellWord } from "./words.ts";
 
 const DESTROYS =
   /\b(?:remove|unlink|rmtree|rmdir|rm|rmSync|unlinkSync|rmdirSync|removeSync|rename|renameSync|replace|move|truncate|truncateSync|writeFile|writeFileSync|write_text|write_bytes|copyFile\w*|copy\w*|delete|rm_rf|rm_r|write|unlink_if_exists)\b|\bopen\s*\([^)]*["'][wx+]/;

@@ -1,5 +1,5 @@
 /** What a git command destroys: changes of files, untracked files, names of commits. */
-import type { Kind, ShellWord } from "./harm.ts";
+import type { Kind, ShellWord } from "./words.ts";
 
 export interface GitHarm {
   add(how: string, word: ShellWord, kinds: readonly Kind[], more?: { isGone?: boolean; isWide?: boolean }): void;
@@ -45,7 +45,7 @@ export function readGitHarm(words: readonly ShellWord[], { add, names }: GitHarm
     case "checkout":
     case "switch":
       if (has(/^(?:-f|--force|--discard-changes)$/)) add(`git ${verb}`, folder, inTheWay, WIDE);
-      // A name that is no path has no changes.
+      // A name without a path has no changes.
       else if (verb === "checkout") for (const word of paths) add("git checkout", word, CHANGED);
       return;
     case "restore":

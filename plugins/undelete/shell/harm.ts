@@ -1,14 +1,8 @@
 /** What a shell command may have destroyed: files by name or pattern, all files below a folder, names of git. */
-import type { Services } from "sessarc";
 import { codeHarms } from "./code.ts";
 import { readGitHarm } from "./git-harm.ts";
 import { toFull, withoutSlash } from "./paths.ts";
-
-export type Commands = NonNullable<Awaited<ReturnType<Services["guard"]["commands"]>>>;
-export type ShellWord = Commands[number]["words"][number];
-
-/** Which files below the path: all, or those that git lists as changed, untracked or ignored. */
-export type Kind = "all" | "changed" | "untracked" | "ignored";
+import type { Commands, Kind, ShellWord } from "./words.ts";
 
 export interface Harm {
   /** What did it: `rm`, `git clean`. */

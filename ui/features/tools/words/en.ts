@@ -5,12 +5,6 @@ export const en = {
   servers: "Servers",
   skills: "Skills",
   advanced: "Advanced",
-  chooseAdvanced: "What to show",
-  "view.rules": "Rules for secrets",
-  "view.try": "Try a tool",
-  "view.calls": "Hub calls",
-  "view.log": "Hub log",
-  "view.takeover": "Take over and backups",
 };
 
 export type ToolsWords = Record<keyof typeof en, string>;

@@ -6,10 +6,4 @@ export const words: ToolsWords = {
   servers: "サーバー",
   skills: "スキル",
   advanced: "詳細設定",
-  chooseAdvanced: "表示する内容",
-  "view.rules": "秘密情報のルール",
-  "view.try": "ツールを試す",
-  "view.calls": "ハブの呼び出し",
-  "view.log": "ハブのログ",
-  "view.takeover": "引き継ぎとバックアップ",
 };

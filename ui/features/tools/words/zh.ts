@@ -6,10 +6,4 @@ export const words: ToolsWords = {
   servers: "服务器",
   skills: "技能",
   advanced: "高级",
-  chooseAdvanced: "显示什么",
-  "view.rules": "密钥规则",
-  "view.try": "试用工具",
-  "view.calls": "中心的调用",
-  "view.log": "中心的日志",
-  "view.takeover": "接管与备份",
 };
