@@ -146,14 +146,14 @@ const OVERLAYS: Record<string, Overlay> = {
     },
   },
   "choose days": {
-    path: () => "/",
+    path: () => "/usage",
     open: async (page) => {
       await page.getByRole("button", { name: "Choose days" }).click();
       await dialog(page, "Choose days");
     },
   },
   "hint of a figure": {
-    path: () => "/",
+    path: () => "/usage",
     part: "[role=tooltip]",
     open: async (page) => {
       await page.getByRole("button", { name: "Cost (est.)" }).focus();
@@ -161,7 +161,7 @@ const OVERLAYS: Record<string, Overlay> = {
     },
   },
   "figures of a day": {
-    path: () => "/",
+    path: () => "/usage",
     part: "main figure",
     open: async (page) => {
       await page.getByRole("group", { name: "Cost per day" }).getByRole("button").last().focus();
