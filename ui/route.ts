@@ -107,7 +107,7 @@ export function createAppRouter(): Router {
   if (location.pathname === "/") void home();
   const router = createRouter({
     history: createWebHistory(),
-    routes: [...redirects, ...routes.filter(hasScreen)],
+    routes: [...redirects, ...routes].filter(hasScreen),
     scrollBehavior: (to, from, saved) => saved ?? (to.path === from.path ? false : { top: 0 }),
   });
   router.beforeResolve(wordsReady);

@@ -34,7 +34,7 @@ describeUi("dashboard: settings of the service", () => {
     // By keyboard, and back by the row's own button.
     await page.getByRole("radio", { name: "Certain", exact: true }).focus();
     await page.keyboard.press("ArrowRight");
-    await page.locator("#block").getByText("The configuration says: Definite").waitFor();
+    await page.locator("#block").getByText("The configuration says: Certain").waitFor();
     expect(await findSetting("security.block")).toBe("probable");
     await page.locator("#block").getByRole("button", { name: "Back to the configuration" }).click();
     await expect.poll(() => findSetting("security.block")).toBe("definite");
