@@ -123,9 +123,9 @@ describeUi("dashboard: hub", () => {
       .getByText(/sessions/)
       .first()
       .waitFor();
-    await page.getByRole("button", { name: "Calls" }).click();
+    await page.getByRole("radio", { name: "Hub calls" }).click();
     await page.getByRole("rowheader", { name: /search_sessions/ }).waitFor();
-    await page.getByRole("button", { name: "Log", exact: true }).click();
+    await page.getByRole("radio", { name: "Hub log" }).click();
     await page
       .getByRole("list", { name: "Log" })
       .getByRole("button", { name: /tools\/call/ })

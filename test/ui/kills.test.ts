@@ -86,7 +86,7 @@ const SCREENS: Record<string, Screen> = {
     },
     type: async (page) => () => button(page, /^Revoke/).isVisible(),
     send: (page) => button(page, /^Revoke/).click(),
-    done: (page) => page.getByRole("row").getByText("revoked").waitFor(),
+    done: (page) => page.getByRole("listitem").getByText("revoked", { exact: true }).waitFor(),
   },
   "tags of a skill": {
     async path(stage) {
@@ -174,12 +174,6 @@ const SCREENS: Record<string, Screen> = {
     again: retry,
     done: (page) => page.getByRole("main").getByRole("button", { name: "Retry" }).waitFor({ state: "detached" }),
   },
-  "session to replay": {
-    path: at("/replay"),
-    type: (page) => fill(page, "Find a session", "root finding"),
-    again: retry,
-    done: (page) => page.getByRole("link", { name: /^Replay Extremes by root finding/ }).waitFor(),
-  },
   "name of a session": {
     path: async (stage) => `/sessions/${encodeURIComponent(await sessionId(stage, "Read the settings"))}`,
     async type(page) {
@@ -227,7 +221,6 @@ const SAME_WAY = new Set([
   "checks",
   "calls that failed",
   "usage",
-  "session to replay",
   "name of a project",
 ]);
 

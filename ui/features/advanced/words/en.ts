@@ -1,4 +1,4 @@
-/** Words of the what is needed rarely in Tools. */
+/** Words of what is needed rarely in Tools. */
 export const en = {
   chooseAdvanced: "What to show",
   "view.rules": "Rules for secrets",
