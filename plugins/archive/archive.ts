@@ -250,7 +250,10 @@ export function createArchive(kernel: Kernel): OpenArchive {
       const known = [...kernel.registry.adapters.keys()];
       if (known.some((name) => (part ? name.includes(tool) : name === tool)) || (await store.hasTool(tool, part)))
         return;
-      throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known.join(", ")}` });
+      const { nearest } = await import("sessarc/terminal");
+      const near = nearest(tool, known);
+      const hint = near ? `did you mean ${near}?` : `there are ${known.join(", ")}`;
+      throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; ${hint}` });
     },
     adapter: (tool) => kernel.registry.adapters.get(tool),
     async resume(id) {

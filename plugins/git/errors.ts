@@ -15,7 +15,7 @@ defineErrors({
   FILE_NOT_FOUND: {
     status: 404,
     why: ({ commit, path }) => `No file ${path} in commit ${commit}`,
-    fix: () => "GET /git/tree lists the files of a commit.",
+    fix: () => "Check the name, or commit the file first. GET /git/tree lists the files of a commit.",
   },
   OBJECT_MISSING: {
     status: 422,

@@ -59,18 +59,22 @@ export const toTitle = ({ from, to }: Report) => (from === to ? `Report of ${fro
 export function toSections(report: Report, now?: number): Section[] {
   const { totals, previous, projects, windows, failing, wastes, wasted, unfinished } = report;
   const names = new Map(projects.map(({ id, name }) => [id, name]));
-  const cost = `${formatMoney(totals.microdollars)} estimated${totals.unpriced.length > 0 ? `, without ${totals.unpriced.join(", ")}` : ""}`;
+  const without = totals.unpriced.length > 0 ? `, without ${totals.unpriced.join(", ")}` : "";
+  const cost =
+    totals.tokens === 0 && totals.microdollars === 0
+      ? "tokens and cost not logged"
+      : `${formatShort(totals.tokens)} tokens, ${formatMoney(totals.microdollars)} estimated${without}`;
   const all: Section[] = [
     {
       title: "Projects",
-      text: `${toNumber(totals.sessions, "session")}, ${toNumber(totals.messages, "message")}, ${formatDuration(totals.activeMs)} active, ${formatShort(totals.tokens)} tokens, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
+      text: `${toNumber(totals.sessions, "session")}, ${toNumber(totals.messages, "message")}, ${formatDuration(totals.activeMs)} active, ${cost}; ${formatMoney(previous.microdollars)} in as many days before.`,
       head: ["project", "sessions", "active", "tokens", "cost", "days before", "in git"],
       rows: projects.map(({ name, sessions, activeMs, tokens, microdollars, unpriced, previousMicrodollars, git }) => [
         name,
         formatCount(sessions),
         formatDuration(activeMs),
-        formatShort(tokens),
-        computeCost(microdollars, unpriced),
+        tokens === 0 ? "" : formatShort(tokens),
+        tokens === 0 && microdollars === 0 ? "not logged" : computeCost(microdollars, unpriced),
         formatMoney(previousMicrodollars),
         git === null
           ? "no repository"

@@ -20,7 +20,10 @@ export function toText(report: Report, { columns, colour, now }: Output): string
     const table = formatTable(head.map(toColumn), rows, { head: style.dim, width: columns });
     return [style.bold(printable(title)), ...lines.map(printable), table].join("\n");
   });
-  const rest = parts.length > 0 ? parts.join("\n\n") : "Nothing happened in these days.";
+  const rest =
+    parts.length > 0
+      ? parts.join("\n\n")
+      : "Nothing happened in these days.\n`sessarc import` imports what is new, `--since <day>` reports of more days.";
   return `${style.bold(toTitle(report))}\n\n${rest}`;
 }
 

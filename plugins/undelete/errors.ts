@@ -15,8 +15,9 @@ declare module "sessarc" {
 export const errors = defineErrors({
   VERSION_NOT_FOUND: {
     status: 404,
-    why: ({ path }) => `No session and no commit has a version of ${JSON.stringify(path)} that fits`,
-    fix: () => "GET /files/history lists the versions that are known.",
+    why: ({ path }) => `No session and no commit has a version of ${JSON.stringify(path)}`,
+    fix: () =>
+      "Check the name: a path is read from the current folder. GET /files/history lists the versions that are known.",
   },
   UNDELETE_EXISTS: {
     status: 409,

@@ -83,9 +83,7 @@ describe("sessions", () => {
     expect((await json<Listed>("sessions", "--until", "20261101")).sessions.length).toBeGreaterThan(0);
     const two = await runCommand(["sessions", "--limit", "2"], home);
     expect(rows(two)).toHaveLength(2);
-    expect(two.stderr).toMatch(
-      /^2 of \d+; --limit shows more\n\d+ of sub-agents are left out; --subagents shows them\n$/,
-    );
+    expect(two.stderr).toMatch(/^2 of \d+; --limit shows more\n\d+ sub-agents are left out; --subagents shows them\n$/);
     expect(await runCommand(["sessions", "no such words"], home)).toMatchObject({ code: 3, stdout: "" });
   });
 });

@@ -66,6 +66,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["blame", "a.ts"],
   ["show", "nothing-like-it"],
   ["import", "--tool", "claud"],
+  ["sessions", "--tool", "claud"],
+  ["search", "nothing-like-it"],
+  ["undelete", "nothing.ts"],
 ];
 /** Also where nothing was ever imported. */
 const EMPTY: readonly (readonly string[])[] = [

@@ -245,6 +245,15 @@ describe("sessarc report", () => {
     });
   });
 
+  it("what has no token counts is not logged, not free", async () => {
+    await write([{ session: 1, folder: "/w/app", at: Date.parse("2026-11-03T10:00:00Z"), output: 0 }]);
+    await runCommand(["import", "--all"], home);
+    const { stdout } = await runCommand(["report", "--since", "2026-11-01"], home, { NO_COLOR: "1" }, 80);
+    expect(stdout).toContain("tokens and cost not logged");
+    expect(stdout).toMatch(/^app +1 +0 ms +not logged/m);
+    expect(stdout).not.toContain("$0.00 estimated");
+  });
+
   it("fits a terminal, and names what was worked on", async () => {
     await write([
       { session: 1, folder: "/w/app", at: Date.UTC(2026, 10, 2, 9), output: 1_000_000 },

@@ -84,6 +84,8 @@ async function print(ctx: CommandContext, answer: SearchAnswer): Promise<void> {
     ctx.err(EMPTY);
     return;
   }
+  if (answer.results.length === 0 && !answer.traces?.total)
+    ctx.err("Nothing fits. Fewer words find more; `sessarc import` imports what is new.");
   const { sessions, relation } = answer.total;
   const shown = answer.results.length;
   const more = sessions > shown ? `, ${formatCount(shown)} shown` : "";

@@ -79,6 +79,9 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
       { ...toQuery(ctx), subagents: undefined, limit: "1" },
       ctx.signal,
     );
-    if (all > total) ctx.err(`${formatCount(all - total)} of sub-agents are left out; --subagents shows them`);
+    if (all > total)
+      ctx.err(
+        `${formatCount(all - total)} ${all - total === 1 ? "sub-agent is" : "sub-agents are"} left out; --subagents shows them`,
+      );
   }
 }

@@ -221,7 +221,11 @@ interface Line {
 
 async function print(ctx: CommandContext, answer: UsageAnswer): Promise<void> {
   if (answer.rows.length === 0) {
-    ctx.err((await hasSessions(ctx)) ? "No usage in this range." : "Nothing is archived, and no logs have usage.");
+    ctx.err(
+      (await hasSessions(ctx))
+        ? "No usage in this range."
+        : "No logs with usage are found. `sessarc doctor --all` lists where they would be.",
+    );
     return;
   }
   const style = createStyle(ctx.colour);

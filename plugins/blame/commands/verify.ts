@@ -91,7 +91,8 @@ function toText(found: VerifyAnswer, ctx: CommandContext): string {
   const { commits, sessions, secrets, total, rewritten, problems, notesOnly } = found;
   const options = { width: ctx.columns };
   const rows = [`${plural(commits.length, "commit")}, ${sentence(total)}`];
-  if (notesOnly) rows.push("No session of this repository is archived: only git notes and commit messages were read.");
+  if (notesOnly)
+    rows.push("No session of this repository is archived.", "Only git notes and commit messages were read.");
   if (rewritten > 0) rows.push(`${plural(rewritten, "line")} by assistants rewritten or reverted since`);
   if (commits.length > 0)
     rows.push(

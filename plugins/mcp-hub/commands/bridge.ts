@@ -110,6 +110,8 @@ export async function bridge(ctx: CommandContext): Promise<number> {
   }
 
   const pending = new Set<Promise<void>>();
+  if (process.stdin.isTTY)
+    ctx.err("Waits for MCP messages of an assistant; Ctrl C ends it. `sessarc mcp list` lists the servers.");
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   stop.signal.addEventListener("abort", () => lines.close(), { once: true });
   for await (const line of lines) {

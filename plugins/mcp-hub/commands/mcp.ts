@@ -44,11 +44,11 @@ async function list(ctx: CommandContext): Promise<number> {
     ctx.out(
       formatTable(
         [
-          { title: "Service", value: ({ id }) => printable(id) },
-          { title: "Kind", value: ({ transport }) => transport },
-          { title: "State", value: ({ state }) => state },
-          { title: "Tools", value: ({ tools }) => (tools === null ? "" : String(tools)), align: "right" },
-          { title: "Where", value: ({ url, command, args }) => printable(url ?? [command ?? "", ...args].join(" ")) },
+          { title: "service", value: ({ id }) => printable(id) },
+          { title: "kind", value: ({ transport }) => transport },
+          { title: "state", value: ({ state }) => state },
+          { title: "tools", value: ({ tools }) => (tools === null ? "" : String(tools)), align: "right" },
+          { title: "where", value: ({ url, command, args }) => printable(url ?? [command ?? "", ...args].join(" ")) },
         ],
         services,
       ),

@@ -24,7 +24,11 @@ export async function run(ctx: CommandContext): Promise<number> {
     found = await readDetail(ctx, id);
   }
   const { resume } = found;
-  if (!resume) return refuse(ctx, `${found.session.tool} has no command that resumes this session.`);
+  if (!resume)
+    return refuse(
+      ctx,
+      `${found.session.tool} has no command that resumes this session. \`sessarc handoff ${printable(name)}\` writes a brief of it.`,
+    );
   const cwd = folder ?? resume.cwd ?? ctx.env.home;
   if (!(await isFolder(cwd)))
     return refuse(

@@ -20,12 +20,12 @@ function linksText(links: readonly SkillLink[]): string {
 export const skillsText = (skills: readonly Skill[], terminal: Terminal): string =>
   formatTable<Skill>(
     [
-      { title: "Skill", value: (skill) => printable(skill.id) },
-      { title: "Linked into", value: (skill) => linksText(skill.links), shrink: true },
-      { title: "Drift", value: (skill) => (skill.problem === null ? skill.drift : "broken") },
-      { title: "Uses", value: (skill) => String(skill.usage.invocations), align: "right" },
-      { title: "Last used", value: (skill) => skill.usage.lastUsedAt?.slice(0, 10) ?? "never" },
-      { title: "Description", value: (skill) => printable(skill.description), shrink: true },
+      { title: "skill", value: (skill) => printable(skill.id) },
+      { title: "linked into", value: (skill) => linksText(skill.links), shrink: true },
+      { title: "drift", value: (skill) => (skill.problem === null ? skill.drift : "broken") },
+      { title: "uses", value: (skill) => String(skill.usage.invocations), align: "right" },
+      { title: "last used", value: (skill) => skill.usage.lastUsedAt?.slice(0, 10) ?? "never" },
+      { title: "description", value: (skill) => printable(skill.description), shrink: true },
     ],
     skills,
     headOf(terminal),
@@ -34,11 +34,11 @@ export const skillsText = (skills: readonly Skill[], terminal: Terminal): string
 export const scanText = ({ entries }: Scan, terminal: Terminal): string =>
   formatTable<ScanEntry>(
     [
-      { title: "Class", value: (entry) => entry.class },
-      { title: "Skill", value: (entry) => printable(entry.name) },
-      { title: "Assistants", value: (entry) => entry.tools.join(", "), shrink: true },
-      { title: "Path", value: (entry) => printable(entry.path), shrink: true },
-      { title: "Reason", value: reasonText, shrink: true },
+      { title: "class", value: (entry) => entry.class },
+      { title: "skill", value: (entry) => printable(entry.name) },
+      { title: "assistants", value: (entry) => entry.tools.join(", "), shrink: true },
+      { title: "path", value: (entry) => printable(entry.path), shrink: true },
+      { title: "reason", value: reasonText, shrink: true },
     ],
     entries,
     headOf(terminal),
@@ -53,11 +53,11 @@ function reasonText({ reason, detail, line, duplicateOf }: ScanEntry): string {
 export const snapshotsText = (snapshots: readonly Snapshot[], terminal: Terminal): string =>
   formatTable<Snapshot>(
     [
-      { title: "Snapshot", value: (snapshot) => snapshot.id },
-      { title: "At", value: (snapshot) => snapshot.at.slice(0, 19).replace("T", " ") },
-      { title: "Because of", value: (snapshot) => snapshot.reason },
-      { title: "Files", value: (snapshot) => String(snapshot.files), align: "right" },
-      { title: "Size", value: (snapshot) => formatBytes(snapshot.size), align: "right" },
+      { title: "snapshot", value: (snapshot) => snapshot.id },
+      { title: "at", value: (snapshot) => snapshot.at.slice(0, 19).replace("T", " ") },
+      { title: "because of", value: (snapshot) => snapshot.reason },
+      { title: "files", value: (snapshot) => String(snapshot.files), align: "right" },
+      { title: "size", value: (snapshot) => formatBytes(snapshot.size), align: "right" },
       { title: "", value: (snapshot) => (snapshot.current ? "current" : "") },
     ],
     snapshots,
