@@ -21,10 +21,10 @@ describeUi("dashboard: rescue", () => {
     const path = join(projects, found.find((name) => !name.includes("subagents")) ?? "");
     await rm(path);
     await kernel.fetch("/api/sync?wait=1", { method: "POST" });
-    await visit(stage, "/");
-    await page.getByText(/1 are no longer listed by their assistants/).waitFor();
-    await page.getByRole("link", { name: "Open Rescue" }).click();
+    await visit(stage, "/sessions");
+    await page.getByRole("button", { name: "Hidden and gone" }).click();
     await page.waitForURL(/\/sessions\?view=hidden/);
+    await page.getByText(/1 are no longer listed by their assistants/).waitFor();
     await page.getByRole("combobox", { name: "States" }).click();
     await page.getByRole("option", { name: /^Gone \(1\)/ }).click();
     await page.getByRole("checkbox", { name: /^Choose / }).check();

@@ -79,9 +79,8 @@ describeUi("dashboard: the list of sessions in little room", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
     expect(await violations(stage)).toEqual([]);
     await visit(stage, "/");
-    const ledger = page.locator("tbody tr", { has: page.locator("a[data-row]") }).first();
-    await ledger.waitFor();
-    expect(await ledger.innerText()).toContain("Claude Code");
+    const newest = page.getByRole("region", { name: "Continue" }).getByRole("listitem").first();
+    await expect.poll(() => newest.innerText()).toContain("Claude Code");
   });
 
   it("shows the cost of each row of Usage on a phone without scrolling sideways", async () => {

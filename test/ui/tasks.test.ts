@@ -9,9 +9,11 @@ describeUi("dashboard: tasks", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/");
-    await page.getByRole("link", { name: /^Rename answer to route/ }).click();
+    const newest = page.getByRole("region", { name: "Continue" }).getByRole("listitem").first().getByRole("link");
+    const title = await newest.innerText();
+    await newest.click();
     await page.waitForURL(/\/sessions\//);
-    await page.getByRole("heading", { level: 1, name: "Rename answer to route" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
     await page.goBack();
     await page.waitForURL((url) => url.pathname === "/");
     await page.goForward();

@@ -1,8 +1,7 @@
-/** English, what the screen Rescue and Home's line about it say. */
+/** English, what the list of hidden and gone sessions says. */
 export const en = {
   figures:
     "{sessions} sessions; {notListed} are no longer listed by their assistants; {dying} will be deleted within 7 days.",
-  open: "Open Rescue",
   late: "{n} log will be deleted within 7 days and is not archived.|{n} logs will be deleted within 7 days and are not archived.",
   import: "Archive now",
   imported: "{n} session archived|{n} sessions archived",
