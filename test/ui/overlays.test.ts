@@ -156,7 +156,7 @@ const OVERLAYS: Record<string, Overlay> = {
     path: () => "/usage",
     part: "[role=tooltip]",
     open: async (page) => {
-      await page.getByRole("button", { name: "Cost (est.)" }).focus();
+      await page.getByRole("button", { name: "Tokens" }).focus();
       await page.getByRole("tooltip").waitFor();
     },
   },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { LONG } from "../rounds.ts";
-import { describeUi, load, narrow, projectId, sessionId, useStage } from "./browser.ts";
+import { describeUi, load, projectId, sessionId, useStage } from "./browser.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server" } } }, null, 2)}\n`;
 
@@ -49,7 +49,7 @@ describeUi("dashboard: the whole walk", () => {
     await page.keyboard.press("Escape");
     await jump("g c");
     await page.getByRole("button", { name: /^Revoke/ }).click();
-    await page.getByRole("row").getByText("revoked").waitFor();
+    await page.getByRole("listitem").getByText("revoked").waitFor();
     expect((await fetch(url)).status).toBe(404);
 
     await jump("g k");
@@ -75,10 +75,10 @@ describeUi("dashboard: the whole walk", () => {
     await backups.getByText("restored").waitFor();
     expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).toBe(CONFIG);
 
-    await jump("g r");
-    const links = page.getByRole("link", { name: /^Replay / });
-    await narrow(page.getByRole("searchbox", { name: "Find a session" }), "Split the server", links);
-    await page.getByRole("link", { name: "Replay Split the server into a router" }).click();
+    await jump("g e");
+    await page.getByRole("link", { name: /^Split the server into a router/ }).first().click();
+    await page.getByRole("button", { name: "Session actions" }).click();
+    await page.getByRole("menuitem", { name: "Replay" }).click();
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("button", { name: "Do this step" }).waitFor();
     await page.getByRole("listitem").filter({ hasText: "to do" }).last().getByRole("button").click();
