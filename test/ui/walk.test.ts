@@ -76,7 +76,10 @@ describeUi("dashboard: the whole walk", () => {
     expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).toBe(CONFIG);
 
     await jump("g e");
-    await page.getByRole("link", { name: /^Split the server into a router/ }).first().click();
+    await page
+      .getByRole("link", { name: /^Split the server into a router/ })
+      .first()
+      .click();
     await page.getByRole("button", { name: "Session actions" }).click();
     await page.getByRole("menuitem", { name: "Replay" }).click();
     await page.getByRole("button", { name: "Start", exact: true }).click();
