@@ -229,7 +229,7 @@ describeUi("dashboard: tasks in few clicks", () => {
   it("save everything in one file: 3", async () => {
     const { page, clicks, open, click } = await begin();
     await open("Settings");
-    await click(page.getByRole("link", { name: "Data", exact: true }));
+    await click(page.getByRole("link", { name: "Data & rescue", exact: true }));
     const saved = page.waitForEvent("download", { timeout: 15_000 });
     await click(page.getByRole("link", { name: "Download a backup" }));
     expect((await saved).suggestedFilename()).toMatch(/\.tar$/);
