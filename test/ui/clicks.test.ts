@@ -118,7 +118,7 @@ describeUi("dashboard: tasks in few clicks", () => {
 
   it("a share of a session without its secrets: 4", async () => {
     const { page, clicks, click } = await begin();
-    await click(page.getByRole("region", { name: "Continue" }).getByRole("link").first());
+    await click(page.getByRole("region", { name: "Continue" }).getByRole("listitem").getByRole("link").first());
     await click(page.getByRole("button", { name: "Session actions" }));
     await click(page.getByRole("menuitem", { name: "Share" }));
     await click(page.getByRole("dialog").getByRole("button", { name: "Create link" }));
