@@ -280,7 +280,7 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     await appendMessages(long, 1, "at the end");
     await page.locator("article").getByText("at the end 0").waitFor();
     await expect.poll(() => isInView(stage, "article:last-of-type")).toBe(true);
-    await page.mouse.move(500, 400);
+    await page.locator("[data-transcript]").hover();
     await page.mouse.wheel(0, -400);
     await page.waitForFunction(() => {
       const box = document.querySelector("[data-transcript]") as HTMLElement;

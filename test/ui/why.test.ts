@@ -146,7 +146,7 @@ describeUi("dashboard: why a line exists", () => {
         "zh-CN",
         [
           ["费用", /^用量/],
-          ["泄露", /^安全/],
+          ["泄露", /^密钥/],
           ["cost", /^用量/],
         ],
       ],
@@ -154,8 +154,8 @@ describeUi("dashboard: why a line exists", () => {
         "ja",
         [
           ["コスト", /^使用/],
-          ["漏えい", /^セキュリティ/],
-          ["leak", /^セキュリティ/],
+          ["漏えい", /^秘密情報/],
+          ["leak", /^秘密情報/],
         ],
       ],
     ] as const) {
