@@ -102,6 +102,7 @@ describeUi("dashboard: why a line exists", () => {
 
     // The file at that moment.
     await added.click();
+    await page.keyboard.press("d");
     const pane = page.getByRole("region", { name: "Side pane" });
     for (const tab of ["Code", "Diff"]) {
       await pane.getByRole("button", { name: tab, exact: true }).click();

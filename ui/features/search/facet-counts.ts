@@ -1,7 +1,7 @@
 /** How many sessions each value of a facet would leave: exact, of those that pass the other facets. */
 import { useQuery } from "@pinia/colada";
 import { computed } from "vue";
-import { api } from "../../client.ts";
+import { api, type QueryOf } from "../../client.ts";
 import type { SearchAnswer } from "../../wire.ts";
 import { useSearchFilters } from "./search-filters.ts";
 
@@ -40,9 +40,15 @@ export function useFacetCounts(page: () => { results: readonly Result[]; complet
     key: () => ["search", "facet-counts", filters.query.value],
     enabled: () => !isKnown.value,
     query: async ({ signal }) => {
+      const ask = (query: QueryOf<"GET /search/total">) => api("GET /search/total", { query, signal });
+      /** Without a chosen value all facets ask the same. */
+      const asked = new Map<string, ReturnType<typeof ask>>();
       const count = async (own: Facet): Promise<Counts> => {
         const { sort: _, [own]: _own, ...query } = filters.query.value;
-        const { facets } = await api("GET /search/total", { query, signal });
+        const key = JSON.stringify(query);
+        const answer = asked.get(key) ?? ask(query);
+        asked.set(key, answer);
+        const { facets } = await answer;
         return new Map(facets[LISTS[own]].map(({ id, sessions }) => [id, sessions]));
       };
       const [tool, project, kind] = await Promise.all(FACETS.map(count));
