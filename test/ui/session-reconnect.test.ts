@@ -98,7 +98,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     const { stage, page, pill } = await open("&m=300");
     await page.setViewportSize({ width: 390, height: 800 });
     await page.locator("header").getByText("following", { exact: true }).waitFor();
-    const height = async () => (await page.locator("main header").boundingBox())?.height;
+    const height = async () => (await page.locator("main header").last().boundingBox())?.height;
     const before = await height();
     await stage.served.close();
     await pill.waitFor();

@@ -1,12 +1,12 @@
 import type { TracesWords } from "./en.ts";
 
 export const words: TracesWords = {
-  about: "这些会话的日志在归档之前已被删除，助手的提示词列表里还留有它们的提示词。",
+  about: "这些会话的日志在导入之前已被删除，助手的提示词列表里还留有它们的提示词。",
   none: "没有只剩提示词的会话。",
   prompts: "{n} 条提示词|{n} 条提示词",
   more: "显示更多",
   commits: "当时的提交",
   forget: "删除这些提示词…",
   forgetTitle: "删除这些提示词",
-  forgetText: "它们会从归档中永久删除，不再读取。助手自己的列表不变。",
+  forgetText: "它们会从存档中永久删除，不再读取。助手自己的列表不变。",
 };
