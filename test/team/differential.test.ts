@@ -159,7 +159,6 @@ async function paths(local: TestKernel): Promise<string[]> {
     "/api/skills/usage",
     "/api/skills",
     "/api/security/leaks",
-    "/api/security/leaks/count",
     "/api/security/rules",
     "/api/security/interceptions",
     "/api/budgets",
