@@ -290,7 +290,14 @@ describe("the built package", () => {
       "markdown-it",
     ])
       expect(names, name).toContain(name);
-    for (const name of ["dompurify", "diff", "tailwindcss", "@fontsource-variable/inter", "@iconify-json/lucide"])
+    for (const name of [
+      "dompurify",
+      "diff",
+      "tailwindcss",
+      "@fontsource-variable/inter",
+      "@iconify-json/lucide",
+      "listhen",
+    ])
       expect(names, name).toContain(name);
     for (const notice of notices.split(/^-{80}$/m)) expect(notice).toMatch(/copyright|licen[cs]e/i);
     expect(notices).toContain("Lucide Contributors");

@@ -1,13 +1,12 @@
-/** The socket, on the one address, and answers for what never becomes a request. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+/** The socket: listhen, tied down to the one address, and answers for what never becomes a request. */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { isLoopback } from "../config/config.ts";
 import type { CoreConfig } from "../contract/config.ts";
 import type { ServedAddress } from "../contract/kernel.ts";
 import { type ErrorCode, type ErrorParams, SessarcError, toErrorBody } from "../errors/error.ts";
 import { toServiceUrl } from "../http/address.ts";
 import { addSecurityHeaders } from "../http/guard.ts";
-import { codeOf } from "../utils/gone.ts";
 import { choosePort } from "./port.ts";
 
 interface Listening {
@@ -17,54 +16,33 @@ interface Listening {
   stop(): Promise<void>;
 }
 
-/** Listens. Throws PORT_TAKEN for a port that was asked for by name. */
+/** Loads listhen and listens. Throws PORT_TAKEN for a port that was asked for by name. */
 export async function listenOn(config: CoreConfig, handle: RequestListener): Promise<Listening> {
-  const wanted = await choosePort(config);
+  const [listen, wanted] = await Promise.all([import("listhen").then(({ listen }) => listen), choosePort(config)]);
   const host = config.host.replace(/^\[|\]$/g, "");
-  // Node would refuse a missing Host in its own form. The filter refuses it in ours.
-  const server = createServer({ requireHostHeader: false }, handle);
-  server.on("clientError", refuseBroken);
-  const stop = closeIdle(server);
-  try {
-    await listen(server, host, wanted);
-  } catch (error) {
-    // Taken since it was chosen.
-    if (codeOf(error) !== "EADDRINUSE") throw error;
-    if (config.portFixed) throw new SessarcError("PORT_TAKEN", { port: config.port, host });
-    await listen(server, host, 0);
+  const listener = await listen(handle, {
+    hostname: host,
+    port: { port: wanted, random: wanted === 0 },
+    // Every one of these has a default that binds publicly, prints, opens, or ends the process without closing.
+    public: !isLoopback(host),
+    isProd: false,
+    isTest: true,
+    showURL: false,
+    open: false,
+    clipboard: false,
+    autoClose: false,
+    qr: false,
+  });
+  const server = listener.server as Server;
+  const port = listener.address.port;
+  if (config.portFixed && port !== config.port) {
+    await listener.close();
+    throw new SessarcError("PORT_TAKEN", { port: config.port, host });
   }
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : wanted;
-  return { server, address: { host, port, url: toServiceUrl({ host, port }) }, stop };
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  server.listen({ host, port, exclusive: true });
-  await once(server, "listening");
-}
-
-/** Ends connections without a request at once when `stop` is called, others after their answer. */
-function closeIdle(server: Server): Listening["stop"] {
-  const idle = new Set<Socket>();
-  let isStopping = false;
-  server.on("connection", (socket: Socket) => {
-    idle.add(socket);
-    socket.once("close", () => idle.delete(socket));
-  });
-  server.on("request", ({ socket }, res) => {
-    idle.delete(socket);
-    res.once("finish", () => {
-      if (isStopping) socket.destroy();
-      else idle.add(socket);
-    });
-  });
-  return async () => {
-    isStopping = true;
-    const closed = once(server, "close");
-    server.close();
-    for (const socket of idle) socket.destroy();
-    await closed;
-  };
+  // Node would refuse a missing Host in its own form. The filter refuses it in ours.
+  Object.assign(server, { requireHostHeader: false });
+  server.on("clientError", refuseBroken);
+  return { server, address: { host, port, url: toServiceUrl({ host, port }) }, stop: () => listener.close() };
 }
 
 /** Bytes that are no HTTP, heads that are too large, requests that never end. */
