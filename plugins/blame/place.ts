@@ -15,7 +15,6 @@ export interface Place {
 
 /** Throws PROJECT_NOT_FOUND, NO_REPOSITORY, and INVALID_INPUT for a path that is neither absolute nor of a named project. */
 export async function readPlace(kernel: Kernel, wanted: string | undefined, path: string): Promise<Place> {
-  const archive = kernel.inject("archive");
   if (isAbsolute(path)) {
     // The folders of this machine are not those of the sessions, and not the caller's.
     if (kernel.find("repositories"))
@@ -25,7 +24,7 @@ export async function readPlace(kernel: Kernel, wanted: string | undefined, path
     if (identity.kind !== "repository") throw new SessarcError("NO_REPOSITORY", { project: dirname(path) });
     const { root } = identity;
     const tree = identity.worktree ?? root;
-    const [project] = await archive.projectIds(wanted ?? root);
+    const [project] = await kernel.inject("archive").projectIds(wanted ?? root);
     return {
       project,
       root,
@@ -37,11 +36,18 @@ export async function readPlace(kernel: Kernel, wanted: string | undefined, path
   }
   if (wanted === undefined)
     throw new SessarcError("INVALID_INPUT", { reason: "Without a project, `path` must be absolute" });
+  const { project, root } = await readProject(kernel, wanted);
+  return { project, root, tree: root, file: path };
+}
+
+/** A project by id, name or path, with its folder. Throws PROJECT_NOT_FOUND, and NO_REPOSITORY for a project without a folder. */
+export async function readProject(kernel: Kernel, wanted: string): Promise<{ project: string; root: string }> {
+  const archive = kernel.inject("archive");
   const [project] = await archive.projectIds(wanted);
   if (project === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
   const root = await archive.projectPath(project);
   if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
-  return { project, root, tree: root, file: path };
+  return { project, root };
 }
 
 /** An error about the repository names the project, never its folder. */

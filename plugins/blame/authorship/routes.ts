@@ -1,12 +1,13 @@
 /** POST /projects/:id/git-notes and GET /projects/:id/agent-trace. */
 import { defineRoute, type Kernel, mustYield, yieldNow } from "sessarc";
 import * as v from "valibot";
-import { type Accounts, openAccounts, openLanding } from "../receipt/accounts.ts";
+import { named, readProject } from "../place.ts";
+import { type Accounts, landingUpTo, openAccounts } from "../receipt/accounts.ts";
 import { type TraceRecord, toTraceRecord } from "./agent-trace.ts";
-import { type AuthoredCommit, readAuthorship } from "./authorship.ts";
+import { readAuthorship } from "./authorship.ts";
 import { GIT_AI_REF, type NotedPrompt, type SessionCost, writeGitAi } from "./git-ai.ts";
 
-/** Notes in a form of our own, which nothing else read. */
+/** Notes of earlier versions, which only sessarc read. */
 const FORMER_REF = "refs/notes/sessarc";
 
 const range = v.pipe(v.string(), v.minLength(1), v.maxLength(400));
@@ -38,13 +39,12 @@ const writeNotes = defineRoute({
   }),
   handler: async ({ kernel, params, body }): Promise<NotesWritten> => {
     const git = kernel.inject("git");
-    const { root, accounts } = await openAccounts(kernel, params.id);
+    const { project, root, accounts } = await openAccounts(kernel, params.id);
     const all = accounts.commits.map(({ hash }) => hash);
     const former = body.convert ? await git.notes(root, FORMER_REF, all) : new Map<string, string>();
     const hashes = body.convert ? [...former.keys()] : await git.range(root, body.range);
-    const { landing } = await openLanding(kernel, params.id, async () =>
-      body.convert ? (await git.tips(root)).head : hashes[0],
-    );
+    const tip = body.convert ? (await git.tips(root)).head : hashes[0];
+    const landing = await landingUpTo(kernel, project, root, tip);
     const existing = await git.notes(root, GIT_AI_REF, hashes);
     const notes = new Map<string, string>();
     let merged = 0;
@@ -75,18 +75,19 @@ const agentTrace = defineRoute({
   summary: "The lines of each session in the commits of a range, as records of Agent Trace",
   query: v.object({ range: v.optional(range, "last") }),
   handler: async ({ kernel, params, query }): Promise<{ records: TraceRecord[] }> => {
-    const git = kernel.inject("git");
-    let hashes: string[] = [];
-    const { landing } = await openLanding(kernel, params.id, async (root) => {
-      hashes = await git.range(root, query.range);
-      return hashes[0];
-    });
-    const authored = await readAuthorship(kernel, landing, new Set(hashes));
-    return {
-      records: authored
-        .filter(({ files }: AuthoredCommit) => files.size > 0)
-        .map(({ commit, files }) => toTraceRecord(commit, files)),
-    };
+    const { project, root } = await readProject(kernel, params.id);
+    try {
+      const hashes = await kernel.inject("git").range(root, query.range);
+      const landing = await landingUpTo(kernel, project, root, hashes[0]);
+      const authored = await readAuthorship(kernel, landing, new Set(hashes));
+      return {
+        records: authored
+          .filter(({ files }) => files.size > 0)
+          .map(({ commit, files }) => toTraceRecord(commit, files)),
+      };
+    } catch (error) {
+      throw named(error, params.id);
+    }
   },
 });
 

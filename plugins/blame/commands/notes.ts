@@ -1,8 +1,9 @@
 /** `sessarc receipt --notes [range]`, formerly `sessarc notes write [range]`. */
 import { exec } from "sessarc/files";
-import { type CommandContext, formatCount, send, UsageError } from "sessarc/terminal";
+import { type CommandContext, send, UsageError } from "sessarc/terminal";
 import type { NotesWritten } from "../authorship/routes.ts";
 import { askProject } from "./_project.ts";
+import { plural } from "./_text.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [word, range, ...more] = ctx.args;
@@ -41,8 +42,6 @@ export async function writeNotes(ctx: CommandContext, range: string | undefined)
   if (!ctx.json) ctx.err(`They stay in this repository. To share them: git push <remote> ${ref}`);
   return 0;
 }
-
-const plural = (count: number, noun: string) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 const PUSH_MS = 120_000;
 

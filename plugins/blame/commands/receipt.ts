@@ -6,13 +6,13 @@ import {
   formatMoney,
   formatTable,
   isRedacted,
-  oneLine,
   printable,
   UsageError,
 } from "sessarc/terminal";
 import type { TraceRecord } from "../authorship/agent-trace.ts";
 import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
 import { askProject } from "./_project.ts";
+import { cell, shown } from "./_text.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
@@ -66,7 +66,6 @@ const hours = (ms: number): string => {
   const minutes = Math.round(ms / 60_000);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
-const shown = (text: string) => oneLine(printable(text));
 
 function toText(receipt: Receipt, ctx: CommandContext): string {
   const { total, commits, sessions, models, calls, wastedReads, leftovers, projectMicrodollars, unpriced } = receipt;
@@ -167,13 +166,6 @@ function toMarkdown(
   rows.push("", "<sub>Made by sessarc from local session logs. Costs are estimates.</sub>");
   return rows.join("\n");
 }
-
-/** Text that stays text in Markdown: no tag, no link, no mention. */
-const cell = (text: string): string =>
-  shown(text)
-    .slice(0, 160)
-    .replace(/[\\`*_{}[\]<>()#+!|~&]/g, (char) => `&#${char.charCodeAt(0)};`)
-    .replace(/@/g, "@\u2060");
 
 /** Prompts without secrets, by session and seq. */
 async function promptTexts(ctx: CommandContext, { sessions }: Receipt): Promise<Map<string, string>> {

@@ -1,21 +1,13 @@
 /** `sessarc verify [commit|branch|base..head|last]`. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import {
-  type CommandContext,
-  formatCount,
-  formatMoney,
-  formatTable,
-  oneLine,
-  printable,
-  send,
-  UsageError,
-} from "sessarc/terminal";
+import { type CommandContext, formatCount, formatMoney, formatTable, send, UsageError } from "sessarc/terminal";
 import type { CheckOutcome } from "../verify/checks.ts";
 import { KEY_FILE, type VerifyAnswer } from "../verify/routes.ts";
 import { checkEnvelope, type Envelope, readPublicKey } from "../verify/statement.ts";
 import type { LineCounts, VerifiedCommit, VerifiedSession } from "../verify/verify.ts";
 import { inFolder } from "./_project.ts";
+import { cell, plural, shown } from "./_text.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
@@ -54,8 +46,6 @@ async function checkFile(ctx: CommandContext, file: string, key: unknown): Promi
   return 0;
 }
 
-const plural = (count: number, noun: string) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
-const shown = (text: string) => oneLine(printable(text));
 const sumOf = ({ assistant, mixed, person, unknown }: LineCounts) => assistant + mixed + person + unknown;
 
 /** "120 added lines: 80 % by assistants, 15 % by people, 5 % unknown". */
@@ -170,13 +160,6 @@ function toMarkdown({ commits, sessions, secrets, total, problems }: VerifyAnswe
   rows.push("", "<sub>Made by sessarc from session logs, git notes and commit messages.</sub>");
   return rows.join("\n");
 }
-
-/** Text that stays text in Markdown: no tag, no link, no mention. */
-const cell = (text: string): string =>
-  shown(text)
-    .slice(0, 160)
-    .replace(/[\\`*_{}[\]<>()#+!|~&]/g, (char) => `&#${char.charCodeAt(0)};`)
-    .replace(/@/g, "@\u2060");
 
 const LEVELS = { definite: "error", probable: "warning", possible: "note" } as const;
 

@@ -1,6 +1,7 @@
 /** A project's sessions and commits joined, computed once until one of them changes. */
-import { type Cache, createCache, type Kernel, mustYield, type Services, SessarcError, yieldNow } from "sessarc";
+import { type Cache, createCache, type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { readPrompts } from "../indexer/rows.ts";
+import { named, readProject } from "../place.ts";
 import { groupBy } from "./group.ts";
 import { type Landed, type LandedCommit, type Landing, readLanding } from "./landing.ts";
 import { readShares, type Share, type Work } from "./shares.ts";
@@ -44,47 +45,25 @@ export async function readAccounts(kernel: Kernel, project: string, root: string
   );
 }
 
-/** A project by id, name or path, with its folder and its answer. Throws PROJECT_NOT_FOUND and NO_REPOSITORY, which name the project as it was asked for. */
-async function openProject<T>(
+/** The accounts of a project by id, name or path. Throws PROJECT_NOT_FOUND and NO_REPOSITORY, which name the project as it was asked for. */
+export async function openAccounts(
   kernel: Kernel,
   wanted: string,
-  read: (id: string, root: string) => Promise<T>,
-): Promise<[root: string, answer: T]> {
-  const archive = kernel.inject("archive");
-  const [id] = await archive.projectIds(wanted);
-  if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
-  const root = await archive.projectPath(id);
-  if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
+): Promise<{ project: string; root: string; accounts: Accounts }> {
+  const { project, root } = await readProject(kernel, wanted);
   try {
-    return [root, await read(id, root)];
+    return { project, root, accounts: await readAccounts(kernel, project, root) };
   } catch (error) {
-    if (!(error instanceof SessarcError) || error.code !== "NO_REPOSITORY") throw error;
-    throw new SessarcError("NO_REPOSITORY", { project: wanted }, { cause: error });
+    throw named(error, wanted);
   }
-}
-
-export async function openAccounts(kernel: Kernel, wanted: string): Promise<{ root: string; accounts: Accounts }> {
-  const [root, accounts] = await openProject(kernel, wanted, (id, root) => readAccounts(kernel, id, root));
-  return { root, accounts };
 }
 
 /**
  * What sessions wrote into the commits up to `tip`, without other branches: a line that was squashed or cherry-picked counts here, although
  * the branch it comes from is still there. Cached as `landingFor`.
  */
-export const landingUpTo = (kernel: Kernel, project: string, root: string, tip: string): Promise<Landing> =>
+export const landingUpTo = (kernel: Kernel, project: string, root: string, tip: string | undefined): Promise<Landing> =>
   landingAt(kernel, project, root, { head: tip, branches: [] });
-
-export async function openLanding(
-  kernel: Kernel,
-  wanted: string,
-  tipOf: (root: string) => Promise<string | undefined>,
-): Promise<{ root: string; landing: Landing }> {
-  const [root, landing] = await openProject(kernel, wanted, async (id, root) =>
-    landingAt(kernel, id, root, { head: await tipOf(root), branches: [] }),
-  );
-  return { root, landing };
-}
 
 /** Which lines of the project's sessions got into which commits, cached until a session, HEAD or a branch changes. */
 export async function landingFor(kernel: Kernel, project: string, root: string): Promise<Landing> {

@@ -46,17 +46,12 @@ export async function readLanding(
   root: string,
   tips: { head: string | undefined; branches: { hash: string }[] },
 ): Promise<Landing> {
-  const { db } = kernel.storage;
-  const first = await db.get<{ at: string | null }>(
-    "select min(started_at) as at from session where project_id = ? and started_at is not null",
-    [project],
-  );
-  if (!first?.at || tips.head === undefined)
-    return { commits: [], landed: [], writes: await readWrites(kernel, project, root) };
+  const first = await firstSession(kernel, project);
   const writes = await readWrites(kernel, project, root);
+  if (first === undefined || tips.head === undefined) return { commits: [], landed: [], writes };
   const byName = await groupBy(writes, ({ file }) => file.slice(file.lastIndexOf("/") + 1));
   const git = kernel.inject("git");
-  const since = new Date(Date.parse(first.at) - DAY).toISOString();
+  const since = new Date(first - DAY).toISOString();
   // A file may get a writer's name by a rename later on: of all files the lines are wanted where any session wrote something.
   const query = { since, wants: () => writes.length > 0 };
   const others = tips.branches.map(({ hash }) => hash).filter((hash) => hash !== tips.head);
@@ -76,6 +71,15 @@ export async function readLanding(
     landed,
     writes,
   };
+}
+
+/** When the first archived session of a project began, ms: what was committed before cannot be a session's. */
+export async function firstSession(kernel: Kernel, project: string): Promise<number | undefined> {
+  const row = await kernel.storage.db.get<{ at: string | null }>(
+    "select min(started_at) as at from session where project_id = ? and started_at is not null",
+    [project],
+  );
+  return row?.at ? Date.parse(row.at) : undefined;
 }
 
 async function landIn(

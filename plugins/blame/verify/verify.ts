@@ -4,7 +4,7 @@ import { GIT_AI_REF, readGitAi } from "../authorship/git-ai.ts";
 import type { Place } from "../place.ts";
 import { type Accounts, landingFor, landingUpTo, readAccounts } from "../receipt/accounts.ts";
 import { groupBy } from "../receipt/group.ts";
-import type { Landed } from "../receipt/landing.ts";
+import { firstSession, type Landed } from "../receipt/landing.ts";
 import { type CheckKind, type CheckOutcome, type CheckRun, outcomeOf, readChecks } from "./checks.ts";
 import { readTrailers, type TrailerAgent } from "./trailers.ts";
 
@@ -102,7 +102,8 @@ export async function readVerification(
     ({ commit }) => commit,
   );
   const notes = await git.notes(tree, GIT_AI_REF, [...hashes]);
-  const since = project === undefined ? Number.POSITIVE_INFINITY : await firstSession(kernel, project);
+  const first = project === undefined ? undefined : await firstSession(kernel, project);
+  const since = first ?? Number.POSITIVE_INFINITY;
   const commits: VerifiedCommit[] = [];
   for (const patch of patches)
     commits.push(await readCommit(patch, landedIn.get(patch.hash) ?? [], notes.get(patch.hash), since));
@@ -157,15 +158,6 @@ async function readCommit(
   };
 }
 
-/** ms of the first archived session: what was committed before cannot be a session's. */
-async function firstSession(kernel: Kernel, project: string): Promise<number> {
-  const row = await kernel.storage.db.get<{ at: string | null }>(
-    "select min(started_at) as at from session where project_id = ? and started_at is not null",
-    [project],
-  );
-  return row?.at ? Date.parse(row.at) : Number.POSITIVE_INFINITY;
-}
-
 interface SessionOfRange {
   session: VerifiedSession;
   runs: CheckRun[];
@@ -179,6 +171,10 @@ async function readSessions(
 ): Promise<SessionOfRange[]> {
   const rules = kernel.inject("rules");
   const accounts = await readAccounts(kernel, project, root);
+  const shares = await groupBy(
+    [...hashes].flatMap((hash) => accounts.sharesOf.get(hash) ?? []),
+    ({ session }) => session,
+  );
   const found: SessionOfRange[] = [];
   for (const [id, lines] of await groupBy(landed, ({ write }) => write.author.id)) {
     const isRead = found.length < READ;
@@ -191,7 +187,7 @@ async function readSessions(
       session: {
         ...{ id, tool: lines[0]?.write.author.tool ?? "", lines: lines.length },
         title: title === null ? null : await rules.hide(title),
-        ...costOf(accounts, id, hashes, wrote),
+        ...costOf(accounts, shares.get(id) ?? [], id, wrote),
         reads: isRead ? await countReads(kernel, id, wrote) : 0,
         checks: {
           tests: outcomeOf(runs, "tests", last),
@@ -207,15 +203,14 @@ async function readSessions(
 }
 
 function costOf(
-  { sharesOf, sessions, unpriced }: Accounts,
+  { sessions, unpriced }: Accounts,
+  shares: readonly { microdollars: number }[],
   id: string,
-  hashes: ReadonlySet<string>,
   wrote: ReadonlySet<number>,
 ): Pick<VerifiedSession, "models" | "prompts" | "microdollars"> {
   const asked = sessions.get(id)?.prompts ?? [];
   const prompts = new Set([...wrote].flatMap((call) => asked.findLast(({ seq }) => seq < call) ?? []));
   const models = [...new Set([...prompts].flatMap(({ model }) => model ?? []))].sort();
-  const shares = [...hashes].flatMap((hash) => (sharesOf.get(hash) ?? []).filter(({ session }) => session === id));
   return {
     models,
     prompts: prompts.size,
