@@ -45,7 +45,7 @@ const verify = defineRoute({
 const attest = defineRoute({
   method: "POST",
   path: "/git/attest",
-  summary: "The same as an in-toto statement, signed with the key of this machine, which is made when there is none",
+  summary: "The same as an in-toto statement, signed with the key of this machine, which the first call makes",
   body: v.strictObject(query),
   handler: async ({ kernel, body }): Promise<{ envelope: Envelope; publicKey: string }> => {
     const { problems: _, ...found } = await answer(kernel, body);

@@ -11,9 +11,10 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { isRecord, SessarcError, toList, toRecord, toText } from "sessarc";
+import { SessarcError, toList, toRecord, toText } from "sessarc";
 import { ifThere, readRegular, writeFileAtomic } from "sessarc/files";
 import "./errors.ts";
+import * as v from "valibot";
 import type { Verification } from "./verify.ts";
 
 export const PREDICATE_TYPE = "https://sessarc.dev/attestation/authorship/v1";
@@ -47,8 +48,19 @@ export function signStatement(statement: Statement, key: KeyObject): Envelope {
   return { payloadType: PAYLOAD_TYPE, payload: payload.toString("base64"), signatures: [{ keyid: keyId(key), sig }] };
 }
 
+const lines = v.pipe(v.number(), v.integer());
+/** What is read of a statement, of whichever version of sessarc. */
+const claim = v.object({
+  _type: v.literal("https://in-toto.io/Statement/v1"),
+  subject: v.array(v.object({ name: v.string(), digest: v.object({ gitCommit: v.string() }) })),
+  predicateType: v.literal(PREDICATE_TYPE),
+  predicate: v.object({ total: v.object({ assistant: lines, mixed: lines, person: lines, unknown: lines }) }),
+});
+
+type Claim = v.InferOutput<typeof claim>;
+
 /** The statement of an envelope that `key` signed. Throws ATTESTATION_INVALID, which says what is wrong. */
-export function checkEnvelope(text: string, key: KeyObject): Statement {
+export function checkEnvelope(text: string, key: KeyObject): Claim {
   const fail = (reason: string, cause?: unknown) => new SessarcError("ATTESTATION_INVALID", { reason }, { cause });
   let envelope: unknown;
   try {
@@ -70,10 +82,9 @@ export function checkEnvelope(text: string, key: KeyObject): Statement {
   const raw = Buffer.from(sig, "base64");
   if (raw.toString("base64") !== sig || !verify(null, toSigned(bytes), publicOf(key), raw))
     throw fail("it was changed after it was signed");
-  const statement: unknown = JSON.parse(bytes.toString("utf8"));
-  if (!isRecord(statement) || statement.predicateType !== PREDICATE_TYPE)
-    throw fail("its statement is of another kind");
-  return statement as unknown as Statement;
+  const statement = v.safeParse(claim, JSON.parse(bytes.toString("utf8")));
+  if (!statement.success) throw fail("its statement is of another kind");
+  return statement.output;
 }
 
 /** The bytes that are signed: DSSE's pre-authentication encoding. */
@@ -90,7 +101,7 @@ const keyId = (key: KeyObject): string =>
     .update(publicOf(key).export({ type: "spki", format: "der" }))
     .digest("hex");
 
-/** The key of this machine, made when there is none. Only its user may read the file. */
+/** The key of this machine; the first call makes it. Only its user may read the file. */
 export async function readSigningKey(file: string): Promise<KeyObject> {
   const known = await ifThere(readRegular(file));
   if (known !== undefined) return createPrivateKey(known);
