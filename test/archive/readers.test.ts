@@ -137,10 +137,11 @@ it.each([
   ...Object.entries(blocked).map(([name, harm]) => [name, harm, "its session alone stays damaged"] as const),
 ])("a transcript that is %s: search goes on without it and reports it; $2", async (_, harm, end) => {
   const t = await start();
-  write(t, 1, row(1, "needle one"));
+  // The first prompt is the title, which the catalogue keeps: it is found without the transcript.
+  write(t, 1, row(0, "first prompt") + row(1, "needle one"));
   await importAll(t);
   const [path = ""] = partFiles(t);
-  write(t, 2, row(2, "needle two"));
+  write(t, 2, row(0, "first prompt") + row(2, "needle two"));
   await importAll(t);
   harm(path);
   const found = await t.json<Found>("/api/search?q=needle");
@@ -161,15 +162,17 @@ it("where a file took the place of all transcripts, searches answer and count ea
   rmSync(join(t.home, ".claude/projects/-w-app"), { recursive: true });
   rmSync(join(t.home, "data/transcripts"), { recursive: true });
   writeFileSync(join(t.home, "data/transcripts"), "");
-  const found = await t.fetch("/api/search?q=needle");
-  expect([found.status, await found.json()]).toMatchObject([200, { results: [], damaged: 2 }]);
+  const found = await t.fetch("/api/search?q=two");
+  // The catalogue still has the title, which is the first prompt.
+  const byTitle = { session: { id: toId(2) }, matches: [] };
+  expect([found.status, await found.json()]).toMatchObject([200, { results: [byTitle], damaged: 2 }]);
   const report = await t.json<{ checks: { name: string; status: string }[] }>("/api/doctor");
   expect(report.checks).toContainEqual(expect.objectContaining({ name: "transcripts", status: "fail" }));
 });
 
 it("a damaged transcript without a log is reported by status and doctor", async () => {
   const t = await start();
-  write(t, 1, row(1, "needle one"));
+  write(t, 1, row(0, "first prompt") + row(1, "needle one"));
   await importAll(t);
   rmSync(partFiles(t)[0] ?? "");
   rmSync(join(t.home, ".claude/projects/-w-app"), { recursive: true });

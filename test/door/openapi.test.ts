@@ -60,7 +60,7 @@ describe("the described API", () => {
       return !schema || Object.keys(schema).length === 0;
     });
     const expected =
-      /^GET \/docs\/|\/live$|\/live\/turns$|\/projects\/git$|export-redacted$|\/backup$|\/share\/|^\w+ \/mcp|openapi\.json$|oauth\/callback$|security\/proof$|^GET \/metrics$|^GET \/\{path\}$/;
+      /^GET \/docs\/|\/live$|\/live\/(turns|changes)$|\/projects\/git$|export-redacted$|\/backup$|\/share\/|^GET \/api\/shares\/\{id\}\/page$|^\w+ \/mcp|openapi\.json$|oauth\/callback$|security\/proof$|^GET \/metrics$|^GET \/\{path\}$/;
     expect(shapeless.map(({ name }) => name).filter((name) => !expected.test(name))).toEqual([]);
   });
 

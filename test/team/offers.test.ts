@@ -6,11 +6,13 @@ it("is what their routes offer, and nothing else: each is read by people over th
   const offers = await readOffers();
   expect(offers.named(true).sort()).toEqual(
     [
-      ...["activity", "git", ":id", ":id/commits", ":id/receipt"].map((path) => `GET /projects/${path}`),
+      ...["activity", "git", ":id", ":id/commits", ":id/receipt", ":id/agent-trace"].map(
+        (path) => `GET /projects/${path}`,
+      ),
       ...["causality", "context", "figures", "find", "health", "messages", "outline", "prompts"].map(
         (path) => `GET /sessions/:id/${path}`,
       ),
-      ...["at", "blame", "file", "line", "tree", "writers"].map((path) => `GET /git/${path}`),
+      ...["at", "blame", "file", "line", "tree", "verify", "writers"].map((path) => `GET /git/${path}`),
       ...["people", "sessions", "usage"].map((path) => `GET /team/${path}`),
       ...["projects", "sessions", "sessions/find", "sessions/:id", "search", "search/total", "usage"].map(
         (path) => `GET /${path}`,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
-import { describeUi, useStage, visit } from "./browser.ts";
+import { describeUi, settled, useStage, visit } from "./browser.ts";
 import { layoutFaults } from "./probes.ts";
 
 describeUi("dashboard: what needs you", () => {
@@ -31,7 +31,9 @@ describeUi("dashboard: what needs you", () => {
     await post("/api/waiting", { tool: "codex", session: "not-archived", event: "permission" });
     const reading = { tool: "claude-code", minutes: 300, usedPercent: 84, at: Date.now() };
     await kernel.inject("insights").storeReadings([{ ...reading, resetsAt: Date.now() + 3_600_000 }]);
-    await visit(stage, "/");
+    // The lines of Now are asked again each minute: a new page asks at once.
+    await page.reload();
+    await settled(page);
     const rows = notices.getByRole("listitem");
     expect(await rows.count()).toBe(2);
     // A permission holds work up.
