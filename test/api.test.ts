@@ -31,7 +31,7 @@ GET /sessions/:id/figures · GET /sessions/:id/context · GET /sessions/:id/prom
 GET /projects/git · GET /projects/activity · GET /insights/sessions · GET /insights/calls · GET /git/blame · GET /git/writers · GET /git/line · GET /git/find · GET /projects/:id/commits · GET /projects/:id/receipt · POST /projects/:id/git-notes · GET /projects/:id/agent-trace · GET /git/verify · POST /git/attest · GET /sessions/:id/edits
 GET /traces · GET /traces/:id · DELETE /traces/:id
 GET /notes · PATCH /sessions/:id/notes · GET /sessions/:id/notes · GET /tags · GET /searches · PUT /searches · DELETE /searches
-GET /metrics · GET /report · GET /health · GET /sessions/:id/health
+GET /metrics · GET /metrics/otlp · GET /sessions/:id/spans · GET /report · GET /health · GET /sessions/:id/health
 GET /waiting · POST /waiting · GET /limits
 GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /statusline/install · DELETE /statusline/install
 GET /usage · GET /prices · POST /prices · DELETE /prices · PUT /prices/table · DELETE /prices/table · POST /prices/table/fetch · DELETE /prices/table/consent · GET /insights · GET /search/total

@@ -16,4 +16,4 @@ export { loadPlugin } from "../kernel/load.ts";
 export { type Client, type ClientOptions, createClient, UnreachableError } from "../serve/client.ts";
 export { linger, listenOn } from "../serve/listen.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "../serve/serve.ts";
-export { collectorAt, sendPoints, type ToolTokens, tokenPoints } from "../utils/otlp.ts";
+export { collectorAt, type OtlpSignal, sendOtlp } from "../utils/otlp.ts";

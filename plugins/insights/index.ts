@@ -25,6 +25,7 @@ import { createInsights, type Insights } from "./service.ts";
 export type { BlockReport, BlockRow, Burn, Reported } from "./figures/blocks.ts";
 export type { SessionContext } from "./figures/context.ts";
 export type { ModelUsage } from "./figures/models.ts";
+export type { PromptCosts } from "./figures/prompts.ts";
 export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
 export type { Spending } from "./figures/spending.ts";
 export type { Trait } from "./figures/traits.ts";
@@ -37,7 +38,6 @@ export type { CallEntry, Calls } from "./routes/calls.ts";
 export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/insights.ts";
 export type { Ledger } from "./routes/ledger.ts";
 export type { PriceList } from "./routes/prices.ts";
-export type { PromptCosts } from "./routes/prompts.ts";
 export type { SessionFigures } from "./routes/session.ts";
 export type { Insights } from "./service.ts";
 

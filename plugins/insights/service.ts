@@ -6,6 +6,7 @@ import { QUARTER_MS, toEdges, toZone } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { readContext, type SessionContext } from "./figures/context.ts";
 import { runningReadings, writeReadings } from "./figures/limits.ts";
+import { type PromptCosts, readPrompts } from "./figures/prompts.ts";
 import {
   type Asked,
   idsIn,
@@ -62,8 +63,8 @@ export interface Insights {
   byProject(query: TotalsQuery): Promise<{ usage: UsageReport; calls: ToolCalls[] }>;
   /** Ids of the sessions with something in the local days from `from` to `to`; sub-agents have their own. */
   sessionsIn(query: TotalsQuery): Promise<string[]>;
-  /** Usage of all time by tool, with its models. */
-  byTool(): Promise<UsageReport>;
+  /** Usage by tool, with its models, in local days; without a query of all time. */
+  byTool(query?: TotalsQuery): Promise<UsageReport>;
   /** Windows that begin from the local day `from` on. */
   blocks(query: {
     minutes: number;
@@ -77,6 +78,8 @@ export interface Insights {
   spending(project: string): Promise<Spending[]>;
   /** How full a session's context was, read from its log. Throws SESSION_NOT_FOUND. */
   context(id: string): Promise<SessionContext>;
+  /** What each prompt of a session led to. Throws SESSION_NOT_FOUND. */
+  prompts(id: string): Promise<PromptCosts>;
   /** The report of GET /usage straight from the logs. */
   stateless(query: StatelessQuery): Promise<StatelessReport>;
 }
@@ -139,8 +142,8 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       const scope = { zone: toZone(tz), range: toRange(from, to), choice };
       return service.answer("sessions", scope, (asked) => idsIn(db, asked));
     },
-    byTool() {
-      const scope = { zone: toZone(), range: { from: null, to: null } };
+    async byTool({ from, to, model: _, tz, ...choice } = {}) {
+      const scope = { zone: toZone(tz), range: toRange(from, to), choice };
       return service.answer("by tool", scope, (asked) => report(db, "tool", asked, new Map()));
     },
     async blocks({ minutes, from, tz, now }) {
@@ -149,6 +152,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       return blocksAt(await service.answer(question, scope, (asked) => blocks(db, asked, minutes)), now);
     },
     context: (id) => readContext(kernel, pricing, id),
+    prompts: (id) => readPrompts(kernel, pricing, id),
     span({ from, to, tz }) {
       const { fromMaybe, toMaybe } = toEdges(toZone(tz), toRange(from, to));
       return { since: fromMaybe * QUARTER_MS, until: toMaybe * QUARTER_MS };

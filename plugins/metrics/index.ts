@@ -1,10 +1,15 @@
 /**
- * GET /metrics: usage as Prometheus reads it; and, where the user named a collector, the same sent to it regularly. Figures and names of
- * assistants and models, nothing of any session's content.
+ * Usage as Prometheus reads it, and as a collector of OpenTelemetry takes it: sent regularly where the user named one. Figures and names of
+ * assistants, models and tools, nothing of any session's content.
  */
-import { definePlugin, defineRoute, type Kernel, type RoutesOf } from "sessarc";
+import { definePlugin, defineRoute, type Kernel, type RoutesOf, SessarcError } from "sessarc";
+import * as v from "valibot";
 import { config } from "./config.ts";
+import { readInvocations } from "./invocations.ts";
+import { toMetrics, toTraces } from "./otlp.ts";
 import { createSender } from "./sender.ts";
+
+const day = v.optional(v.pipe(v.string(), v.isoDate("must be a day such as 2026-11-20")));
 
 export const routes = [
   defineRoute({
@@ -17,7 +22,50 @@ export const routes = [
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
       }),
   }),
+  defineRoute({
+    method: "GET",
+    path: "/metrics/otlp",
+    summary: "Token counts by assistant and model as a collector of OpenTelemetry takes them (OTLP, JSON)",
+    query: v.object({
+      /** Local days, both included. */
+      from: day,
+      to: day,
+      /** Zone whose days count; default this machine's. */
+      tz: v.optional(v.string()),
+      tool: v.optional(v.string()),
+      /** Id, name or path. */
+      project: v.optional(v.string()),
+    }),
+    handler: async ({ kernel, query: { project, ...query } }): Promise<ReturnType<typeof toMetrics>> => {
+      const archive = kernel.inject("archive");
+      if (query.tool !== undefined) await archive.checkTool(query.tool);
+      const projects = project === undefined ? undefined : await archive.projectIds(project);
+      if (project !== undefined && projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project });
+      return readMetrics(kernel, { ...query, projects });
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/sessions/:id/spans",
+    summary:
+      "A session's prompts and tool calls as a collector of OpenTelemetry takes them (OTLP, JSON), without content",
+    handler: async ({ kernel, params }): Promise<ReturnType<typeof toTraces>> => {
+      const session = await kernel.inject("archive").get(params.id);
+      return toTraces(session, await readInvocations(kernel, session.id), entryOf(kernel));
+    },
+  }),
 ] as const;
+
+type Choice = Parameters<ReturnType<typeof insights>["byTool"]>[0];
+
+const insights = (kernel: Kernel) => kernel.inject("insights");
+const entryOf = (kernel: Kernel) => (model: string) => kernel.inject("pricing").price(model)?.entry;
+
+/** What is sent to a collector: by the setting regularly, by `usage --otlp` once. */
+async function readMetrics(kernel: Kernel, choice?: Choice) {
+  const { rows } = await insights(kernel).byTool(choice);
+  return toMetrics(rows, entryOf(kernel));
+}
 
 /** A service sends first when its start is over. */
 const AFTER_START_MS = 2_000;
@@ -28,7 +76,7 @@ export default definePlugin({
   config,
   routes,
   setup(kernel) {
-    const sender = createSender(kernel);
+    const sender = createSender(kernel, () => readMetrics(kernel));
     const start = () => {
       // A command asks a kernel without an address; it sends nothing.
       if (kernel.address) sender.start();

@@ -1,6 +1,6 @@
 /** Sends token counts regularly to the collector that the user named. Without one nothing is sent. */
 import { type Kernel, SessarcError } from "sessarc";
-import { collectorAt, sendPoints, tokenPoints } from "sessarc/serve";
+import { collectorAt, sendOtlp } from "sessarc/serve";
 import { withoutQuery } from "./config.ts";
 
 interface SenderState {
@@ -28,10 +28,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * Each send has the totals of the archive, so that a send that failed loses nothing: the next one has its tokens too. After a failure the
+ * `read`: what is sent. Each send has the totals of the archive, so that a send that failed loses nothing: the next one has its tokens too. After a failure the
  * pause is one minute, two, four, up to an hour.
  */
-export function createSender(kernel: Kernel): Sender {
+export function createSender(kernel: Kernel, read: () => Promise<object>): Sender {
   let timer: NodeJS.Timeout | undefined;
   /** Counts starts: an attempt that a later start overtook plans nothing. */
   let run = 0;
@@ -44,12 +44,7 @@ export function createSender(kernel: Kernel): Sender {
   async function attempt(): Promise<string | undefined> {
     const url = collectorAt(address());
     if (typeof url === "string") return `the address ${url}`;
-    const [{ rows }, pricing] = [await kernel.inject("insights").byTool(), kernel.inject("pricing")];
-    return sendPoints(
-      url,
-      tokenPoints(rows, (model) => pricing.price(model)?.entry),
-      kernel.closing,
-    );
+    return sendOtlp(url, await read(), kernel.closing);
   }
 
   async function send(mine: number): Promise<void> {

@@ -59,10 +59,10 @@ it("sends token counts by assistant and model to the named address, and no conte
       [...point.attributes.map(({ value }) => value.stringValue), point.sum].join(" "),
   );
   expect(points.sort()).toEqual([
-    "_OTHER unheard-of input claude-code 310",
-    "_OTHER unheard-of output claude-code 20",
-    "anthropic claude-haiku-4-5 input claude-code 310",
-    "anthropic claude-haiku-4-5 output claude-code 20",
+    "chat _OTHER unheard-of input claude-code 310",
+    "chat _OTHER unheard-of output claude-code 20",
+    "chat anthropic claude-haiku-4-5 input claude-code 310",
+    "chat anthropic claude-haiku-4-5 output claude-code 20",
   ]);
 
   for (const [status, reason] of [

@@ -36,8 +36,8 @@ const FOR_PROGRAMS = [
   /^GET \/insights\/sessions$/,
   // Scripts mark one secret; the page marks several at once.
   /^PATCH \/security\/leaks\/:id$/,
-  // For Prometheus.
-  /^GET \/metrics$/,
+  // For Prometheus, and for collectors of OpenTelemetry by the command line.
+  /^GET \/metrics(\/otlp)?$|^GET \/sessions\/:id\/spans$/,
   // The command line loads a price table.
   /^(PUT|DELETE) \/prices\/table$/,
   // Exports of the command line hold them.

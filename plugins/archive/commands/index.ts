@@ -26,8 +26,9 @@ const importCommand: Command = {
   load: () => import("./import.ts"),
 };
 
-/** Two plugins answer what is asked of the archive; which tools there are, only all of them know. */
-const quick = (flags: CommandContext["flags"]) => (flags.tool === undefined ? ["archive", "insights"] : undefined);
+/** Two plugins answer what is asked of the archive; which tools there are, only all of them know, and a third sends to a collector. */
+const quick = (flags: CommandContext["flags"]) =>
+  flags.tool === undefined && flags.otlp === undefined ? ["archive", "insights"] : undefined;
 
 const usageCommand: Command = {
   name: "usage",
@@ -35,7 +36,7 @@ const usageCommand: Command = {
   group: "cost",
   example: "monthly --breakdown",
   usage:
-    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]\n--otlp <endpoint>",
+    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]\n--otlp <endpoint>\nsession <session> --otlp <endpoint>",
   options: {
     since: { type: "string" },
     until: { type: "string" },
@@ -66,7 +67,7 @@ const usageCommand: Command = {
     stateless: "Read the logs without an archive; nothing is kept",
     length: "Of the windows of `blocks`: 5h (default), 7d for a week, or any, as 90m",
     live: "The running window of `blocks`, redrawn until Ctrl-C",
-    otlp: "Send the token counts, no content, once to this OpenTelemetry address (OTLP/HTTP)",
+    otlp: "Send the token counts, or a session's spans, no content, once to this OpenTelemetry address (OTLP/HTTP)",
   },
   operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool", "blocks"],
   values: { order: ["asc", "desc"] },

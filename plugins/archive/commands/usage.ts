@@ -119,16 +119,20 @@ function inOrder(ctx: CommandContext, answer: UsageAnswer, limit: number | undef
 
 /** Sends what the archive has. */
 async function runOtlp(ctx: CommandContext, endpoint: string): Promise<number> {
-  if (ctx.args.length > 0)
-    throw new UsageError("--otlp sends what the archive has by assistant and model: it takes no period");
-  const { readEndpoint, sendUsage } = await import("./usage-otlp.ts");
-  const url = readEndpoint(ctx, endpoint);
+  const [period, session, ...extra] = ctx.args;
+  if (extra.length > 0 || (period !== undefined && (period !== "session" || session === undefined)))
+    throw new UsageError(
+      "--otlp sends what the archive has by assistant and model, or `session <session>`: it takes no period",
+    );
+  const { readEndpoint, sendSession, sendUsage } = await import("./usage-otlp.ts");
+  const url = readEndpoint(ctx, endpoint, session === undefined ? "metrics" : "traces");
   if (!(await hasSessions(ctx))) {
     ctx.err("Nothing is archived: `sessarc import` first.");
     return 3;
   }
-  const { rows } = await askArchive(ctx, { ...readQuery(ctx), by: "tool" });
-  await sendUsage(ctx, url, rows);
+  if (session !== undefined) return sendSession(ctx, url, session);
+  const { from, to, tool, project, tz } = readQuery(ctx);
+  await sendUsage(ctx, url, { from, to, tool, project, tz });
   return 0;
 }
 
