@@ -1,10 +1,8 @@
 /** What the user says of secrets. A mark is kept by fingerprint, whatever happens to the sessions. */
-import { type Database, SessarcError, type Statement } from "sessarc";
+import { type Database, marks, pages, SessarcError, type Statement } from "sessarc";
 import { secrets } from "./select.ts";
 import type { LeakFilter, LeakMarking, LeakMarks, LeakState } from "./types.ts";
 
-/** Values of one statement. */
-const CHUNK = 500;
 /** Of one marking. */
 const MOST = 20_000;
 
@@ -34,13 +32,12 @@ export async function markAll(db: Database, { state, possible, ...chosen }: Leak
 
 async function statesOf(db: Database, ids: readonly string[]): Promise<Map<string, LeakState>> {
   const found = new Map<string, LeakState>();
-  for (let at = 0; at < ids.length; at += CHUNK) {
-    const chunk = ids.slice(at, at + CHUNK);
+  for (const page of pages(ids)) {
     const rows = await db.all<{ fingerprint: string; state: LeakState }>(
       `select l.fingerprint, coalesce(max(m.state), 'open') as state
        from security_leak l left join security_mark m on m.fingerprint = l.fingerprint
-       where l.fingerprint in (${chunk.map(() => "?").join()}) group by l.fingerprint`,
-      chunk,
+       where l.fingerprint in (${marks(page)}) group by l.fingerprint`,
+      page,
     );
     for (const row of rows) found.set(row.fingerprint, row.state);
   }

@@ -1,5 +1,5 @@
 /** Where secrets were met: messages of sessions, with the session's name and project. */
-import type { Database, EventKind } from "sessarc";
+import { type Database, type EventKind, marks } from "sessarc";
 import type { LeakPlace } from "./types.ts";
 
 interface PlaceRow {
@@ -42,10 +42,9 @@ export async function newestPlaces(
   hide: Hide,
   fingerprints: readonly string[],
 ): Promise<Map<string, LeakPlace>> {
-  const rows = await db.all<PlaceRow>(
-    `${PLACES} where l.fingerprint in (${fingerprints.map(() => "?").join()}) order by l.last_at`,
-    [...fingerprints],
-  );
+  const rows = await db.all<PlaceRow>(`${PLACES} where l.fingerprint in (${marks(fingerprints)}) order by l.last_at`, [
+    ...fingerprints,
+  ]);
   const newest = [...new Map(rows.map((row) => [row.fingerprint, row])).values()];
   const places = await toPlaces(newest, hide);
   return new Map(newest.flatMap(({ fingerprint }, index) => (places[index] ? [[fingerprint, places[index]]] : [])));
@@ -59,7 +58,7 @@ export async function projectsOf(
   const rows = await db.all<{ fingerprint: string; id: string; name: string }>(
     `select distinct l.fingerprint, p.id, coalesce(p.name, p.derived_name) as name
      from security_leak l join session s on s.id = l.session join project p on p.id = s.project_id
-     where l.fingerprint in (${fingerprints.map(() => "?").join()}) order by name, p.id`,
+     where l.fingerprint in (${marks(fingerprints)}) order by name, p.id`,
     [...fingerprints],
   );
   const found = new Map<string, { id: string; name: string }[]>();
