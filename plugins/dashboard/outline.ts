@@ -1,5 +1,13 @@
 /** GET /sessions/:id/outline and /sessions/:id/find: what a virtual transcript needs before any message body is loaded. */
-import { type Cache, createCache, defineRoute, EVENT_KINDS, type Kernel, type SessionEvent } from "sessarc";
+import {
+  type Cache,
+  createCache,
+  defineRoute,
+  EVENT_KINDS,
+  type Kernel,
+  type Services,
+  type SessionEvent,
+} from "sessarc";
 import type { ToolRole } from "sessarc/adapter";
 import * as v from "valibot";
 
@@ -31,6 +39,9 @@ export interface Outline {
   prompts: { seq: number; text: string }[];
 }
 
+/** Where a query is found in a session, as the archive answers it. */
+export interface FoundIn extends Awaited<ReturnType<Services["archive"]["findWithin"]>> {}
+
 const PROMPT = 200;
 const KEPT = 12;
 const cache = new WeakMap<Kernel, Cache<Outline>>();
@@ -57,7 +68,8 @@ const find = defineRoute({
   summary:
     "Messages of a session that a query of the search finds; where none has all of its words, those that have one (`relaxed`)",
   query: v.object({ q: v.pipe(v.string(), v.minLength(1), v.maxLength(500)) }),
-  handler: ({ kernel, params, query, signal }) => kernel.inject("archive").findWithin(params.id, query.q, signal),
+  handler: ({ kernel, params, query, signal }): Promise<FoundIn> =>
+    kernel.inject("archive").findWithin(params.id, query.q, signal),
 });
 
 export const outlineRoutes = [outline, find] as const;
