@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type CommandContext, printable, UsageError } from "sessarc/terminal";
+import { toComparison } from "./compare.ts";
 import { toHtml, toMarkdown } from "./document.ts";
 import type { Report } from "./report.ts";
 import { toText } from "./terminal.ts";
@@ -13,6 +14,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (RANGES.filter((name) => flags[name] !== undefined).length > 1)
     throw new UsageError("--today, --week, --last-week, --month and --since exclude each other");
   if (flags.until !== undefined && flags.since === undefined) throw new UsageError("--until needs --since");
+  if (flags.compare === true) return runCompare(ctx);
   const format = toFormat(ctx);
   const report = await ctx.get<Report>(
     "/report",
@@ -34,6 +36,17 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.err(printable(`Written to ${flags.output}`));
   }
   return report.totals.sessions > 0 ? 0 : 3;
+}
+
+async function runCompare(ctx: CommandContext): Promise<number> {
+  const ignored = ["format", "prompts", "output"].find((name) => ctx.flags[name] !== undefined);
+  if (ignored !== undefined) throw new UsageError(`--compare is one sentence: it takes no --${ignored}`);
+  const report = await ctx.get<Report>("/report", { ...toRange(ctx), git: "0" }, ctx.signal);
+  const sentence = toComparison(report);
+  const { from, to, before, totals, previous } = report;
+  if (ctx.json) ctx.answer({ sentence, from, to, totals, before, previous });
+  else ctx.out(printable(sentence));
+  return totals.sessions + previous.sessions > 0 ? 0 : 3;
 }
 
 /** Text on a terminal, Markdown in a file and a pipe, unless the user says. */

@@ -48,10 +48,10 @@ const time = (iso: string) => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 };
 
-const computeCost = (microdollars: number, unpriced: readonly string[]) =>
+export const computeCost = (microdollars: number, unpriced: readonly string[]) =>
   microdollars === 0 && unpriced.length > 0 ? "no price" : formatMoney(microdollars);
 
-const toNumber = (count: number, what: string) => `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
+export const toNumber = (count: number, what: string) => `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 
 export const toTitle = ({ from, to }: Report) => (from === to ? `Report of ${from}` : `Report of ${from} to ${to}`);
 

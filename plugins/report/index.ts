@@ -67,7 +67,8 @@ const command: Command = {
   summary: "What was worked on, what it cost, what failed, what is in git",
   group: "cost",
   example: "--last-week",
-  usage: "[--today|--week|--last-week|--month|--since d [--until d]] [-f text|md|html] [--prompts] [-o file]",
+  usage:
+    "[--today|--week|--last-week|--month|--since d [--until d]] [-f text|md|html] [--prompts] [-o file]\n--compare [--today|--week|--last-week|--month|--since d [--until d]]",
   options: {
     today: { type: "boolean" },
     week: { type: "boolean" },
@@ -76,6 +77,7 @@ const command: Command = {
     since: { type: "string" },
     until: { type: "string" },
     format: { type: "string", short: "f" },
+    compare: { type: "boolean" },
     prompts: { type: "boolean" },
     output: { type: "string", short: "o" },
   },
@@ -87,6 +89,7 @@ const command: Command = {
     since: "First day: 2026-11-01, or 7d for seven days ago",
     until: "Last day, included (default: today)",
     format: "text (default on a terminal), md (default elsewhere) or html",
+    compare: "One sentence alone: these days and as many right before",
     prompts: "Name sessions and commands in md and html, too: they may quote prompts",
     output: "Write into this file instead of stdout; an existing file is not replaced",
   },

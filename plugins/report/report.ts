@@ -57,8 +57,12 @@ export interface Report {
   to: string;
   madeAt: string;
   totals: ReportTotals;
-  /** Of as many days right before. */
+  /** As many days right before. */
+  before: { from: string; to: string };
+  /** Of the days before. */
   previous: ReportTotals;
+  /** Projects of the days before alone, the dearest first. */
+  previousOnly: { id: string; name: string; microdollars: number }[];
   /** Dearest first. */
   projects: ReportProject[];
   /** Dearest first. */
@@ -94,8 +98,9 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
     insights.sessionsIn({ from, to, tz }),
   ]);
   const failed = calls.reduce((sum, { errors }) => sum + errors, 0);
+  const before = daysBefore(from, to);
   const [previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
-    insights.byProject({ ...daysBefore(from, to), tz }),
+    insights.byProject({ ...before, tz }),
     insights.blocks({ minutes: WINDOW, from, tz, now }),
     kernel.inject("health").all({ ids }, WASTES),
     archive.projects(),
@@ -128,7 +133,11 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
     to,
     madeAt: new Date(now).toISOString(),
     totals: toTotals(usage.totals),
+    before,
     previous: toTotals(previous.usage.totals),
+    previousOnly: previous.usage.rows
+      .filter(({ key }) => !usage.rows.some((row) => row.key === key))
+      .map(({ key, label, cost }) => ({ id: key, name: label ?? key, microdollars: cost.microdollars })),
     projects,
     windows: blocks.rows
       .filter(({ start }) => Date.parse(start) < span.until)

@@ -11,6 +11,9 @@ export interface BruteSession {
   kind: string;
   tool: string;
   project: string;
+  /** Of its project. */
+  branch: string;
+  folder: string;
   label: string | null;
   evidence: { records: number; requests: number; duplicatesFolded: number; inheritedExcluded: number } | null;
   slots: { quarter: number; m: number; a: number; e: number }[];
@@ -83,6 +86,8 @@ export function brute(
       if (by === "model") return model === undefined ? undefined : put(modelName(model));
       if (by === "session") return put(one.id, one.label);
       if (by === "project") return put(one.project, projectNames.get(one.project) ?? null);
+      if (by === "branch") return put(one.branch, toBranch(one, projectNames));
+      if (by === "worktree") return put(one.folder, one.folder === "" ? "—" : null);
       return put(by === "kind" ? one.kind : one.tool);
     };
     let counted = false;
@@ -124,6 +129,9 @@ export function brute(
     range: { from: from ?? null, to: to ?? null },
   };
 }
+
+const toBranch = ({ branch, project }: BruteSession, names: ReadonlyMap<string, string>) =>
+  `${names.get(project) ?? project}: ${branch.slice(project.length + 1) || "—"}`;
 
 class Row {
   readonly roots = new Set<string>();

@@ -65,6 +65,8 @@ function anySession(dice: Dice): SlottedSession {
     project_id: dice.pick(["p", "q", "r"]),
     parent_id: dice.below(2) ? null : `s${dice.below(40)}`,
     forked_from: dice.below(4) ? null : "s1",
+    git_branch: dice.pick([null, "main", "a:b"]),
+    cwd: dice.pick([null, "/w/a", "/w/a/b"]),
     title: dice.pick([null, 'a "name"']),
     usage: JSON.stringify(usage),
     evidence: dice.below(2) ? JSON.stringify(evidence) : null,
@@ -123,14 +125,14 @@ it("every grouping, filter and range, in zones of every kind", async () => {
           choice: { ...rest, projects: project === undefined ? undefined : [project] },
         };
         const asked = { scope, prices, known };
-        const found = await report(db, by, asked, by === "project" ? names : new Map());
+        const found = await report(db, by, asked, by === "project" || by === "branch" ? names : new Map());
         const right = brute(sessions, question, prices, names);
         expect(
           { ...reportFigures(found), rowCount: found.rowCount },
           `seed ${seed} step ${step} ${JSON.stringify(question)}`,
         ).toEqual({ ...right, rowCount: right.rows.length });
         const limit = 1 + dice.below(5);
-        expect(await report(db, by, asked, by === "project" ? names : new Map(), limit)).toEqual({
+        expect(await report(db, by, asked, by === "project" || by === "branch" ? names : new Map(), limit)).toEqual({
           ...found,
           rows: found.rows.slice(0, limit),
         });

@@ -14,7 +14,7 @@ import { rounds } from "../rounds.ts";
 import { brute, reportFigures, toFigures } from "./brute.ts";
 import { readSessions } from "./rows.ts";
 
-const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"];
+const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind", "branch"];
 const ZONES = ["UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati", "Europe/Berlin"];
 /** Two spellings of one, one that costs less at night, one without a price. */
 const MODELS = ["claude-haiku-4-5", "claude-haiku-4-5-20251001", "deepseek-chat", "unheard-of-1"];

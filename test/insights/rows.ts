@@ -66,6 +66,8 @@ interface Row {
   project_id: string;
   parent_id: string | null;
   forked_from: string | null;
+  cwd: string | null;
+  git_branch: string | null;
   label: string | null;
   sort_at: number;
   message_count: number;
@@ -112,7 +114,11 @@ export async function readSessions(db: Pick<Database, "all">): Promise<BruteSess
     const { id, tool, project_id: project, label } = row;
     const kind = row.parent_id !== null ? "subagent" : row.forked_from !== null ? "fork" : "main";
     const evidence = row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence);
-    return { id, root: toRoot(row), kind, tool, project, label, evidence, slots, tokens };
+    const root = toRoot(row);
+    const above = byId.get(root);
+    const branch = `${project}:${row.git_branch ?? above?.git_branch ?? ""}`;
+    const folder = row.cwd ?? above?.cwd ?? "";
+    return { id, root, kind, tool, project, branch, folder, label, evidence, slots, tokens };
   });
 }
 

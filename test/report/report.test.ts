@@ -193,6 +193,32 @@ describe("what was wasted, and what is unfinished", () => {
 });
 
 describe("sessarc report", () => {
+  it("compares these days with as many before in a sentence", async () => {
+    const compare = (...args: string[]) => runCommand(["report", "--compare", ...args], home);
+    await write([
+      { session: 1, folder: "/w/gone", at: Date.UTC(2026, 9, 30, 9), output: 1_000_000 },
+      { session: 2, folder: "/w/app", at: Date.UTC(2026, 9, 31, 9), output: 1_000_000 },
+      { session: 3, folder: "/w/app", at: Date.UTC(2026, 10, 2, 9), output: 1_000_000 },
+      { session: 4, folder: "/w/lib", at: Date.UTC(2026, 10, 4, 9), output: 2_000_000 },
+    ]);
+    await runCommand(["import", "--all"], home);
+    expect((await compare("--week")).stdout).toBe(
+      "2026-11-02 to 2026-11-04: $15.00, 50% more than the $10.00 of 2026-10-30 to 2026-11-01; " +
+        "2 sessions (2 before), 0 ms active (0 ms before). lib cost $10.00 more, gone $5.00 less.\n",
+    );
+    expect((await compare("--since", "2026-10-30", "--until", "2026-10-30")).stdout).toBe(
+      "2026-10-30: $5.00, 1 session, 0 ms active. Nothing was done in 2026-10-29.\n",
+    );
+    expect((await compare("--today")).stdout).toContain("2026-11-04: $10.00, 1 session");
+    expect(JSON.parse((await compare("--week", "--json")).stdout)).toMatchObject({
+      sentence: expect.stringContaining("50% more"),
+      before: { from: "2026-10-30", to: "2026-11-01" },
+      previous: { sessions: 2, microdollars: 10_000_000 },
+    });
+    expect((await compare("--since", "2020-01-02", "--until", "2020-01-03")).code).toBe(3);
+    expect((await compare("--prompts")).code).toBe(2);
+  });
+
   it("prints Markdown, writes HTML, and counts weeks from Monday and months from their first day", async () => {
     await write([
       { session: 1, folder: "/w/app", at: Date.UTC(2026, 9, 31, 9), output: 1_000_000 },

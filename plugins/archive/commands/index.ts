@@ -32,11 +32,11 @@ const quick = (flags: CommandContext["flags"]) =>
 
 const usageCommand: Command = {
   name: "usage",
-  summary: "Tokens and estimated cost by day, month, session, model or project",
+  summary: "Tokens and estimated cost by day, month, session, model, project or branch",
   group: "cost",
   example: "monthly --breakdown",
   usage:
-    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]\n--otlp <endpoint>\nsession <session> --otlp <endpoint>",
+    "[daily|weekly|monthly|model|project|branch|worktree|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]\n--otlp <endpoint>\nsession <session> --otlp <endpoint>",
   options: {
     since: { type: "string" },
     until: { type: "string" },
@@ -69,7 +69,7 @@ const usageCommand: Command = {
     live: "The running window of `blocks`, redrawn until Ctrl-C",
     otlp: "Send the token counts, or a session's spans, no content, once to this OpenTelemetry address (OTLP/HTTP)",
   },
-  operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool", "blocks"],
+  operands: ["daily", "weekly", "monthly", "session", "model", "project", "branch", "worktree", "tool", "blocks"],
   values: { order: ["asc", "desc"] },
   needs: quick,
   current: (flags) => flags.stateless !== true,

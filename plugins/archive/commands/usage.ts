@@ -36,7 +36,7 @@ export interface UsageAnswer {
   leftOut?: readonly LeftOutNote[];
 }
 export interface UsageRow {
-  /** Day, week, month, session, model, project or tool. */
+  /** Day, week, month, session, model, project, branch, work tree or tool. */
   key: string;
   label?: string | null;
   sessions: number;
@@ -55,6 +55,8 @@ const PERIODS = {
   session: "session",
   model: "model",
   project: "project",
+  branch: "branch",
+  worktree: "worktree",
   tool: "tool",
 } as const;
 type Period = keyof typeof PERIODS;
@@ -172,8 +174,8 @@ async function askArchive(ctx: CommandContext, query: Query): Promise<UsageAnswe
 
 async function askLogs(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
   const { by, project, session, limit: _, ...rest } = query;
-  if (by === "project" || project !== undefined || session !== undefined) {
-    // Which folders are one project, and which session a text names, only an archive can tell.
+  if (by === "project" || by === "branch" || by === "worktree" || project !== undefined || session !== undefined) {
+    // Which folders are one project and work tree, and which session a text names, only an archive can tell.
     await importIntoScratch(ctx);
     return askArchive(ctx, query);
   }

@@ -10,6 +10,7 @@ import {
   costIn,
   hourOfWeek,
   inScope,
+  KEYS,
   liesIn,
   localQuarter,
   onDays,
@@ -24,12 +25,12 @@ import {
 import type { TokenSlot } from "./tally.ts";
 
 /** What rows are of. `none`: of everything. */
-export type Key = "none" | "day" | "model" | "project" | "tool" | "kind";
+export type Key = "none" | "day" | "model" | keyof typeof KEYS;
 
 export interface WorkRow {
   session: string;
   root: string;
-  /** What was asked for of the session: its project, tool or kind. */
+  /** What was asked for of the session: its project, tool, kind, branch or folder. */
   key: string;
   /** Local day; 0 where days were not asked for. */
   day: number;
@@ -126,10 +127,10 @@ function parts(asked: Asked, byDay: boolean, quarter: string) {
 export async function readWork(
   db: Database,
   asked: Asked,
-  { key, byDay = false }: { key?: "project" | "tool" | "kind" | undefined; byDay?: boolean } = {},
+  { key, byDay = false }: { key?: keyof typeof KEYS | undefined; byDay?: boolean } = {},
 ): Promise<WorkRow[]> {
   const { whole, cut, days } = parts(asked, byDay, "w.quarter");
-  const columns = `s.session, nullif(s.root, s.session) as root, ${key ? `s.${key}` : "''"} as key`;
+  const columns = `s.session, nullif(s.root, s.session) as root, ${key ? KEYS[key] : "''"} as key`;
   const dayIn = (column: string) => (byDay ? clock(asked, column).day : "0");
   let sql = `select ${columns}, ${dayIn("s.first")} as day, s.messages, s.active_ms as activeMs, s.errors
     from usage_session s where ${whole.sql}`;
@@ -176,8 +177,8 @@ function tokensIn(asked: Asked, columns: string, byDay: boolean, timed: readonly
 /** Tokens by key, model and price; with `byTool` by tool too. */
 export async function readTokens(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
   const timed = timedModels(asked.prices, asked.known.models);
-  const isOfSession = key !== "none" && key !== "day" && key !== "model";
-  const columns = `${isOfSession ? `s.${key}` : "''"} as own, ${byTool ? "s.tool" : "''"} as tool`;
+  const own = key === "none" || key === "day" || key === "model" ? "''" : KEYS[key];
+  const columns = `${own} as own, ${byTool ? "s.tool" : "''"} as tool`;
   const { sums, quarters } = tokensIn(asked, columns, key === "day", timed);
   const keyOf = key === "day" ? clock(asked, "quarter").day : key === "model" ? "model" : "own";
   return tokenRows(db, grouped(keyOf, unite(sums, ...quarters), asked.prices, timed));

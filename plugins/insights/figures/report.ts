@@ -19,7 +19,18 @@ import {
 import type { Scope } from "./sql.ts";
 import { at, computeTotal, Tally } from "./tally.ts";
 
-export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
+export const GROUPS = [
+  "day",
+  "week",
+  "month",
+  "session",
+  "model",
+  "project",
+  "tool",
+  "kind",
+  "branch",
+  "worktree",
+] as const;
 export type By = (typeof GROUPS)[number];
 
 export interface UsageSums {
@@ -35,7 +46,10 @@ export interface UsageSums {
   models: ModelUsage[];
 }
 export interface UsageRow extends UsageSums {
-  /** Day, Monday of a week, month, id of a session or project, tool, kind of session, or name of a model (`models[].model`). */
+  /**
+   * Day, Monday of a week, month, id of a session or project, tool, kind of session, name of a model (`models[].model`), a branch as
+   * `<id of its project>:<name>`, or the path of a work tree. Of a branch or work tree that no log names the name is empty.
+   */
   key: string;
   /** Name to show, where the key is none. */
   label: string | null;
@@ -76,7 +90,10 @@ export const isByTime = (by: By): by is Time => by in DAY_KEYS;
 export const keyOn = (by: Time, day: number): string => DAY_KEYS[by](day);
 
 /** What keys of questions become rows. */
-function toKeys(by: Exclude<By, "session">): {
+function toKeys(
+  by: Exclude<By, "session">,
+  names: Names,
+): {
   key: Key;
   work: (row: WorkRow) => string;
   tokens: (key: string | number) => string;
@@ -87,29 +104,44 @@ function toKeys(by: Exclude<By, "session">): {
     return { key: "day", work: ({ day }) => name(day), tokens: (day) => name(Number(day)) };
   }
   if (by === "model") return { key: "model", work: () => "", tokens: (model) => modelName(plainModel(String(model))) };
+  if (by === "worktree") {
+    const tree = (cwd: string) => names.get(cwd) ?? cwd;
+    return { key: by, work: (row) => tree(row.key), tokens: (cwd) => tree(String(cwd)) };
+  }
   return { key: by, work: (row) => row.key, tokens: String };
 }
 
-/** The report over the archive. Its questions are asked in one event-loop turn: they see one moment. `names`: of projects. `limit`: of rows. */
-export async function report(
-  db: Database,
-  by: By,
-  asked: Asked,
-  names: ReadonlyMap<string, string>,
-  limit?: number,
-): Promise<UsageReport> {
+/** Names of projects by id; by work tree: the work tree of each folder. */
+type Names = ReadonlyMap<string, string>;
+
+/** The report over the archive. Its questions are asked in one event-loop turn: they see one moment. `limit`: of rows. */
+export async function report(db: Database, by: By, asked: Asked, names: Names, limit?: number): Promise<UsageReport> {
   const { prices, scope } = asked;
-  const sums = await (by === "session" ? sessionSums(db, asked, limit) : sumsBy(db, by, asked));
-  const labels = by === "session" ? (ids: readonly string[]) => findLabels(db, ids) : async () => names;
+  const sums = await (by === "session" ? sessionSums(db, asked, limit) : sumsBy(db, by, asked, names));
+  const labels = (keys: readonly string[]) => (by === "session" ? findLabels(db, keys) : toLabels(by, keys, names));
   return toReport(by, scope.zone, scope.range, prices, sums, labels, limit);
 }
 
-async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked): Promise<Sums> {
+/** Where a log names no branch or folder. */
+const NONE = "—";
+
+async function toLabels(by: By, keys: readonly string[], names: Names): Promise<ReadonlyMap<string, string>> {
+  if (by === "branch")
+    return new Map(
+      keys.map((key) => {
+        const [project = "", ...branch] = key.split(":");
+        return [key, `${names.get(project) ?? project}: ${branch.join(":") || NONE}`];
+      }),
+    );
+  return by === "worktree" ? new Map([["", NONE]]) : names;
+}
+
+async function sumsBy(db: Database, by: Exclude<By, "session">, asked: Asked, names: Names): Promise<Sums> {
   const { prices } = asked;
-  const { key, work: keyOfWork, tokens: keyOfTokens } = toKeys(by);
+  const { key, work: keyOfWork, tokens: keyOfTokens } = toKeys(by, names);
   const [work, tokens, roots, evidence] = await Promise.all([
     readWork(db, asked, {
-      key: key === "project" || key === "tool" || key === "kind" ? key : undefined,
+      key: key === "none" || key === "day" || key === "model" ? undefined : key,
       byDay: key === "day",
     }),
     readTokens(db, asked, key),

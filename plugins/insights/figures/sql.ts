@@ -57,6 +57,19 @@ export function chosen({ tool, kind, projects, session, only }: Choice = {}): Sq
   return parts.length > 0 ? and(...parts) : all;
 }
 
+/** A column of the session's row. A sub-agent's log may not have it: that of the session it counts with holds. */
+const named = (column: "cwd" | "git_branch") =>
+  `coalesce((select x.${column} from session x where x.id = s.session), (select x.${column} from session x where x.id = s.root), '')`;
+
+/** What sessions are grouped by, as a column of `s`. A branch is one of its project. */
+export const KEYS = {
+  project: "s.project",
+  tool: "s.tool",
+  kind: "s.kind",
+  branch: `s.project || ':' || ${named("git_branch")}`,
+  worktree: named("cwd"),
+} as const;
+
 /** Quarter-hours of a table that lie on days of the range. `day`: the local day of a quarter-hour. */
 export function onDays(range: DayRange, edges: Edges, day: string, quarter: string): Sql {
   const parts: Sql[] = [];

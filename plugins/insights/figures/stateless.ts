@@ -19,7 +19,7 @@ import { at, Tally, type TokenSlot } from "./tally.ts";
 
 export interface StatelessQuery {
   /** Projects need an archive: which folder belongs to which is not said in a log alone. */
-  by: Exclude<By, "project">;
+  by: Exclude<By, "project" | "branch" | "worktree">;
   /** Local days, both included. */
   from?: string | undefined;
   to?: string | undefined;

@@ -1,4 +1,4 @@
-/** GET /usage: tokens and cost by time, session, model, project, tool or kind of session. */
+/** GET /usage: tokens and cost by time, session, model, project, branch, work tree, tool or kind of session. */
 
 import { defineRoute, type Kernel, SessarcError, streamJson } from "sessarc";
 import * as v from "valibot";
@@ -8,13 +8,14 @@ import type { Asked } from "../figures/questions.ts";
 import { day, toRange } from "../figures/range.ts";
 import { GROUPS, report, type UsageReport, writeReport } from "../figures/report.ts";
 import { KINDS } from "../figures/sql.ts";
+import { readWorktrees } from "../figures/worktrees.ts";
 
 const usage = defineRoute({
   method: "GET",
   path: "/usage",
   meta: { team: true },
   summary:
-    "Tokens and estimated cost by day, week, month, session, model, project, tool, kind of session or window of a plan",
+    "Tokens and estimated cost by day, week, month, session, model, project, branch, work tree, tool, kind of session or window of a plan",
   query: v.object({
     by: v.optional(v.picklist([...GROUPS, "block"]), "day"),
     /** With `by=block`: how long a window is, as 5h (the default), 90m or 7d. */
@@ -66,7 +67,8 @@ const usage = defineRoute({
       return blocksAt(limit === undefined ? all : { ...all, rows: all.rows.slice(0, limit) }, Date.now());
     }
     const compute = async (asked: Asked, rows?: number) => {
-      const names = by === "project" ? await archive.projects() : [];
+      if (by === "worktree") return report(db, by, asked, await readWorktrees(db), rows);
+      const names = by === "project" || by === "branch" ? await archive.projects() : [];
       return report(db, by, asked, new Map(names.map(({ id, name }) => [id, name])), rows);
     };
     if (by !== "session") {

@@ -64,6 +64,8 @@ export const en = {
   "usage.by.model": "Model",
   "usage.by.tool": "Assistant",
   "usage.by.project": "Project",
+  "usage.by.branch": "Branch",
+  "usage.by.worktree": "Work tree",
   "usage.by.session": "Session",
   "usage.average": "Average",
   "usage.averageNote": "per complete {unit}",

@@ -64,6 +64,8 @@ export const words: UsageWords = {
   "usage.by.model": "モデル",
   "usage.by.tool": "アシスタント",
   "usage.by.project": "プロジェクト",
+  "usage.by.branch": "ブランチ",
+  "usage.by.worktree": "ワークツリー",
   "usage.by.session": "セッション",
   "usage.average": "平均",
   "usage.averageNote": "完了した{unit}ごと",

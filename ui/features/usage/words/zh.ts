@@ -63,6 +63,8 @@ export const words: UsageWords = {
   "usage.by.model": "模型",
   "usage.by.tool": "助手",
   "usage.by.project": "项目",
+  "usage.by.branch": "分支",
+  "usage.by.worktree": "工作树",
   "usage.by.session": "会话",
   "usage.average": "平均",
   "usage.averageNote": "每个完整的{unit}",
