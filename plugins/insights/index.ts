@@ -33,7 +33,7 @@ export type { Reading } from "./figures/windows.ts";
 export type { OnlineState } from "./prices/online.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";
 export type { Activity, ProjectActivity } from "./routes/activity.ts";
-export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
+export type { ProjectAnalytics, ProjectDay, ProjectFile, ProjectTotals } from "./routes/analytics.ts";
 export type { CallEntry, Calls } from "./routes/calls.ts";
 export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/insights.ts";
 export type { Ledger } from "./routes/ledger.ts";

@@ -141,7 +141,7 @@ describeUi("dashboard: as an app", () => {
 
     await stage.served.close();
     await page.goto(`${stage.url}/projects`);
-    await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: /^Code/, level: 1 }).waitFor();
     await page.getByText(/^Reconnecting \(\d+ s\)$/).waitFor();
     expect(await violations(stage)).toEqual([]);
     // Another screen: its script was kept with the rest.

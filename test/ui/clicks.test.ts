@@ -166,7 +166,7 @@ describeUi("dashboard: tasks in few clicks", () => {
     await get().context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const { page, clicks, click } = await begin();
     await click(page.getByRole("link", { name: /^Übersetze die Einträge/ }).first());
-    await click(page.getByRole("button", { name: "Copy command", exact: true }));
+    await click(page.getByRole("button", { name: "Copy resume command", exact: true }));
     await expect
       .poll(() => page.evaluate(() => navigator.clipboard.readText()))
       .toMatch(/^cd '.+field-notes' && gemini --resume [\w-]+$/);

@@ -51,7 +51,7 @@ describeUi("dashboard: hub", () => {
       return services.find((one: { id: string }) => one.id === "issues");
     };
     await visit(stage, "/tools/servers");
-    await page.getByRole("button", { name: "Add service" }).click();
+    await page.getByRole("button", { name: "Add server" }).click();
     const sheet = page.getByRole("dialog");
     await sheet.getByLabel("Name", { exact: true }).fill("Issues");
     await sheet.getByLabel("Transport").click();
@@ -156,7 +156,7 @@ describeUi("dashboard: hub", () => {
     const plan = page.getByRole("region", { name: "Show what will be written" });
     expect(await violations(stage)).toEqual([]);
     await plan.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("1 service taken over").waitFor();
+    await page.getByText("1 server taken over").waitFor();
     const { services } = await (await stage.served.kernel.fetch("/api/mcp/services")).json();
     expect(services.find((one: { id: string }) => one.id === "their-board").url).toBe("https://theirs.example.com/mcp");
     const port = new URL(stage.url).port;
@@ -203,7 +203,7 @@ describeUi("dashboard: hub", () => {
     expect(await page.content()).not.toContain("abcdefghijklmnop");
     expect(await readFile(toConfig(stage), "utf8")).toBe(CONFIG);
     await plan.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("1 service taken over").waitFor();
+    await page.getByText("1 server taken over").waitFor();
     const taken = await readFile(toConfig(stage), "utf8");
     expect(taken).toContain("/mcp");
     expect(taken).not.toContain("NOTES_TOKEN");
@@ -261,7 +261,7 @@ describeUi("dashboard: hub", () => {
     await page.getByRole("option", { name: "stay as they are" }).click();
     await page.getByRole("button", { name: "Show what will be written" }).click();
     await plan.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("3 services taken over").waitFor();
+    await page.getByText("3 servers taken over").waitFor();
     await page.getByText("In the hub as chart-2").waitFor();
     await page.getByText("In the hub as chart-3").waitFor();
     expect(stage.problems().filter((one) => !one.includes("422"))).toEqual([]);

@@ -187,7 +187,8 @@ const SCREENS: Record<string, Screen> = {
   "name of a project": {
     path: async (stage) => `/projects/${await projectId(stage, "ledger")}`,
     async type(page) {
-      await button(page, "Rename").click();
+      await page.locator("main h1").focus();
+      await page.keyboard.press("r");
       return fill(page, "Rename", "Accounts");
     },
     send: (page) => page.locator("#project-name").press("Enter"),

@@ -69,7 +69,7 @@ describeUi("dashboard: what needs you", () => {
     await waits.check();
     await expect.poll(() => dialog.getByText("waiting.cjs").count()).toBe(3);
     await dialog.getByRole("button", { name: "Write and install" }).click();
-    await page.getByText("reports when it waits").waitFor();
+    await page.getByText("reports when it waits", { exact: true }).waitFor();
     const settings = await readFile(join(stage.home, ".claude/settings.json"), "utf8");
     expect(settings.match(/waiting\.cjs/g)).toHaveLength(3);
     // Switched off, Now says nothing of limits.

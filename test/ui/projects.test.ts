@@ -383,6 +383,32 @@ describeUi("dashboard: one project", () => {
     await page.getByText("30%", { exact: true }).waitFor();
   });
 
+  it("leads from its overview to its latest sessions, and to the lines and the sessions of its files", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "tidepool");
+    const { files, sessions } = await json<ProjectAnalytics>(stage, `/api/projects/${id}`);
+    await visit(stage, `/projects/${id}?days=all`);
+    const latest = page.locator("section").filter({ hasText: "Latest sessions" }).getByRole("listitem");
+    const newest = sessions.find((one) => one.parentId === null)?.id ?? "";
+    expect(await latest.first().getByRole("link").getAttribute("href")).toBe(`/sessions/${newest}`);
+    await page.getByRole("link", { name: "All files" }).click();
+    await page.waitForURL(/tab=files/);
+    const row = (file: string) => page.getByRole("row").filter({ has: page.getByText(file, { exact: true }) });
+    const server = files.find((one) => one.path.endsWith("src/server.js"));
+    expect(await row("src/server.js").getByRole("link").nth(1).innerText()).toBe(String(server?.sessions));
+    expect(await row("src/server.js").locator("time").getAttribute("datetime")).toBe(server?.lastAt);
+    const names = () => page.locator("tbody a[data-row]").allInnerTexts();
+    await page.getByRole("button", { name: "File", exact: true }).click();
+    await page.waitForURL(/sort=file/);
+    expect(await names()).toEqual((await names()).toSorted((a, b) => a.localeCompare(b)));
+    // Outside the repository there are no lines with writers.
+    expect(await row("/tmp/ci.log").getByRole("link").first().getAttribute("href")).toContain("/sessions?q=path:");
+    await row("src/tides.js").getByRole("link").first().click();
+    await page.waitForURL(/tab=code/);
+    expect(params(stage).file).toBe("src/tides.js");
+  });
+
   it("renames on its own page with the heading's focus kept", async () => {
     const stage = get();
     const { page } = stage;

@@ -90,9 +90,23 @@ describeUi("dashboard: protect and share", () => {
       .getByText(/PreToolUse/)
       .waitFor();
     expect(existsSync(settings) ? await readFile(settings, "utf8") : null).toBe(before);
+    await page.getByRole("switch", { name: /Save files before a call destroys them/ }).check();
     await page.getByRole("button", { name: "Write and install" }).click();
     await page.getByRole("button", { name: "Remove Claude Code" }).waitFor();
     expect(await readFile(settings, "utf8")).toContain("PreToolUse");
+    await page.getByText("saves files before they are destroyed").waitFor();
+    await page.getByText("1 of 6 guarded").waitFor();
+    const net = async () => {
+      const answer = await stage.served.kernel.fetch("/api/security/hook");
+      const { tools } = (await answer.json()) as { tools: { tool: string; net: boolean }[] };
+      return tools.find((one) => one.tool === "claude-code")?.net;
+    };
+    expect(await net()).toBe(true);
+    await page.getByRole("button", { name: "Change… Claude Code" }).click();
+    await page.getByRole("switch", { name: /Save files before a call destroys them/ }).uncheck();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("saves files before they are destroyed").waitFor({ state: "detached" });
+    expect(await net()).toBe(false);
     if (LONG) await sound(stage, "guard");
     await page.getByRole("button", { name: "Remove Claude Code" }).click();
     await page.getByRole("button", { name: "Install… Claude Code" }).waitFor();

@@ -129,7 +129,7 @@ describeUi("dashboard: printing a session", () => {
       await page.getByRole("button", { name: "Session actions" }).waitFor();
       await page.keyboard.press("Control+p");
       await open("/projects");
-      await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: /^Code/ }).waitFor();
       await open(`/sessions/${ids[1]}`);
       await page.getByRole("button", { name: "Session actions" }).waitFor();
       await page.keyboard.press("Control+p");

@@ -8,6 +8,15 @@ import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
 describeUi("dashboard: usage", () => {
   const get = useSharedStage();
 
+  it("says of what has no price that it has none, and of its tokens how many", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/usage?days=all&by=tool");
+    await page.getByRole("button", { name: "Cursor no price" }).waitFor();
+    await visit(stage, "/usage?days=all&by=tool&metric=tokens");
+    await page.getByRole("button", { name: /^Cursor 14\.\dK$/ }).waitFor();
+  });
+
   it("counts tokens and cost of a session as the comparison and its overview do", async () => {
     const stage = get();
     const { page } = stage;

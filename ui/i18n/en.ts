@@ -36,7 +36,6 @@ export const en = {
   "action.copy": "Copy",
   "action.copyDetails": "Copy details",
   "resume.resume": "Resume",
-  "resume.copy": "Copy command",
   "resume.hint": "Opens a terminal in the session’s folder and resumes it",
   "resume.opened": "Resumed in a new terminal window",
   "resume.copied": "Copied. Paste it in a terminal to resume",
@@ -193,6 +192,7 @@ export const en = {
   "settings.keysHint": "When off, combinations with Ctrl and ⌘ still work",
   "settings.ownPrice": "your own",
   "action.print": "Print",
+  "cost.noPrice": "no price",
 };
 
 export type Key = keyof typeof en;

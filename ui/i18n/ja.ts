@@ -34,7 +34,6 @@ export const words: Record<Key, string> = {
   "action.copy": "コピー",
   "action.copyDetails": "詳細をコピー",
   "resume.resume": "再開",
-  "resume.copy": "コマンドをコピー",
   "resume.hint": "セッションのフォルダーでターミナルを開いて再開します",
   "resume.opened": "新しいターミナルで再開しました",
   "resume.copied": "コピーしました。ターミナルに貼り付けると再開します",
@@ -191,4 +190,5 @@ export const words: Record<Key, string> = {
   "settings.keysHint": "オフにすると Ctrl と ⌘ の組み合わせだけになります",
   "settings.ownPrice": "独自",
   "action.print": "印刷",
+  "cost.noPrice": "価格なし",
 };

@@ -34,7 +34,6 @@ export const words: Record<Key, string> = {
   "action.copy": "复制",
   "action.copyDetails": "复制详情",
   "resume.resume": "继续",
-  "resume.copy": "复制命令",
   "resume.hint": "在会话的文件夹中打开终端并继续",
   "resume.opened": "已在新的终端窗口中继续",
   "resume.copied": "已复制。粘贴到终端即可继续",
@@ -187,4 +186,5 @@ export const words: Record<Key, string> = {
   "settings.keysHint": "关闭后保留 Ctrl 与 ⌘ 组合键",
   "settings.ownPrice": "自定义",
   "action.print": "打印",
+  "cost.noPrice": "无价格",
 };

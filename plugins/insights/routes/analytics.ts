@@ -24,6 +24,14 @@ export interface ProjectTotals {
 export interface ProjectDay extends ProjectTotals {
   day: string;
 }
+export interface ProjectFile {
+  path: string;
+  reads: number;
+  edits: number;
+  /** How many sessions read or changed it, and when the last of them ended. Sub-agents are sessions of their own here. */
+  sessions: number;
+  lastAt: string | null;
+}
 export interface ProjectAnalytics {
   project: Project;
   range: Range;
@@ -35,7 +43,7 @@ export interface ProjectAnalytics {
   tools: { name: string; calls: number; errors: number }[];
   models: { model: string; usage: SessionUsage[string]; cost: Cost }[];
   /** The 200 most touched. */
-  files: { path: string; reads: number; edits: number }[];
+  files: ProjectFile[];
   /** Messages by weekday (0 is Monday) and hour of the local clock. */
   hours: number[][];
   /** Sessions with something in the range, sub-agents among them, newest first. */
@@ -159,25 +167,30 @@ const PAGE = 100;
 
 /** There may be thousands of paths a session, and no other view needs them: they are JSON, which SQLite's own functions read in five times as long. */
 async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
-  const files = new Map<string, { path: string; reads: number; edits: number }>();
+  const files = new Map<string, ProjectFile>();
   for (const page of pages([...ids], PAGE)) {
     await yieldNow();
-    const rows = await kernel.storage.db.all<{ cwd: string | null; files: string }>(
-      `select s.cwd, f.files from usage_files f join session s on s.id = f.session where f.session in (${marks(page)})`,
+    const rows = await kernel.storage.db.all<{ cwd: string | null; at: string | null; files: string }>(
+      `select s.cwd, coalesce(s.ended_at, s.started_at) as at, f.files from usage_files f join session s on s.id = f.session where f.session in (${marks(page)})`,
       page,
     );
     for (const row of rows) {
+      const seen = new Set<ProjectFile>();
       eachFile(row.files, (named, reads, edits) => {
         const path = placedIn(named, row.cwd);
         let file = files.get(path);
         if (!file) {
           // A copy: a piece of the row's text would keep all of it.
           const own = Buffer.from(path).toString();
-          file = { path: own, reads: 0, edits: 0 };
+          file = { path: own, reads: 0, edits: 0, sessions: 0, lastAt: null };
           files.set(own, file);
         }
         file.reads += reads;
         file.edits += edits;
+        if (seen.has(file)) return;
+        seen.add(file);
+        file.sessions++;
+        if (row.at !== null && (file.lastAt === null || row.at > file.lastAt)) file.lastAt = row.at;
       });
     }
   }

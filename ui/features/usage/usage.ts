@@ -23,7 +23,12 @@ export interface Series {
   color: string;
   pattern?: number;
   values: ReadonlyMap<string, number>;
+  /** Nothing of it has a price: its cost is unknown, not zero. */
+  isUnpriced?: boolean;
 }
+
+export const isUnpriced = ({ cost }: Pick<UsageRow, "cost">): boolean =>
+  cost.microdollars === 0 && cost.unpriced.length > 0;
 
 export function toBars(keys: readonly string[], unit: Unit, series: readonly Series[], now = Date.now()): Bar[] {
   const today = dayOf(now);

@@ -90,6 +90,16 @@ export const en = {
   "filter.live": "Live only",
   "project.overview": "Overview",
   "project.files": "Files",
+  "project.latest": "Latest sessions",
+  "project.allSessions": "All {n}",
+  "project.edited": "Most edited files",
+  "project.allFiles": "All files",
+  "project.editCount": "{n} edit|{n} edits",
+  "project.noEdits": "No files were changed.",
+  "project.fileCount": "{n} file|{n} files",
+  "project.mostFiles": "The {n} most used files",
+  "project.lastTouched": "Last touched",
+  "project.sessionsOf": "{n} session with {path}|{n} sessions with {path}",
   "project.filterFiles": "Filter files",
   "project.views": "Views of the project",
   "project.hours": "Hours and weekdays",
@@ -105,6 +115,7 @@ export const en = {
   "filter.errors": "Errors only",
   "filter.hiddenSubagents": "{n} sub-agent hidden, show|{n} sub-agents hidden, show",
   "filter.hideSubagents": "Hide sub-agents",
+  "project.count": "{n} project|{n} projects",
 };
 
 export type ProjectsWords = Record<keyof typeof en, string>;
