@@ -70,7 +70,7 @@ describeUi("dashboard: taking out of a session", () => {
     await page.evaluate(() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException("Write permission denied."));
     });
-    await page.getByRole("button", { name: "Copy command" }).first().click();
+    await page.getByRole("button", { name: "Copy resume command" }).first().click();
     const dialog = page.getByRole("dialog", { name: "Copy it yourself" });
     const field = dialog.getByRole("textbox");
     await expect.poll(() => field.evaluate((one: HTMLTextAreaElement) => one.selectionEnd)).toBeGreaterThan(10);
