@@ -372,6 +372,33 @@ describeGit("the net", () => {
     expect(one?.files.length).toBeLessThan(1_000);
   });
 
+  it("is not held up by a pattern with many ways to match", async () => {
+    const t = await start({ ms: 200 });
+    const { root } = makeTree();
+    for (let n = 0; n < 20; n++) writeFileSync(join(root, `${"a".repeat(240)}${n}`), "a");
+    // A matcher that tries one way after another would need years.
+    const command = `rm ${"*a*a*a*a".repeat(10)}?b ${"{a,*}".repeat(40)}c`;
+    expect((await call(t, root, "Bash", { command })).body.decision).toBe("allow");
+  });
+
+  it.each([
+    ["rm {new,a}.txt", ["a.txt", "new.txt"]],
+    ["rm [mn]ew.t?t", ["new.txt"]],
+    ["rm [!a-m]ew.tx[t]", ["new.txt"]],
+    ["rm src/**/new.ts", ["src/new.ts"]],
+    ["rm *.sqlite", ["local.sqlite"]],
+    ["find . -name 'N*.TXT' -delete", []],
+    ["find . -iname 'N*.LOG' -delete", []],
+    ["find . -name '*.log' -delete", ["logs/app.log", "notes/two.log"]],
+  ])("matches as the shell does: %s", async (command, names) => {
+    const t = await start();
+    const { root } = makeTree();
+    await call(t, root, "Bash", { command });
+    const files = (await stored(t)).flatMap((one) => one.files.map(({ path }) => path.slice(root.length + 1)));
+    expect(files.sort()).toEqual(expect.arrayContaining(names));
+    expect(files.filter((name) => !names.includes(name) && !/^(?:new|sp|a)/.test(name))).toEqual([]);
+  });
+
   it.skipIf(process.getuid?.() === 0)("says which files it may not read", async () => {
     const t = await start();
     const { root } = makeTree();

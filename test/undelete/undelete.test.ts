@@ -183,6 +183,23 @@ describeGit("what was in a file", () => {
     );
   });
 
+  it("drops a line that an edit beside it may have joined with lines that are not known", async () => {
+    const { at } = await open((log, repo) => {
+      const [a, b] = [join(repo.root, "a.ts"), join(repo.root, "b.ts")];
+      log.call(T0 + 1, "Read", { file_path: a, offset: 2, limit: 2 }, "2\ttwo\n3\tthree");
+      log.call(T0 + 2, "Edit", { file_path: a, old_string: "one\n", new_string: "1 " }, "done");
+      log.call(T0 + 3, "Read", { file_path: b, limit: 2 }, "1\tone\n2\ttwo");
+      log.call(T0 + 4, "Read", { file_path: b, offset: 5, limit: 1 }, "5\tfive");
+      log.call(T0 + 5, "Edit", { file_path: b, old_string: "two\n", new_string: "2 " }, "done");
+    });
+    expect((await at("a.ts")).text).toBe(
+      "[sessarc: what follows from line 1 on is not known]\nthree\n[sessarc: lines are not known here]\n",
+    );
+    expect((await at("b.ts")).text).toBe(
+      "one\n[sessarc: lines 2 to 3 are not known]\nfive\n[sessarc: what follows from line 5 on is not known]\n",
+    );
+  });
+
   it("calls an edit without a check assumed: something else may have changed the file", async () => {
     const patch = "*** Begin Patch\n*** Update File: a.ts\n@@\n-one\n+two\n*** End Patch";
     const { at } = await open((_, repo, home) => {

@@ -65,9 +65,9 @@ export async function findFiles(harms: readonly Harm[], search: Search): Promise
 }
 
 /** The paths that a harm means, as they are on the disk. */
-async function placesOf(harm: Harm, { left }: Search): Promise<string[]> {
+async function placesOf(harm: Harm, search: Search): Promise<string[]> {
   const { path, pattern, into, otherwise, isGone, kinds } = harm;
-  if (pattern !== undefined) return matching(path, pattern, left);
+  if (pattern !== undefined) return matching(path, pattern, search);
   let place = path;
   let info = await lstat(path).catch(() => undefined);
   if (!info && otherwise !== undefined && (await lstat(otherwise).catch(() => undefined))) {
@@ -90,7 +90,7 @@ const intoFolder = (folder: string, names: readonly string[]): string[] =>
   names.some((name) => /[*?[{$]/.test(name)) ? [folder] : names.map((name) => join(folder, name));
 
 /** What a pattern of the shell matches. */
-async function matching(folder: string, pattern: string, left: Search["left"]): Promise<string[]> {
+async function matching(folder: string, pattern: string, { ends, left }: Search): Promise<string[]> {
   const found: string[] = [];
   const matches = toGlob(pattern);
   const depth = pattern.slice(folder.length).split("/").length;
@@ -98,6 +98,7 @@ async function matching(folder: string, pattern: string, left: Search["left"]): 
   async function go(at: string, level: number): Promise<void> {
     for (const entry of await readdir(at, { withFileTypes: true }).catch((): Dirent[] => [])) {
       if (found.length >= MATCH_LIMIT) return left(pattern, "matches more files than are read");
+      if (performance.now() > ends) return left(pattern, "there was no time for all that it matches");
       const path = join(at, entry.name);
       if (matches(path)) found.push(path);
       else if (entry.isDirectory() && level < depth && !BUILT.has(entry.name))
@@ -113,6 +114,13 @@ type Walk = ReturnType<typeof createWalk>;
 function createWalk({ ends, found, left }: Search) {
   let seen = 0;
   const known = new Set<string>();
+  const tests = new WeakMap<Harm, (name: string) => boolean>();
+  const isNamed = (path: string, harm: Harm): boolean => {
+    if (!harm.names) return true;
+    const test = tests.get(harm) ?? toNameTest(harm.names);
+    tests.set(harm, test);
+    return test(basename(path));
+  };
   const isOver = () => performance.now() > ends;
   const add = (path: string, info: Stats): void => {
     if (known.has(path)) return;
@@ -122,7 +130,10 @@ function createWalk({ ends, found, left }: Search) {
   async function below(folder: string, harm: Harm): Promise<void> {
     let entries: Dirent[] = [];
     try {
-      for await (const entry of await opendir(folder)) entries.push(entry);
+      for await (const entry of await opendir(folder)) {
+        if (isOver()) return left(folder, "there was no time for all of it");
+        entries.push(entry);
+      }
     } catch {
       return left(folder, "cannot be read");
     }
@@ -150,9 +161,10 @@ function createWalk({ ends, found, left }: Search) {
   };
 }
 
-const isNamed = (path: string, { names }: Harm): boolean =>
-  names === undefined ||
-  names.some((name) => toGlob(`*/${name}`.toLowerCase(), true)(`a/${basename(path).toLowerCase()}`));
+function toNameTest(patterns: readonly string[]): (name: string) => boolean {
+  const tests = patterns.map((pattern) => toGlob(pattern.toLowerCase(), true));
+  return (name) => tests.some((test) => test(name.toLowerCase()));
+}
 
 /** Without git. A folder that a build makes is left out, unless it is what the call names. */
 async function addPlain(path: string, harm: Harm, walk: Walk): Promise<void> {

@@ -158,13 +158,14 @@ function fromLines(lines: readonly (string | undefined)[], isEnd: boolean, isChe
  */
 export function edited(doc: Doc, edit: Replacement): Doc {
   if (edit.old === "") return wholeDoc(edit.new);
+  const last = doc.pieces.length - 1;
   const hits = doc.pieces.reduce((sum, piece) => sum + (isText(piece) ? piece.text.split(edit.old).length - 1 : 0), 0);
   const hasHole = doc.pieces.some((piece) => !isText(piece));
   // What is known does not fit the edit: something else changed the file.
   if ((!edit.all && hits > 1) || (hits === 0 && !hasHole)) return onlyNew(edit);
   if (!hasHole || (hits === 1 && !edit.all))
     return createDoc(
-      doc.pieces.map((piece) => (isText(piece) ? { text: piece.text.split(edit.old).join(edit.new) } : piece)),
+      doc.pieces.map((piece, i) => (isText(piece) ? replaced(piece.text, edit, i < last) : piece)),
       doc.isChecked,
     );
   // An old text that overlaps itself is found from a place that is in a hole.
@@ -172,15 +173,18 @@ export function edited(doc: Doc, edit: Replacement): Doc {
   const delta = countLineEnds(edit.new) - countLineEnds(edit.old);
   const pieces = doc.pieces.flatMap((piece, i): Piece[] => {
     if (!isText(piece)) return [piece];
-    const cut = cutEdges(piece.text, edit.old, i > 0, i < doc.pieces.length - 1);
-    return cut.map((one) => (isText(one) ? { text: one.text.split(edit.old).join(edit.new) } : one));
+    return cutEdges(piece.text, edit, i > 0, i < last).map((one) =>
+      isText(one) ? replaced(one.text, edit, i < last) : one,
+    );
   });
   const result = createDoc(pieces, doc.isChecked);
   const holes = result.pieces.filter((piece) => !isText(piece));
   if (delta !== 0)
     for (const piece of holes)
       if (!isText(piece))
-        piece.hole = holes.length > 1 || edit.all || piece.hole === null ? null : Math.max(0, piece.hole + delta);
+        // Without a line end it may still be a part of a line, and is no empty hole.
+        piece.hole =
+          holes.length > 1 || edit.all || piece.hole === null ? null : Math.max(0, piece.hole + delta) || null;
   return result;
 }
 
@@ -188,15 +192,24 @@ export function edited(doc: Doc, edit: Replacement): Doc {
 export const onlyNew = (edit: Replacement): Doc =>
   createDoc([{ hole: null }, { text: edit.new }, { hole: null }], true);
 
-/** Takes off what may have been a part of `old`, the rest of which is in the hole beside it. */
-function cutEdges(text: string, old: string, isAfterHole: boolean, isBeforeHole: boolean): Piece[] {
+/** A last line whose end was replaced goes on in the hole that follows. */
+function replaced(text: string, { old, new: next }: Replacement, isBeforeHole: boolean): Piece {
+  const after = text.split(old).join(next);
+  const isOpen = isBeforeHole && text.endsWith("\n") && !after.endsWith("\n");
+  return { text: isOpen ? after.slice(0, after.lastIndexOf("\n") + 1) : after };
+}
+
+/** Takes off what may have been a part of `old`, the rest of which is in the hole beside it, and a line that an edit in the hole may have joined. */
+function cutEdges(text: string, { old, new: next }: Replacement, isAfterHole: boolean, isBeforeHole: boolean): Piece[] {
   if (isAfterHole && isBeforeHole && old.includes(text)) return [{ hole: countLineEnds(text) }];
   // Whole lines, so that a hole begins and ends with a line.
   let head = isAfterHole ? longest(old, (n) => text.startsWith(old.slice(old.length - n))) : 0;
   let tail = isBeforeHole ? longest(old, (n) => text.endsWith(old.slice(0, n))) : 0;
+  if (isAfterHole && old.endsWith("\n") && !next.endsWith("\n")) head ||= 1;
+  if (isBeforeHole && !text.endsWith("\n") && old.startsWith("\n") && !next.startsWith("\n")) tail ||= 1;
   if (head > 0) head = text.indexOf("\n", head - 1) + 1 || text.length;
   if (tail > 0) tail = text.length - (text.lastIndexOf("\n", text.length - tail - 1) + 1);
-  if (head + tail >= text.length) return [{ hole: countLineEnds(text) }];
+  if (head + tail >= text.length) return [{ hole: isBeforeHole || text.endsWith("\n") ? countLineEnds(text) : null }];
   return [
     { hole: countLineEnds(text.slice(0, head)) },
     { text: text.slice(head, text.length - tail) },
