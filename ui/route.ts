@@ -79,6 +79,7 @@ const routes: RouteRecordRaw[] = [
       { path: ":id", name: "session", component: () => import("./features/session/session.vue"), props: true },
     ],
   },
+  { path: "/files", name: "files", component: () => import("./features/undelete/files.vue") },
   { path: "/compare", name: "compare", component: () => import("./features/sessions/compare.vue") },
   { path: "/usage", name: "usage", component: () => import("./features/usage/usage.vue") },
   { path: "/import", name: "import", component: () => import("./features/import/import.vue") },

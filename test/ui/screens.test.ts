@@ -66,6 +66,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "hidden sessions": () => "/sessions?view=hidden&state=listed",
   "lone prompts": () => "/sessions?view=traces",
   feedback: () => "/help/feedback",
+  "earlier versions": (stage) => `/files?path=${encodeURIComponent(stage.home)}`,
   "no such page": () => "/nowhere/at/all",
 };
 

@@ -20,6 +20,7 @@ export const offered = <T extends { needs?: RouteKey }>(entries: readonly T[]): 
 /** By the beginning of an address: the route without which its screen shows nothing. */
 const NEEDS: Record<string, RouteKey> = {
   notes: "GET /notes",
+  files: "GET /files/history",
   import: "GET /scan",
   "tools/servers": "GET /mcp/matrix",
   "tools/skills": "GET /skills",

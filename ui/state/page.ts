@@ -1,7 +1,6 @@
 import { watchEffect } from "vue";
 import { t } from "../i18n/index.ts";
-import { overlay } from "./overlay.ts";
-import { toast } from "./toast.ts";
+import { failed, toast } from "./toast.ts";
 
 /** Title of the tab, and of the page for screen readers. Undefined while another part of the page names it. */
 export function usePageTitle(title: () => string | undefined): void {
@@ -11,13 +10,13 @@ export function usePageTitle(title: () => string | undefined): void {
   });
 }
 
-/** Copies the text and shows a notice. Where the browser refuses, the text is shown to be copied by hand. */
-export async function copyText(text: string, said = t("action.copied"), ms?: number): Promise<void> {
+/** Copies the text and shows a notice. */
+export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    toast(said, ms === undefined ? {} : { ms });
-  } catch {
-    overlay.copy = text;
+    toast(t("action.copied"));
+  } catch (error) {
+    failed(error);
   }
 }
 

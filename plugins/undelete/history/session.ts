@@ -89,7 +89,9 @@ async function readStored(
   return stored;
 }
 
-export const toSessionOf = ({ id, tool, name, title }: Archived): SessionOf => ({ id, tool, title: name ?? title });
+export const toSessionOf = ({ id, tool, name, title, firstPrompt }: Archived): SessionOf => ({
+  ...{ id, tool, title: name ?? title ?? firstPrompt },
+});
 
 function createReader(
   kernel: Kernel,

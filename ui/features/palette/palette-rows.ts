@@ -20,6 +20,8 @@ import type { Project, SearchAnswer } from "../../wire.ts";
 import { isLine, linkOf, nameOf, type Place } from "../code/places.ts";
 import { codeText } from "../code/words/index.ts";
 import type { SavedSearch } from "../notes/notes.ts";
+import { isFullPath, linkToVersions } from "../undelete/versions.ts";
+import { undeleteText } from "../undelete/words/index.ts";
 import { toSynonyms } from "./synonyms/index.ts";
 import { paletteText } from "./words/index.ts";
 
@@ -114,6 +116,10 @@ export function screenRows(): PaletteRow[] {
       href: "/compare",
       also: toSynonyms("/compare"),
     },
+    {
+      ...{ id: "go:/files", label: undeleteText("gone"), hint: undeleteText("title"), icon: "undo-2" },
+      ...{ href: "/files", also: toSynonyms("/files"), needs: "GET /files/history" },
+    },
     { id: "go:/calls", label: t("nav.calls"), icon: "wrench", href: "/calls", also: toSynonyms("/calls") },
     {
       ...{ id: "why", label: codeText("action"), hint: paletteText("how"), icon: "git-commit-horizontal" },
@@ -121,6 +127,20 @@ export function screenRows(): PaletteRow[] {
     },
   ];
   return offered(rows).map((row) => linked({ section, ...row }));
+}
+
+/** A full path that is typed: the versions of that file, which need not exist any more. */
+export function pathRows(typed: string): PaletteRow[] {
+  const path = typed.trim();
+  // `/word` looks for a word in the session.
+  if (!isFullPath(path) || !/[/\\].*[/\\]/.test(path)) return [];
+  const { query } = linkToVersions(path);
+  return offered<PaletteRow>([
+    {
+      ...{ id: "path", section: undeleteText("title"), label: undeleteText("openOf", { path }), icon: "undo-2" },
+      ...{ href: `/files?${new URLSearchParams(query)}`, needs: "GET /files/history" },
+    },
+  ]).map((row) => linked(row));
 }
 
 /** Models of the archive, by what people call them. */

@@ -14,6 +14,7 @@ import {
   inSession,
   modelRows,
   type PaletteRow,
+  pathRows,
   placeRows,
   projectRows,
   screenRows,
@@ -59,7 +60,7 @@ export function usePalette() {
     if (kind === ">") return rank([...actionRows(), ...(rest === "" ? [] : screenRows())], rest);
     if (kind === "#") return rank(projectRows(projects.value ?? []), rest);
     if (kind === "@") return rank(toolRows(projects.value ?? []), rest);
-    if (kind === "/") return inSession(router, rest);
+    if (kind === "/") return [...inSession(router, rest), ...pathRows(typed)];
     const sessions = sessionRows(found.value, typed);
     if (typed === "") {
       const actions = actionRows();
@@ -81,7 +82,11 @@ export function usePalette() {
       best([...actionRows(), ...screenRows()], typed, 6),
       best(modelRows(models.value), typed, 4),
     ].sort((a, b) => b.score - a.score);
-    return [...here.flatMap(({ rows }) => rows), ...(projects.value ? [...placeRows(places.value), ...sessions] : [])];
+    return [
+      ...pathRows(typed),
+      ...here.flatMap(({ rows }) => rows),
+      ...(projects.value ? [...placeRows(places.value), ...sessions] : []),
+    ];
   });
   const current = computed(() => rows.value[at.value]);
   watch(rows, () => {

@@ -17,6 +17,7 @@ export const en = {
   "/help/feedback": "bug, report, contact",
   "/settings": "options, preferences, language, theme, prices, plugins, sources, about, version",
   "/compare": "compare, diff, versus, side by side",
+  "/files": "undelete, deleted file, destroyed, lost, earlier versions, recover, restore, put back",
   "/calls": "failed calls, errors, failures, tools, slow",
   why: "why, blame, origin, reason, who wrote, line, annotate",
 };

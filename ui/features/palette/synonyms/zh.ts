@@ -18,6 +18,7 @@ export const words: SynonymWords = {
   "/help/feedback": "问题, 报告, 联系",
   "/settings": "选项, 偏好, 语言, 主题, 价格, 插件, 来源, 关于, 版本",
   "/compare": "比较, 对比, 差异",
+  "/files": "删除, 恢复, 找回, 丢失的文件, 早期版本",
   "/calls": "失败, 错误, 工具, 调用",
   why: "为什么, 为何, 由来, 原因, 谁写的, 行",
 };
