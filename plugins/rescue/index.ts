@@ -57,7 +57,7 @@ export default definePlugin({
       "session:erase",
       ({ ids, write }) => void write.push(...createLogStore(kernel.storage.db).erase(ids)),
     );
-    kernel.hooks.hook("session:removed", ({ id }) => keeper.remove(id));
+    kernel.hooks.hook("session:removed", () => keeper.collect());
     kernel.hooks.hook("settings:changed", async ({ keys }) => {
       if (keys.includes("rescue.logs")) await keeper.run();
     });

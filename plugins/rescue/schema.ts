@@ -13,6 +13,26 @@ export const migrations: readonly string[] = [
      stored integer not null
    ) without rowid;
    create index rescue_hidden on rescue_log (hidden) where hidden is not null;
+   -- Chunks of logs, each stored once.
+   create table rescue_chunk (
+     -- SHA-256 of its bytes, base64url.
+     hash text primary key,
+     pack text not null,
+     -- Where it begins in the pack's bytes, and how many it has.
+     at integer not null,
+     bytes integer not null,
+     -- Sessions that name it in their files.
+     refs integer not null
+   ) without rowid;
+   create index rescue_chunk_pack on rescue_chunk (pack);
+   create index rescue_chunk_free on rescue_chunk (pack) where refs = 0;
+   -- Files with chunks that are compressed together.
+   create table rescue_pack (
+     name text primary key,
+     codec text not null,
+     bytes integer not null,
+     stored integer not null
+   ) without rowid;
    -- What was written into the folders of assistants, so that it can be removed again.
    create table rescue_written (
      id integer primary key,

@@ -153,3 +153,31 @@ it("the total names the kinds that match", async () => {
     facets: { tools: [{ id: "claude-code", sessions: 2 }], projects: [{ sessions: 2 }], kinds: [] },
   });
 });
+
+it("marks a word where it is whole, else where a word begins with it, else inside of words", async () => {
+  session("whole", ["The latest test of the testing."]);
+  session("begin", ["The latest testing."]);
+  session("inside", ["The latest."]);
+  await importAll();
+  const marked = (await search("test")).results.map(({ title: { text, ranges } }) =>
+    ranges.map(([start, end]) => `${text.slice(start - 1, start)}|${text.slice(start, end)}`),
+  );
+  expect(marked).toEqual([[" |test"], [" |test"], ["a|test"]]);
+});
+
+it("finds a session by its id or a part of it, first", async () => {
+  session("aaaaaaaa-0000-4000-8000-000000000001", ["One."]);
+  session("bbbbbbbb-0000-4000-8000-000000000002", ["As in aaaaaaaa-0000-4000-8000-000000000001."]);
+  await importAll();
+  const [one, other] = [
+    "claude-code:aaaaaaaa-0000-4000-8000-000000000001",
+    "claude-code:bbbbbbbb-0000-4000-8000-000000000002",
+  ];
+  expect(await order("aaaaaaaa-0000-4000-8000-000000000001")).toEqual([one, other]);
+  expect(await order("BBBBBBBB-0000")).toEqual([other]);
+  const [first] = (await search("0000-4000-8000-000000000002")).results;
+  expect(await order(first?.session.id ?? "")).toEqual([other]);
+  // Less would be in the id of many.
+  expect(await order("bbbbbbb")).toEqual([]);
+  expect((await search("bbbbbbbb-0000 kind:user")).total.sessions).toBe(0);
+});

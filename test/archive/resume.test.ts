@@ -27,7 +27,10 @@ describe.skipIf(process.platform === "win32")("resuming a session", () => {
   it("goes to its folder and resumes it there; without its log there is nothing to resume", async () => {
     const t = await createTestKernel({ plugins: [archive(), claude()] });
     const path = await imported(t, KEY, "/w/it's here");
-    expect(await readResume(t, KEY)).toMatchObject({ command: `cd '/w/it'\\''s here' && claude --resume ${KEY}` });
+    expect(await readResume(t, KEY)).toMatchObject({
+      command: `cd '/w/it'\\''s here' && claude --resume ${KEY}`,
+      folderGone: true,
+    });
     await rm(path);
     await t.send("POST", "/api/import", { all: true });
     expect(await readResume(t, KEY)).toBeNull();
@@ -45,6 +48,12 @@ describe.skipIf(process.platform === "win32")("resuming a session", () => {
     await imported(t, KEY, "/w/app");
     expect((await t.json<{ sessions: object[] }>("/api/sessions")).sessions).toHaveLength(1);
     expect(await readResume(t, key)).toBeNull();
+  });
+
+  it("says whether the folder is there", async () => {
+    const t = await createTestKernel({ plugins: [archive(), claude()] });
+    await imported(t, KEY, t.home);
+    expect(await readResume(t, KEY)).toMatchObject({ cwd: t.home, folderGone: false });
   });
 
   it("a folder with a line end is not gone to", async () => {

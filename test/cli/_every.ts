@@ -54,8 +54,8 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   receipt: [
     ["receipt", "HEAD"],
     ["receipt", "--notes", "HEAD"],
-    ["verify", "HEAD"],
   ],
+  verify: [["verify", "HEAD"]],
   notes: [["notes", "write", "HEAD"]],
   undelete: [["undelete", "a.ts", "--list"]],
   guard: [

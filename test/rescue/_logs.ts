@@ -1,6 +1,6 @@
 /** Small logs of assistants in a home, and a kernel that stores and restores them. */
 import { createHash } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -16,6 +16,10 @@ export const plugins = () => [archive(), claude(), codex(), gemini(), copilot(),
 
 export const startIn = (home: string, config: object = {}): Promise<TestKernel> =>
   createTestKernel({ home, plugins: plugins(), config });
+
+/** Names of the files that hold what is stored. */
+export const packsIn = async (home: string): Promise<string[]> =>
+  (await readdir(join(home, "data/logs"), { recursive: true }).catch(() => [])).filter((name) => name.length > 2);
 
 /** A session as a test writes it: prompts, each with a reply. */
 export interface Said {

@@ -1,13 +1,13 @@
 /** Stored logs stay within a budget: which are removed for it, which never are, and where that is reported. */
 import { randomBytes } from "node:crypto";
-import { readdir, rm, utimes } from "node:fs/promises";
+import { rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { RescueOverview } from "../../plugins/rescue/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
 import type { TestKernel } from "../kernel.ts";
-import { claudePath, claudeRows, importAll, startIn, writeLog } from "./_logs.ts";
+import { claudePath, claudeRows, importAll, packsIn, startIn, writeLog } from "./_logs.ts";
 
 const DAY = 86_400_000;
 const toKey = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
@@ -27,8 +27,11 @@ const stored = async (t: TestKernel) =>
       "select session as id from rescue_log where files is not null order by session",
     )
   ).map(({ id }) => Number(id.at(-1)));
-const files = async (home: string) =>
-  (await readdir(join(home, "data/logs"), { recursive: true })).filter((name) => name.includes("-")).length;
+/** Bytes of all files that hold what is stored. */
+const onDisk = async (home: string) => {
+  const sizes = (await packsIn(home)).map(async (name) => (await stat(join(home, "data/logs", name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+};
 const room = async (t: TestKernel) => (await t.json<RescueOverview>("/api/rescue")).stored;
 const set = (t: TestKernel, value: unknown) => t.send("PATCH", "/api/settings", { "rescue.logs": value });
 const sync = (t: TestKernel) => t.send("POST", "/api/sync?wait=1");
@@ -47,7 +50,7 @@ it("stores the newest logs within the budget, and leaves the oldest that their a
   await set(t, 0.000065);
   await importAll(t);
   expect(await stored(t)).toEqual([1, 2, 3]);
-  expect(await files(home)).toBe(3);
+  expect(await onDisk(home)).toBe((await room(t)).stored);
   expect(await room(t)).toMatchObject({ setting: 0.000065, sessions: 3, budget: 65_000, leftOut: 2, isOver: false });
   // A new one takes the place of the oldest.
   await say(home, 6, 0);
@@ -62,7 +65,7 @@ it("stores the newest logs within the budget, and leaves the oldest that their a
   expect(await stored(t)).toEqual([1, 2, 3, 4, 5, 6]);
   await set(t, 0.00005);
   expect(await stored(t)).toEqual([1, 6]);
-  expect(await files(home)).toBe(2);
+  expect(await onDisk(home)).toBe((await room(t)).stored);
 });
 
 it("never removes a log that its assistant deletes soon or has deleted, and says when only such are left", async () => {

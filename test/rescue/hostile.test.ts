@@ -95,8 +95,8 @@ describe("stored logs", () => {
     await rm(path);
     const logs = join(home, "data/logs");
     for (const name of await readdir(logs, { recursive: true })) {
-      if (!name.includes("-")) continue;
       const file = join(logs, name);
+      if (statSync(file).isDirectory()) continue;
       const bytes = await readFile(file);
       bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
       await chmod(file, 0o600);

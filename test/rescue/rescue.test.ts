@@ -4,7 +4,18 @@ import { describe, expect, it } from "vitest";
 import type { Rescued, RescueOverview, RescuePlan, StateOf, Undone } from "../../plugins/rescue/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import type { TestKernel } from "../kernel.ts";
-import { claudePath, claudeRows, codexPath, codexRows, importAll, startIn, TOOLS, told, writeLog } from "./_logs.ts";
+import {
+  claudePath,
+  claudeRows,
+  codexPath,
+  codexRows,
+  importAll,
+  packsIn,
+  startIn,
+  TOOLS,
+  told,
+  writeLog,
+} from "./_logs.ts";
 
 const KEY = "aaaaaaaa-0000-4000-8000-000000000001";
 const readOverview = (t: TestKernel) => t.json<RescueOverview>("/api/rescue");
@@ -94,12 +105,11 @@ describe("stored logs", () => {
     const path = await writeLog(claudePath(home, said), rows.slice(0, 700));
     const t = await startIn(home);
     await importAll(t);
-    const parts = () => readdir(join(home, "data/logs"), { recursive: true });
-    const first = (await parts()).filter((name) => name.includes("-"));
+    const first = await packsIn(home);
     expect(first).toHaveLength(1);
     await writeLog(path, rows);
     await importAll(t);
-    const second = (await parts()).filter((name) => name.includes("-"));
+    const second = await packsIn(home);
     expect(second).toHaveLength(2);
     expect(second).toEqual(expect.arrayContaining(first));
     const bytes = await readFile(path);
@@ -121,8 +131,7 @@ describe("stored logs", () => {
     await importAll(t);
     await writeLog(path, claudeRows({ ...said, turns: 9 }).reverse());
     await importAll(t);
-    const files = async () =>
-      (await readdir(join(home, "data/logs"), { recursive: true })).filter((name) => name.includes("-"));
+    const files = () => packsIn(home);
     expect(await files()).toHaveLength(2);
     await t.send("DELETE", `/api/sessions/${encodeURIComponent(`claude-code:${other.key}`)}`);
     expect(await files()).toHaveLength(1);

@@ -293,27 +293,28 @@ describeUi("dashboard: one project", () => {
       .click();
     await page.waitForURL(/tab=sessions/);
     await expect
-      .poll(() => page.locator("tbody a[data-row]").count())
+      .poll(() => page.getByRole("table", { name: "Sessions" }).locator("a[data-row]").count())
       .toBe(zoomed.sessions.filter((one) => one.parentId === null).length);
     await visit(stage, `/projects/${id}?from=${from}&to=${to}`);
     await page.getByRole("button", { name: "Reset zoom" }).click();
     await page.waitForFunction(() => location.search === "");
   });
 
-  it("filters its sessions in the URL: tool, errors, live", async () => {
+  it("lists its sessions as Sessions does, filtered in the URL; the list stays beside the one that is opened", async () => {
     const stage = get();
     const { page } = stage;
     const id = await projectId(stage, "tidepool");
     const { sessions } = await json<ProjectAnalytics>(stage, `/api/projects/${id}`);
     const top = sessions.filter((one) => one.parentId === null);
-    const rows = page.locator("tbody a[data-row]");
+    const rows = page.getByRole("table", { name: "Sessions" }).locator("a[data-row]");
     await visit(stage, `/projects/${id}?days=all&tab=sessions`);
+    expect(await page.getByRole("combobox", { name: "Project" }).count()).toBe(0);
     await page.getByRole("combobox", { name: "Assistant" }).click();
     await page.getByRole("option", { name: "Claude Code" }).click();
     await page.waitForURL(/tool=claude-code/);
     await settled(page);
     await expect.poll(() => rows.count()).toBe(top.filter((one) => one.tool === "claude-code").length);
-    await page.getByRole("checkbox", { name: "Errors only" }).press("Space");
+    await page.getByRole("checkbox", { name: "With errors" }).press("Space");
     await page.waitForURL(/errors=1/);
     await settled(page);
     const failing = top.filter((one) => one.tool === "claude-code" && one.errorCount > 0).length;
@@ -322,12 +323,9 @@ describeUi("dashboard: one project", () => {
     await page.reload();
     await rows.first().waitFor();
     await expect.poll(() => rows.count()).toBe(failing);
-    await page.getByRole("checkbox", { name: "Live only" }).press("Space");
-    await page.waitForURL(/live=1/);
-    await page.getByText("Nothing matches the filters.").waitFor();
-    await page.getByRole("button", { name: "Without “Live only”" }).click();
-    await expect.poll(() => rows.count()).toBe(failing);
-    expect(new URL(page.url()).searchParams.has("live")).toBe(false);
+    await rows.first().click();
+    await page.waitForURL((url) => url.searchParams.get("list") === `project=${id}`);
+    await page.getByText(`${top.length} sessions`).waitFor();
   });
 
   it("says that a range is empty and when the last session was, and widens as far as that", async () => {

@@ -15,7 +15,7 @@ export interface CommitPlan {
 export async function writeRepository(root: string, commits: readonly CommitPlan[]): Promise<void> {
   await mkdir(root, { recursive: true });
   const env = { PATH: process.env.PATH, HOME: root };
-  const git = (args: string[], input = "") =>
+  const git = (args: string[], input?: string) =>
     new Promise<void>((resolve, reject) => {
       const child = spawn("git", ["-C", root, ...args], { env, stdio: ["pipe", "ignore", "pipe"] });
       let said = "";

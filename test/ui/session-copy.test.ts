@@ -1,6 +1,6 @@
 /** What a person takes out of a session: texts, commands, code and links, the command that resumes it, and what prompts cost. */
 import { expect, it } from "vitest";
-import { describeUi, sessionId, settled, useSharedStage, visit } from "./browser.ts";
+import { describeUi, load, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: taking out of a session", () => {
@@ -59,6 +59,25 @@ describeUi("dashboard: taking out of a session", () => {
     expect(detail.resume.command).toMatch(/^cd '.+' && claude --resume [\w-]+$/);
     await choose("Copy the path of its log");
     await expect.poll(copied).toBe(detail.session.source.path);
+  });
+
+  it("shows what the browser did not copy, selected", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const id = await sessionId(stage, "High and low water");
+    await load(stage, `/sessions/${id}`);
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException("Write permission denied."));
+    });
+    await page.getByRole("button", { name: "Copy resume command" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "Copy it yourself" });
+    const field = dialog.getByRole("textbox");
+    await expect.poll(() => field.evaluate((one: HTMLTextAreaElement) => one.selectionEnd)).toBeGreaterThan(10);
+    expect(await field.inputValue()).toMatch(/^cd '.+' && claude --resume [\w-]+$/);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(stage.problems()).toEqual([]);
   });
 
   it("says in the outline what each prompt led to, the same as the service", async () => {

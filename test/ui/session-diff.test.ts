@@ -238,8 +238,6 @@ describeUi("dashboard: the diff beside a session", () => {
   it("goes side by side with s, to other files with ] and [, and over commits with , and .", async () => {
     const { page, pane } = await open("?m=9&pane=diff&f=src/values.ts");
     await pane.getByText("Two values").waitFor();
-    // Two columns have room where no list is beside the session.
-    await page.getByRole("button", { name: "Fold the list" }).click();
     await page.locator("main h1").focus();
     await page.keyboard.press("s");
     await pane.getByRole("button", { name: "Unified" }).waitFor();

@@ -34,7 +34,7 @@ describeUi("dashboard: live", () => {
     };
     const list = `/projects/${session.projectId}?tab=sessions`;
     await load(stage, list);
-    const said = page.locator("tbody").getByText("live", { exact: true });
+    const said = page.getByRole("table", { name: "Sessions" }).getByText("live", { exact: true });
     await said.first().waitFor();
     expect(await said.count()).toBe(1);
     await load(stage, `/sessions/${now.id}`);
@@ -51,7 +51,7 @@ describeUi("dashboard: live", () => {
     await look(stage);
     await pill(stage).getByText("following", { exact: true }).waitFor();
     await load(stage, list);
-    await page.locator("tbody a").first().waitFor();
+    await page.getByRole("table", { name: "Sessions" }).locator("a").first().waitFor();
     expect(await said.count()).toBe(0);
   });
 });

@@ -123,6 +123,54 @@ describeUi("dashboard: sessions, list and reader", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("gives its room to a pane of the session until that is closed, or the list is asked for", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await load(stage, `/sessions/${encodeURIComponent(await sessionId(stage, "tide number 3"))}`);
+    const outline = page.getByRole("button", { name: "Outline", pressed: true });
+    await row(stage, 3).waitFor();
+    await page.keyboard.press("o");
+    await outline.first().waitFor();
+    await pane(stage).waitFor({ state: "hidden" });
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.keyboard.press("o");
+    await row(stage, 3).waitFor();
+    await page.keyboard.press("o");
+    await pane(stage).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Show the list" }).click();
+    await row(stage, 3).waitFor();
+    await page.waitForURL((url) => !url.searchParams.has("pane"));
+    // An address with a pane shows it.
+    await load(stage, `${new URL(page.url()).pathname}?pane=outline`);
+    await outline.first().waitFor();
+    await pane(stage).waitFor({ state: "hidden" });
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("takes j, k, arrows and x in the whole list, too", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize(WIDE);
+    await load(stage, "/sessions?kind=all");
+    const at = () => page.evaluate(() => document.activeElement?.closest("[data-index]")?.getAttribute("data-index"));
+    await page.getByRole("table", { name: "Sessions" }).getByRole("link").first().waitFor();
+    for (const key of ["j", "ArrowDown", "j", "k"]) await page.keyboard.press(key);
+    expect(await at()).toBe("1");
+    await page.keyboard.press("x");
+    await page.getByText("1 selected").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("X");
+    await page.getByText("3 selected").first().waitFor();
+    await page.keyboard.press("x");
+    await page.getByText("2 selected").first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator("main h1").waitFor();
+    await page.waitForURL(/\/sessions\/./);
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("is two pages with a way back where there is no room for both", async () => {
     const stage = get();
     const { page } = stage;

@@ -118,7 +118,7 @@ describeUi("dashboard: shell", () => {
     expect((await request.response())?.ok()).toBe(true);
     await page
       .locator("[data-rail]")
-      .getByText(/^Synced /)
+      .getByText(/^(Synced |In sync)/)
       .waitFor();
   });
 

@@ -200,10 +200,12 @@ describeUi("dashboard: tasks", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, `/projects/${await projectId(stage, "tidepool")}?days=all&tab=sessions`);
-    const rows = page.locator("tbody a[data-row]");
+    const rows = page.getByRole("table", { name: "Sessions" }).locator("a[data-row]");
+    await rows.first().waitFor();
     const before = await rows.count();
-    await page.getByRole("button", { name: /sub-agents? hidden, show/ }).click();
-    await page.waitForURL(/sub=1/);
+    await page.getByRole("combobox", { name: "Kind" }).click();
+    await page.getByRole("option", { name: "All kinds" }).click();
+    await page.waitForURL(/kind=all/);
     await expect.poll(() => rows.count()).toBeGreaterThan(before);
   });
 });

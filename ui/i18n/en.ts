@@ -40,6 +40,12 @@ export const en = {
   "resume.opened": "Resumed in a new terminal window",
   "resume.copied": "Copied. Paste it in a terminal to resume",
   "resume.copiedIn": "Copied. Paste it in a terminal to resume in {folder}",
+  "resume.copiedGone": "Copied. Its folder {folder} is gone: paste the command in a terminal where the project is now",
+  "resume.folderGone": "Folder gone",
+  "resume.folderGoneHint":
+    "{path} is not on this machine any more. The command works in the folder where the project is now.",
+  "copy.title": "Copy it yourself",
+  "copy.text": "The browser did not let this page copy. The text is selected: press {keys}.",
   "action.resume": "Copy resume command",
   "action.noResume": "This session cannot be resumed as it is: no command, or its log is gone. See Rescue.",
   "action.copyLink": "Copy link",

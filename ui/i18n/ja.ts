@@ -38,6 +38,12 @@ export const words: Record<Key, string> = {
   "resume.opened": "新しいターミナルで再開しました",
   "resume.copied": "コピーしました。ターミナルに貼り付けると再開します",
   "resume.copiedIn": "コピーしました。ターミナルに貼り付けると {folder} で再開します",
+  "resume.copiedGone":
+    "コピーしました。フォルダー {folder} はありません。プロジェクトが今あるフォルダーでターミナルに貼り付けてください",
+  "resume.folderGone": "フォルダーなし",
+  "resume.folderGoneHint": "{path} はこのマシンにありません。コマンドはプロジェクトが今あるフォルダーで使えます。",
+  "copy.title": "手動でコピー",
+  "copy.text": "ブラウザーがコピーを許可しませんでした。テキストは選択されています。{keys} を押してください。",
   "action.resume": "再開コマンドをコピー",
   "action.noResume": "このセッションを再開するコマンドがないか、ログがありません。「復旧」を確認してください",
   "action.copyLink": "リンクをコピー",

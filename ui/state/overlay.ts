@@ -1,4 +1,4 @@
 import { reactive } from "vue";
 
-/** Floating layers of the shell. Their code is loaded when first opened. */
-export const overlay = reactive({ palette: false, help: false, menu: false });
+/** Floating layers of the shell. Their code is loaded when first opened. `copy`: what the browser did not copy. */
+export const overlay = reactive({ palette: false, help: false, menu: false, copy: "" });

@@ -1,6 +1,7 @@
 import { watchEffect } from "vue";
 import { t } from "../i18n/index.ts";
-import { failed, toast } from "./toast.ts";
+import { overlay } from "./overlay.ts";
+import { toast } from "./toast.ts";
 
 /** Title of the tab, and of the page for screen readers. Undefined while another part of the page names it. */
 export function usePageTitle(title: () => string | undefined): void {
@@ -10,13 +11,13 @@ export function usePageTitle(title: () => string | undefined): void {
   });
 }
 
-/** Copies the text and shows a notice. */
-export async function copyText(text: string): Promise<void> {
+/** Copies the text and shows a notice. Where the browser refuses, the text is shown to be copied by hand. */
+export async function copyText(text: string, said = t("action.copied"), ms?: number): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    toast(t("action.copied"));
-  } catch (error) {
-    failed(error);
+    toast(said, ms === undefined ? {} : { ms });
+  } catch {
+    overlay.copy = text;
   }
 }
 

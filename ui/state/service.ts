@@ -9,6 +9,8 @@ import { failed } from "./toast.ts";
 interface SyncState {
   lastAt?: string | null;
   mode?: string;
+  /** Logs that changed and are not imported yet. */
+  pending?: number;
 }
 interface ProgressFrame {
   type: string;

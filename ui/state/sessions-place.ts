@@ -1,5 +1,5 @@
 /** Where the list of sessions is, for what is shown beside it. */
-import { type ComputedRef, type InjectionKey, inject, provide, type WritableComputedRef } from "vue";
+import { type ComputedRef, type InjectionKey, inject, provide, type Ref, type WritableComputedRef } from "vue";
 import type { RouteLocationRaw } from "vue-router";
 
 /** The parameter of a session's address that holds what the list beside it shows. */
@@ -10,6 +10,8 @@ export interface SessionsPlace {
   isWide: Readonly<{ value: boolean }>;
   /** The list is out of the way, so that the session has the whole width. */
   isFolded: WritableComputedRef<boolean>;
+  /** A pane of the session has the list's room until it is closed, or the list is shown again. */
+  isAside: Ref<boolean>;
   /** The address of the list alone, with what it shows. */
   back: ComputedRef<RouteLocationRaw>;
 }

@@ -1,6 +1,6 @@
 /** The command that goes on with a session in its own tool, ready for a shell. */
 import type { Adapter, AdapterEnv } from "sessarc/adapter";
-import { quoted } from "sessarc/files";
+import { isFolder, quoted } from "sessarc/files";
 import type { ArchivedSession } from "./archived.ts";
 
 export interface Resume {
@@ -9,6 +9,8 @@ export interface Resume {
   /** The same as words, and the folder it runs in; null where any does. */
   words: readonly string[];
   cwd: string | null;
+  /** That folder is not on this machine: the command works where the project is now. */
+  folderGone: boolean;
 }
 
 /** Words that mean themselves in every shell. What is in a log is never quoted into a command: it is this, or there is none. */
@@ -16,11 +18,11 @@ const PLAIN = /^[A-Za-z0-9][\w.=:@-]{0,199}$/;
 const isPlain = (word: string) => PLAIN.test(word.replace(/^--?(?=\w)/, ""));
 
 /** Null where the tool has no such command, a sub-agent is asked for, or its log is gone: then there is nothing to go on with. */
-export function findResume(
+export async function findResume(
   row: Pick<ArchivedSession, "parentId" | "source" | "key" | "cwd">,
   adapter: Pick<Adapter, "resume"> | undefined,
   platform: AdapterEnv["platform"],
-): Resume | null {
+): Promise<Resume | null> {
   if (row.parentId !== null || row.source.missing) return null;
   const { key } = row;
   const words = adapter?.resume?.({ key, path: row.source.path });
@@ -30,7 +32,8 @@ export function findResume(
   // Most tools look for their sessions from the folder on; on Windows it depends on the shell.
   const cd = platform !== "win32" && cwd.startsWith("/") && !hasControl(cwd);
   const folder = cwd === "" ? null : cwd;
-  return { words, cwd: folder, command: cd ? `cd ${quoted(cwd)} && ${command}` : command };
+  const folderGone = folder !== null && !(await isFolder(folder));
+  return { words, cwd: folder, folderGone, command: cd ? `cd ${quoted(cwd)} && ${command}` : command };
 }
 
 /** A line end would be a command of its own. */

@@ -42,6 +42,15 @@ export function bestHit(text: string, word: RegExp): { at: number; fit: number }
   return best;
 }
 
+/** The hits of a word that fit best, as [start, end): whole words, else beginnings of words, else what is inside them. */
+export function bestHits(text: string, word: RegExp): [number, number][] {
+  word.lastIndex = 0; // matchAll starts there
+  const hits = [...text.matchAll(word)].map((hit) => ({ start: hit.index, end: hit.index + hit[0].length }));
+  const fits = hits.map(({ start, end }) => fitAt(text, start, end));
+  const best = fits.reduce((most, fit) => Math.max(most, fit), 0);
+  return hits.flatMap(({ start, end }, i) => (fits[i] === best ? [[start, end]] : []));
+}
+
 /** 0: none of the words is in it; 1: all as whole words; more where they stand side by side. */
 export function fitOf(text: string, { words, phrase }: Wanted): number {
   let sum = 0;

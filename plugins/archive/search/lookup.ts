@@ -41,6 +41,9 @@ const AT_ONCE = 4;
 /** Sessions checked between two checks of the clock. */
 const STEP = 1_024;
 
+/** Above every rank that words give. */
+const FIRST = 1_000_000;
+
 export class Lookup {
   readonly stats: SearchStats = { chunks: 0, candidates: 0, inflated: 0 };
   readonly #entries: Entries;
@@ -74,10 +77,12 @@ export class Lookup {
     return wanted;
   }
 
-  /** Whether its title has all the words: such a session is found although no message may. */
-  named({ title }: Entry): boolean {
+  /** Whether its title has all the words, or they are its id: such a session is found although no message may. */
+  named(entry: Entry): boolean {
+    const { title } = entry;
     const { words, without, filtered } = this.#compiled;
     if (words.length === 0 || filtered) return false;
+    if (this.#hasId(entry)) return true;
     const has = (word: RegExp) => {
       word.lastIndex = 0;
       return word.test(title);
@@ -85,9 +90,14 @@ export class Lookup {
     return words.every(has) && !without.some(has);
   }
 
-  /** A session's place by "best match". */
+  #hasId({ id, tool }: Entry): boolean {
+    const part = this.#compiled.id;
+    return part !== null && (part.includes(":") ? id : id.slice(tool.length)).toLowerCase().includes(part);
+  }
+
+  /** A session's place by "best match"; first is the one whose id is asked for. */
   rank(entry: Entry, found: Found): number {
-    return rankOf(entry.title, found, this.#compiled);
+    return this.#hasId(entry) ? FIRST : rankOf(entry.title, found, this.#compiled);
   }
 
   /** How many chunks of a session have all groups of five letters; undefined where no columns show it. */

@@ -4,7 +4,7 @@ import type { EventKind, SessionEvent } from "sessarc";
 import { mainArgument, pathsIn } from "sessarc/adapter";
 import { oneLine } from "sessarc/terminal";
 import { composingAfter, toLetters } from "./canonical.ts";
-import { bestHit, type Wanted } from "./fit.ts";
+import { bestHit, bestHits, type Wanted } from "./fit.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import type { Searched } from "./searched.ts";
 import { type Grams, mayHold, toGrams } from "./signature.ts";
@@ -42,6 +42,8 @@ export interface CompiledQuery extends Wanted {
   bytes: RegExp | null;
   /** Longest first: the rarest is looked for across the whole chunk at once. */
   words: RegExp[];
+  /** The question, where it may be a session's id or a part of it. */
+  id: string | null;
   without: RegExp[];
   filtered: boolean;
 }
@@ -68,9 +70,16 @@ export function compile(query: Query): CompiledQuery {
     bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? only(query.model), DOTTED),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     phrase: toPhrase(query),
+    id: toIdPart(query),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
   };
+}
+
+/** Eight characters with a digit among them: any shorter part is in the id of many. */
+function toIdPart({ terms: [term, ...others] }: Query): string | null {
+  if (!term || term.negated || others.length > 0 || !/^(?=.*\d)[\w:-]{8,}$/.test(term.text)) return null;
+  return term.text.toLowerCase();
 }
 
 /** Paths and models are compared in lower case, where the dotted capital I begins with an i. */
@@ -165,15 +174,9 @@ export function toMatch({ event, input }: Searched, compiled: CompiledQuery): Fo
   };
 }
 
-/** Positions of the words in a snippet. */
-export function rangesIn(snippet: string, { words }: Pick<CompiledQuery, "words">): [number, number][] {
-  const ranges: [number, number][] = [];
-  for (const word of words) {
-    word.lastIndex = 0; // matchAll starts there
-    for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
-  }
-  return merge(ranges.sort((a, b) => a[0] - b[0]));
-}
+/** Positions of the words in a snippet: where one is there as a whole word, not those inside of others. */
+export const rangesIn = (snippet: string, { words }: Pick<CompiledQuery, "words">): [number, number][] =>
+  merge(words.flatMap((word) => bestHits(snippet, word)).sort((a, b) => a[0] - b[0]));
 
 const ARGUMENT = 160;
 

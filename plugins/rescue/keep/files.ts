@@ -1,22 +1,11 @@
-/** The stored log of one session: its files, each as compressed parts. Runs in the pool. */
+/** A log as it is, cut into chunks. Runs in the pool. */
 import { createHash } from "node:crypto";
-import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { type FileHandle, lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { codeOf, isGone, openRegular } from "sessarc/files";
-import { type Codec, pack, unpack } from "./pack.ts";
+import { Cutter, type Piece } from "./cut.ts";
 
-/** Bytes [from, to) of a log. */
-interface KeptPart {
-  /** Name of the stored file. */
-  name: string;
-  codec: Codec;
-  sum: string;
-  from: number;
-  to: number;
-  /** Stored bytes. */
-  stored: number;
-}
-
+/** A stored file of a session: the chunks that give its bytes. */
 export interface KeptFile {
   /** Where the log was. Empty for rows of a database. */
   path: string;
@@ -25,147 +14,96 @@ export interface KeptFile {
   mtime: number;
   /** Hash of the last bytes: a log that grew has the same bytes there. */
   tail: string;
-  parts: KeptPart[];
+  /** Where the last chunk begins: a log that grew is cut anew from there. */
+  last: number;
+  /** SHA-256 of each chunk, base64url. */
+  chunks: string[];
 }
 
-/** Bytes of a log that are compressed together at most. */
-const PART = 16 * 2 ** 20;
+/** `cut`: the chunks that were cut now, among them all that may not be stored yet. */
+export interface CutFile extends KeptFile {
+  cut: Piece[];
+}
+
+/** Bytes read at once. */
+const BLOCK = 4 * 2 ** 20;
 const TAIL = 4096;
 /** Files of one session, and bytes of those beside the log: more is not the assistant's own. */
 const MOST_FILES = 2_000;
 const MOST_BESIDE = 64 * 2 ** 20;
 const DEPTH = 6;
 
-/** Stored below `folder`, named after the session. */
-export class LogFolder {
-  readonly #folder: string;
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  pathOf(name: string): string {
-    return join(this.#folder, name.slice(0, 2), name);
-  }
-
-  /** Stores a piece. */
-  async put(session: string, from: number, bytes: Uint8Array): Promise<KeptPart> {
-    const { codec, bytes: packed, sum } = await pack(bytes);
-    // The sum makes the name unique: a part is never replaced while a row may name it.
-    const name = `${toOwner(session)}-${sum.slice(0, 12)}`;
-    const path = this.pathOf(name);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // No row names it yet, and its name comes from its content: one that a kill cut off is written again.
-    await writeFile(path, packed, { mode: 0o600, flush: true });
-    return { name, codec, sum, from, to: from + bytes.length, stored: packed.length };
-  }
-
-  /** Undefined when a part is missing or damaged. */
-  async get({ parts }: KeptFile): Promise<Buffer | undefined> {
-    const pieces: Buffer[] = [];
-    for (const { name, codec, sum, from, to } of parts) {
-      const bytes = await readFile(this.pathOf(name)).catch(gone);
-      const piece = bytes && (await unpack({ codec, bytes, sum }).catch(() => undefined));
-      if (piece?.length !== to - from) return undefined;
-      pieces.push(piece);
-    }
-    return Buffer.concat(pieces);
-  }
-
-  async remove(names: Iterable<string>): Promise<void> {
-    for (const name of names) await rm(this.pathOf(name), { force: true });
-  }
-
-  /** Names of all parts. */
-  async *names(): AsyncGenerator<string> {
-    for (const dir of (await readdir(this.#folder).catch(gone)) ?? [])
-      yield* (await readdir(join(this.#folder, dir)).catch(gone)) ?? [];
-  }
-}
-
-/** What the name of each of a session's parts begins with. */
-export const toOwner = (session: string) => createHash("sha256").update(session).digest("hex").slice(0, 24);
-
 /**
- * The files of a session, as they are now. `known`: what is stored already; of a log that only grew, the new bytes alone are compressed.
+ * The files of a session, as they are now. `known`: what is stored already; of a log that only grew, the new bytes alone are cut.
  * `grows`: whether the log is one that only grows. `except`: files that are separate sessions.
  */
-export async function keepFiles(
-  folder: LogFolder,
-  session: string,
+export async function cutFiles(
   { path, companions = [] }: { path: string; companions?: readonly string[] | undefined },
   { known, grows, except }: { known: readonly KeptFile[]; grows: boolean; except: ReadonlySet<string> },
-): Promise<KeptFile[]> {
+): Promise<CutFile[]> {
   const byPath = new Map(known.map((file) => [file.path, file]));
-  const kept: KeptFile[] = [await keepFile(folder, session, path, byPath.get(path), grows)];
+  const files: CutFile[] = [await cutFile(path, byPath.get(path), grows)];
   let beside = 0;
   for (const other of await filesBelow(companions)) {
     if (other === path || except.has(other)) continue;
-    if (kept.length >= MOST_FILES) break;
+    if (files.length >= MOST_FILES) break;
     const size = (await lstat(other).catch(gone))?.size ?? 0;
     if (beside + size > MOST_BESIDE) continue;
-    const file = await keepFile(folder, session, other, byPath.get(other), false).catch(gone);
-    if (file) kept.push(file);
+    const file = await cutFile(other, byPath.get(other), false).catch(gone);
+    if (file) files.push(file);
     beside += size;
   }
-  return kept;
+  return files;
 }
 
 /** Rows of a database. */
-export async function keepRows(folder: LogFolder, session: string, bytes: Uint8Array): Promise<KeptFile[]> {
-  const parts = [await folder.put(session, 0, bytes)];
-  return [{ path: "", mode: 0o600, size: bytes.length, mtime: 0, tail: "", parts }];
+export function cutRows(bytes: Buffer): CutFile[] {
+  const cutter = new Cutter(0);
+  cutter.add(bytes);
+  const cut = cutter.finish();
+  return [{ path: "", mode: 0o600, size: bytes.length, mtime: 0, tail: "", ...toChunks([], cut) }];
 }
 
 /** Throws the system's error for a file that cannot be read. */
-async function keepFile(
-  folder: LogFolder,
-  session: string,
-  path: string,
-  known: KeptFile | undefined,
-  grows: boolean,
-): Promise<KeptFile> {
+async function cutFile(path: string, known: KeptFile | undefined, grows: boolean): Promise<CutFile> {
   const handle = await openRegular(path);
   try {
     const { size, mtimeMs: mtime, mode } = await handle.stat();
-    if (known && known.size === size && known.mtime === mtime) return known;
-    const read = async (from: number, to: number) => {
-      const bytes = Buffer.alloc(to - from);
-      let at = 0;
-      while (at < bytes.length) {
-        const { bytesRead } = await handle.read(bytes, at, bytes.length - at, from + at);
-        if (bytesRead === 0) break;
-        at += bytesRead;
-      }
-      return bytes.subarray(0, at);
-    };
-    const tailAt = async (end: number) => toHash(await read(Math.max(0, end - TAIL), end));
+    if (known && known.size === size && known.mtime === mtime) return { ...known, cut: [] };
+    const tailAt = async (end: number) => toHash(await readRange(handle, Math.max(0, end - TAIL), end));
     const grew = grows && known && known.size > 0 && known.size <= size && (await tailAt(known.size)) === known.tail;
-    const parts = grew ? unfolded(known.parts, size - known.size) : [];
-    for (let from = parts.at(-1)?.to ?? 0; from < size; ) {
-      const bytes = await read(from, Math.min(from + PART, size));
+    const stays = grew ? known.chunks.slice(0, -1) : [];
+    let end = grew ? known.last : 0;
+    const cutter = new Cutter(end);
+    while (end < size) {
+      const bytes = await readRange(handle, end, Math.min(end + BLOCK, size));
       if (bytes.length === 0) break;
-      parts.push(await folder.put(session, from, bytes));
-      from += bytes.length;
+      cutter.add(bytes);
+      end += bytes.length;
     }
-    const end = parts.at(-1)?.to ?? 0;
-    return { path, mode: mode & 0o777, size: end, mtime, tail: await tailAt(end), parts };
+    const cut = cutter.finish();
+    return { path, mode: mode & 0o777, size: end, mtime, tail: await tailAt(end), ...toChunks(stays, cut) };
   } finally {
     await handle.close();
   }
 }
 
-/**
- * Parts that stay when `added` bytes come: small ones at the end are compressed again together with the new bytes, so that a log that grew a
- * thousand times has as many parts as its size has doubled.
- */
-function unfolded(parts: readonly KeptPart[], added: number): KeptPart[] {
-  const kept = [...parts];
-  let sum = added;
-  for (let last = kept.at(-1); last && last.to - last.from <= 2 * sum && sum < PART; last = kept.at(-1)) {
-    sum += last.to - last.from;
-    kept.pop();
+const toChunks = (stays: readonly string[], cut: Piece[]) => ({
+  chunks: [...stays, ...cut.map(({ hash }) => hash)],
+  last: cut.at(-1)?.from ?? 0,
+  cut,
+});
+
+/** Bytes [from, to), fewer where the file is shorter. */
+export async function readRange(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(to - from);
+  let at = 0;
+  while (at < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, at, bytes.length - at, from + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
   }
-  return kept;
+  return bytes.subarray(0, at);
 }
 
 /** Regular files at and below `places`, by name; links are left out. */

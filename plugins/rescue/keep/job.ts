@@ -1,20 +1,23 @@
-/** The part of storing logs that runs in the pool. */
-
+/** The parts of storing logs that run in the pool: logs are cut into chunks, and the chunks that nobody has yet are packed. */
 import { type SessionRef, toMessage } from "sessarc";
 import { type Adapter, type AdapterEnv, type AdapterFolders, loadAdapter, withFolders } from "sessarc/adapter";
+import { openRegular } from "sessarc/files";
 import type { Hidden, RescueDatabase } from "../contract.ts";
-import { type KeptFile, keepFiles, keepRows, LogFolder } from "./files.ts";
+import { type Piece, toChunkHash } from "./cut.ts";
+import { type CutFile, cutFiles, cutRows, type KeptFile, readRange } from "./files.ts";
+import { Packer, PackFolder, type WrittenPack } from "./packs.ts";
 
-export interface KeepJob {
+interface OfAdapter {
   adapter: { specifier: string; options?: unknown; folders?: AdapterFolders | undefined } | null;
   env: AdapterEnv;
-  /** Where logs are stored. */
-  folder: string;
-  /** Sessions of one adapter. */
-  sessions: KeepSession[];
 }
 
-export interface KeepSession {
+export interface CutJob extends OfAdapter {
+  /** Sessions of one adapter. */
+  sessions: CutSession[];
+}
+
+export interface CutSession {
   id: string;
   ref: SessionRef;
   known: KeptFile[];
@@ -24,68 +27,139 @@ export interface KeepSession {
   keep: boolean;
 }
 
-export interface KeepResult {
+export interface CutResult {
   id: string;
   hidden: Hidden | null;
-  files: KeptFile[] | null;
+  files: CutFile[] | null;
   /** Why nothing is stored, where that is an error. */
   error: string | null;
 }
 
+export interface PackJob extends OfAdapter {
+  /** Where packs are stored. */
+  folder: string;
+  /** What is to be packed of a file; of the rows of a database where `path` is empty. */
+  files: { ref: SessionRef; path: string; pieces: Piece[] }[];
+}
+
+export interface PackResult {
+  packs: WrittenPack[];
+  /** Chunks that are not there any more: their file changed meanwhile, or is gone. */
+  missed: string[];
+}
+
 /** Entry of the pool task. */
-export async function keepLogs(job: KeepJob): Promise<KeepResult[]> {
-  if (!job.adapter) throw new TypeError("a job in the pool needs its adapter's module");
-  const { specifier, options, folders } = job.adapter;
+export async function cutLogs(job: CutJob): Promise<CutResult[]> {
+  return runCut(job, await adapterOf(job));
+}
+
+/** Entry of the pool task. */
+export async function packLogs(job: PackJob): Promise<PackResult> {
+  return runPack(job, await adapterOf(job));
+}
+
+async function adapterOf({ adapter }: OfAdapter): Promise<Adapter> {
+  if (!adapter) throw new TypeError("a job in the pool needs its adapter's module");
+  const { specifier, options, folders } = adapter;
   const own = await loadAdapter({ specifier, options });
-  return runKeep(job, folders ? withFolders(own, folders) : own);
+  return folders ? withFolders(own, folders) : own;
 }
 
 /** The same with the adapter at hand. One session that cannot be read fails alone. */
-export async function runKeep(job: KeepJob, adapter: Adapter): Promise<KeepResult[]> {
-  const folder = new LogFolder(job.folder);
-  const results: KeepResult[] = [];
-  const databases = new Map<string, Promise<RescueDatabase | undefined>>();
-  const databaseAt = (path: string) => {
-    const open = databases.get(path) ?? adapter.rescue?.database?.(path, job.env) ?? Promise.resolve(undefined);
-    databases.set(path, open);
-    return open;
-  };
-  try {
-    for (const session of job.sessions) {
+export function runCut(job: CutJob, adapter: Adapter): Promise<CutResult[]> {
+  return withDatabases(adapter, job.env, async (databaseAt) => {
+    const results: CutResult[] = [];
+    for (const session of job.sessions)
       results.push(
-        await keepOne(job, adapter, folder, session, databaseAt).catch((error: unknown) => ({
+        await cutOne(job, adapter, session, databaseAt).catch((error: unknown) => ({
           id: session.id,
           hidden: null,
           files: null,
           error: toMessage(error),
         })),
       );
-    }
+    return results;
+  });
+}
+
+type DatabaseAt = (path: string) => Promise<RescueDatabase | undefined>;
+
+/** Each database is opened once and closed at the end. */
+async function withDatabases<T>(
+  adapter: Adapter,
+  env: AdapterEnv,
+  work: (databaseAt: DatabaseAt) => Promise<T>,
+): Promise<T> {
+  const databases = new Map<string, Promise<RescueDatabase | undefined>>();
+  try {
+    return await work((path) => {
+      const open = databases.get(path) ?? adapter.rescue?.database?.(path, env) ?? Promise.resolve(undefined);
+      databases.set(path, open);
+      return open;
+    });
   } finally {
     for (const open of databases.values()) (await open.catch(() => undefined))?.close();
   }
-  return results;
 }
 
-async function keepOne(
-  { env }: KeepJob,
+async function cutOne(
+  { env }: CutJob,
   adapter: Adapter,
-  folder: LogFolder,
-  { id, ref, known, except, keep }: KeepSession,
-  databaseAt: (path: string) => Promise<RescueDatabase | undefined>,
-): Promise<KeepResult> {
+  { id, ref, known, except, keep }: CutSession,
+  databaseAt: DatabaseAt,
+): Promise<CutResult> {
   const database = await databaseAt(ref.path);
   if (database) {
     const rows = keep ? database.rows(ref.key) : undefined;
-    const files = rows ? await keepRows(folder, id, rows) : null;
-    return { id, hidden: database.hidden(ref.key) ?? null, files, error: null };
+    return {
+      id,
+      hidden: database.hidden(ref.key) ?? null,
+      files: rows ? cutRows(Buffer.from(rows)) : null,
+      error: null,
+    };
   }
   const hidden = (await adapter.rescue?.hidden?.(ref, env)) ?? null;
   const grows = adapter.appends(ref);
   // A file with other sessions in it is not this session's to store.
   const files =
-    keep && (ref.exclusive || grows)
-      ? await keepFiles(folder, id, ref, { known, grows, except: new Set(except) })
-      : null;
+    keep && (ref.exclusive || grows) ? await cutFiles(ref, { known, grows, except: new Set(except) }) : null;
   return { id, hidden, files, error: null };
+}
+
+/** The same with the adapter at hand. Holds the chunks of one pack. */
+export function runPack(job: PackJob, adapter: Adapter): Promise<PackResult> {
+  return withDatabases(adapter, job.env, async (databaseAt) => {
+    const packer = new Packer(new PackFolder(job.folder));
+    const missed: string[] = [];
+    for (const { ref, path, pieces } of job.files) {
+      const reader = await openBytes(ref, path, databaseAt).catch(() => undefined);
+      try {
+        for (const { hash, from, to } of pieces) {
+          const bytes = await reader?.read(from, to).catch(() => undefined);
+          if (bytes && toChunkHash(bytes) === hash) await packer.add({ hash, bytes });
+          else missed.push(hash);
+        }
+      } finally {
+        await reader?.close();
+      }
+    }
+    return { packs: await packer.finish(), missed };
+  });
+}
+
+async function openBytes({ key, path: logPath }: SessionRef, path: string, databaseAt: DatabaseAt) {
+  if (path !== "") {
+    const handle = await openRegular(path);
+    return {
+      read: (from: number, to: number) => readRange(handle, from, to),
+      close: () => handle.close(),
+    };
+  }
+  const rows = (await databaseAt(logPath))?.rows(key);
+  return (
+    rows && {
+      read: async (from: number, to: number) => Buffer.from(rows.subarray(from, to)),
+      close: async () => {},
+    }
+  );
 }

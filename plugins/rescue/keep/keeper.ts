@@ -1,11 +1,24 @@
-/** Stores the log of every session after its import, in the pool, and works out whether its assistant lists it. */
-import { createQueue, eachInLanes, type Kernel, type PoolTask, pages, type SessionRef } from "sessarc";
+/** Stores the log of every session after its import, each chunk of it once, and works out whether its assistant lists it. */
+import { BoundedMap, createQueue, eachInLanes, type Kernel, type PoolTask, pages, type SessionRef } from "sessarc";
+import type { Adapter } from "sessarc/adapter";
 import type { LogsSetting } from "../config.ts";
 import type { States } from "../state/states.ts";
 import { readBudget } from "./budget.ts";
-import type { KeptFile } from "./files.ts";
-import { LogFolder, toOwner } from "./files.ts";
-import { type KeepJob, type KeepResult, type KeepSession, keepLogs, runKeep } from "./job.ts";
+import { collect, sweep } from "./collect.ts";
+import type { Piece } from "./cut.ts";
+import type { CutFile, KeptFile } from "./files.ts";
+import {
+  type CutJob,
+  type CutResult,
+  type CutSession,
+  cutLogs,
+  type PackJob,
+  type PackResult,
+  packLogs,
+  runCut,
+  runPack,
+} from "./job.ts";
+import { PackFolder } from "./packs.ts";
 import { type BehindRow, createLogStore, type LogShares } from "./store.ts";
 
 export interface Keeper {
@@ -15,15 +28,14 @@ export interface Keeper {
   soon(id: string): void;
   /** The session's files; undefined where none are stored. */
   files(id: string): Promise<KeptFile[] | undefined>;
-  /** Bytes of one of them; undefined when a part is missing or damaged. */
+  /** Bytes of one of them; undefined when a chunk is missing or damaged. */
   read(file: KeptFile): Promise<Buffer | undefined>;
   /** What is stored within which budget. */
   room(): Promise<StoredLogs>;
-  /** Removes the parts of a deleted session. */
-  remove(id: string): Promise<void>;
-  /** Removes parts that no row names. With `all`, every stored log: the answer is how many bytes that gave back. */
+  /** Removes what only deleted sessions named. */
+  collect(): Promise<void>;
+  /** Removes files that no row names. With `all`, every stored log: the answer is how many bytes that gave back. */
   sweep(all: boolean): Promise<number>;
-  readonly folder: LogFolder;
   /** Grows with every change of what is stored. */
   readonly revision: number;
   close(): Promise<void>;
@@ -41,29 +53,29 @@ export interface StoredLogs extends LogShares {
   isOver: boolean;
 }
 
-const KEEP_TASK: PoolTask<[KeepJob], KeepResult[]> = {
-  specifier: "sessarc/plugins/rescue/job",
-  export: "keepLogs",
-  inline: keepLogs,
-};
+const SPECIFIER = "sessarc/plugins/rescue/job";
+const CUT_TASK: PoolTask<[CutJob], CutResult[]> = { specifier: SPECIFIER, export: "cutLogs", inline: cutLogs };
+const PACK_TASK: PoolTask<[PackJob], PackResult> = { specifier: SPECIFIER, export: "packLogs", inline: packLogs };
 
 const PAGE = 200;
 /** Sessions of one job, and bytes of their logs. */
 const TOGETHER = 24;
 const JOB_BYTES = 32 * 2 ** 20;
-/** How long a session rests before its log is stored: each message would otherwise store a part. */
+/** Chunks looked up at once. */
+const PIECES = 5_000;
+/** Packs whose bytes are held while a file is read. */
+const HELD = 4;
+/** How long a session rests before its log is stored: each message would otherwise store a chunk. */
 const REST_MS = 15_000;
 
 export function createKeeper(kernel: Kernel, states: States): Keeper {
   const { storage } = kernel;
   const store = createLogStore(storage.db);
   const root = storage.path("logs");
-  const folder = new LogFolder(root);
+  const folder = new PackFolder(root);
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const queue = createQueue();
-  /** Lanes wait for each other: each would remove what the other one removes. */
-  const shrinking = createQueue();
   let revision = 0;
 
   const mode = () => (kernel.config.rescue.logs === "none" ? "none" : "keep");
@@ -77,11 +89,11 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       const jobs = toJobs(await store.rowsOf(some));
       // A service works beside its requests; a command has nothing else to do.
       const width = kernel.address ? 1 : kernel.pool.size;
-      await eachInLanes(jobs, width, async (rows) => {
-        if (!kernel.closing.aborted) await keep(rows);
-      });
+      // A chunk of several logs is packed once: what is new is known when all logs of a round are cut.
+      for (const round of pages(jobs, width)) if (!kernel.closing.aborted) await keep(round);
     }
-    await shrinking(shrink);
+    await shrink();
+    await collect(storage, store, folder, false);
   }
 
   /** With a tenth of the budget free, logs that had no room are tried again: with less, each run would store and remove some of them. */
@@ -102,16 +114,16 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     while (mode() === "keep" && !kernel.closing.aborted) {
       let over = -(await readRoom());
       if (over <= 0) return;
-      const chosen: { id: string; files: string }[] = [];
+      const chosen: string[] = [];
       for (const row of await store.removable(await dying(), PAGE)) {
         if (over <= 0) break;
         over -= row.stored;
-        chosen.push(row);
+        chosen.push(row.id);
       }
       if (chosen.length === 0) return;
-      await storage.db.batch([store.giveUp(chosen.map(({ id }) => id))]);
+      await storage.db.batch(store.giveUp(chosen));
       revision++;
-      for (const { files } of chosen) await folder.remove(toNames(JSON.parse(files) as KeptFile[]));
+      await collect(storage, store, folder, true);
     }
   }
 
@@ -138,42 +150,94 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     return rows.map(({ id }) => id);
   }
 
-  async function keep(rows: readonly BehindRow[]): Promise<void> {
-    const tool = rows[0]?.tool ?? "";
-    const adapter = kernel.registry.adapters.get(tool);
-    if (!adapter) return;
-    const source = kernel.registry.adapterSource(tool);
-    const fit = await fitting(rows);
-    const sessions: KeepSession[] = [];
+  /** Stores the logs of some jobs: each is cut, then what nobody has is packed, then both are written down together. */
+  async function keep(jobs: readonly BehindRow[][]): Promise<void> {
+    const now = mode();
+    const cut: { row: BehindRow; result: CutResult; fits: boolean }[] = [];
+    await eachInLanes(jobs, jobs.length, async (rows) => {
+      const fit = await fitting(rows);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      for (const result of await cutJob(rows, fit)) {
+        const row = byId.get(result.id);
+        if (row) cut.push({ row, result, fits: fit.has(row.id) });
+      }
+    });
+    const { packs, missed } = await packNew(cut);
+    const written = cut.filter(
+      ({ result }) => !result.files?.some(({ chunks }) => chunks.some((one) => missed.has(one))),
+    );
+    await storage.db.batch([
+      ...packs.flatMap(store.addPack),
+      ...written.flatMap(({ row, result: { files, hidden }, fits }) => {
+        const known = toKnown(row);
+        // What is stored stays when nothing new is to be stored, and when the log cannot be read any more.
+        const kept = files?.map(({ cut: _, ...file }) => file) ?? (known.length > 0 ? known : null);
+        return store.write(now === "keep" && !fits ? "full" : now, row, hidden, kept);
+      }),
+      ...store.weigh(written.map(({ row }) => row.id)),
+    ]);
+    revision++;
+    if (cut.some(({ fits }) => fits)) await shrink();
+  }
+
+  async function cutJob(rows: readonly BehindRow[], fit: ReadonlySet<string>): Promise<CutResult[]> {
+    const sessions: CutSession[] = [];
     for (const row of rows) {
       const except = row.companions === null ? [] : await store.pathsBelow(row.id);
       sessions.push({ id: row.id, ref: toRef(row), known: toKnown(row), except, keep: fit.has(row.id) });
     }
-    const job: KeepJob = {
-      adapter: source ? { ...source, folders: kernel.registry.folders.get(tool) } : null,
-      env: kernel.env,
-      folder: root,
-      sessions,
+    const tool = rows[0]?.tool ?? "";
+    return inPool(tool, CUT_TASK, runCut, { ...ofTool(tool), sessions }, []);
+  }
+
+  /** Packs of the chunks that are not stored yet, each of them once; `missed`: those whose files changed meanwhile. */
+  async function packNew(cut: readonly { row: BehindRow; result: CutResult }[]) {
+    const packs: PackResult["packs"] = [];
+    const missed = new Set<string>();
+    const all = new Set<string>();
+    for (const { result } of cut) for (const { hash } of piecesOf(result.files)) all.add(hash);
+    const known = new Set<string>();
+    for (const page of pages([...all], PIECES)) for (const hash of await store.stored(page)) known.add(hash);
+    const isNew = ({ hash }: Piece) => {
+      if (known.has(hash)) return false;
+      known.add(hash);
+      return true;
     };
-    const results =
-      kernel.pool.threaded && source ? await kernel.pool.run(KEEP_TASK, job) : await runKeep(job, adapter);
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    const stale: string[] = [];
-    const now = mode();
-    const write = results.flatMap((result) => {
-      const row = byId.get(result.id);
-      if (!row) return [];
-      const known = toKnown(row);
-      // What is stored stays when nothing new is to be stored, and when the log cannot be read any more.
-      const files = result.files ?? (known.length > 0 ? known : null);
-      const named = toNames(files ?? []);
-      for (const name of toNames(known)) if (!named.has(name)) stale.push(name);
-      return [store.write(now === "keep" && !fit.has(row.id) ? "full" : now, row, { ...result, files })];
+    const byTool = new Map<string, PackJob["files"]>();
+    for (const { row, result } of cut)
+      for (const { path, cut: pieces } of result.files ?? []) {
+        const wanted = pieces.filter(isNew);
+        if (wanted.length === 0) continue;
+        const files = byTool.get(row.tool) ?? [];
+        files.push({ ref: toRef(row), path, pieces: wanted });
+        byTool.set(row.tool, files);
+      }
+    const jobs = [...byTool].flatMap(([tool, files]) => split(files).map((some) => ({ tool, files: some })));
+    await eachInLanes(jobs, kernel.address ? 1 : kernel.pool.size, async ({ tool, files }) => {
+      const job = { ...ofTool(tool), folder: root, files };
+      const result = await inPool(tool, PACK_TASK, runPack, job, { packs: [], missed: [] });
+      packs.push(...result.packs);
+      for (const hash of result.missed) missed.add(hash);
     });
-    await storage.db.batch(write);
-    revision++;
-    await folder.remove(stale);
-    if (fit.size > 0) await shrinking(shrink);
+    return { packs, missed };
+  }
+
+  const ofTool = (tool: string) => {
+    const source = kernel.registry.adapterSource(tool);
+    return { adapter: source ? { ...source, folders: kernel.registry.folders.get(tool) } : null, env: kernel.env };
+  };
+
+  /** `none`: what is answered when the adapter's plugin is not loaded. */
+  async function inPool<J extends Pick<CutJob, "adapter">, T>(
+    tool: string,
+    task: PoolTask<[J], T>,
+    here: (job: J, adapter: Adapter) => Promise<T>,
+    job: J,
+    none: T,
+  ): Promise<T> {
+    const adapter = kernel.registry.adapters.get(tool);
+    if (!adapter) return none;
+    return kernel.pool.threaded && job.adapter ? kernel.pool.run(task, job) : here(job, adapter);
   }
 
   const run: Keeper["run"] = (ids) => {
@@ -194,7 +258,6 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
   }
 
   return {
-    folder,
     get revision() {
       return revision;
     },
@@ -204,9 +267,28 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       wait(REST_MS);
     },
     files: (id) => store.files(id),
-    read: (file) => folder.get(file),
+    async read(file) {
+      const chunks = new Map((await store.chunks(file)).map((chunk) => [chunk.hash, chunk]));
+      const packs = new Map(
+        (await store.packs([...new Set([...chunks.values()].map(({ pack }) => pack))])).map((one) => [one.name, one]),
+      );
+      // Neighbours lie together.
+      const held = new BoundedMap<string, Buffer>(HELD);
+      const pieces: Buffer[] = [];
+      for (const hash of file.chunks) {
+        const chunk = chunks.get(hash);
+        const pack = chunk && packs.get(chunk.pack);
+        const bytes = pack && (held.get(pack.name) ?? (await folder.get(pack)));
+        if (!chunk || !pack || !bytes) return undefined;
+        held.set(pack.name, bytes);
+        pieces.push(bytes.subarray(chunk.at, chunk.at + chunk.bytes));
+      }
+      const whole = Buffer.concat(pieces);
+      return whole.length === file.size ? whole : undefined;
+    },
     async room() {
-      const [totals, shares] = [await store.totals(), await store.shares(await dying())];
+      const totals = await store.totals();
+      const shares = await store.shares(await dying(), totals.stored);
       const setting = kernel.config.rescue.logs;
       const budget = setting === "none" ? null : (await readBudget(kernel, totals.stored)).bytes;
       const isOver = budget !== null && totals.stored > budget && shares.removable === 0;
@@ -218,24 +300,16 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
         isOver,
       };
     },
-    async remove(id) {
-      const owner = toOwner(id);
-      for await (const name of folder.names()) if (name.startsWith(owner)) await folder.remove([name]);
+    async collect() {
+      if (!storage.readOnly) await queue(() => collect(storage, store, folder, true));
     },
     async sweep(all) {
       if (storage.readOnly) return 0;
-      const { stored } = await store.totals();
       return queue(async () => {
-        if (all) await store.forgetFiles();
-        const named = new Set<string>();
-        for (let after = ""; ; ) {
-          const rows = await store.page(after, PAGE);
-          for (const { files } of rows) for (const name of toNames(JSON.parse(files))) named.add(name);
-          const last = rows.at(-1);
-          if (!last) break;
-          after = last.session;
-        }
-        for await (const name of folder.names()) if (!named.has(name)) await folder.remove([name]);
+        const { stored } = await store.totals();
+        if (all) await storage.db.batch(store.forgetFiles());
+        await collect(storage, store, folder, true);
+        await sweep(store, folder);
         revision++;
         return all ? stored : 0;
       });
@@ -270,4 +344,20 @@ function toRef(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive"
 }
 
 const toKnown = ({ files }: BehindRow): KeptFile[] => (files === null ? [] : (JSON.parse(files) as KeptFile[]));
-const toNames = (files: readonly KeptFile[]) => new Set(files.flatMap(({ parts }) => parts.map(({ name }) => name)));
+const piecesOf = (files: readonly CutFile[] | null) => (files ?? []).flatMap(({ cut }) => cut);
+
+/** Files together, as many as a job takes. */
+function split(files: PackJob["files"]): PackJob["files"][] {
+  const jobs: PackJob["files"][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const job = jobs.at(-1);
+    if (job && bytes < JOB_BYTES) job.push(file);
+    else {
+      jobs.push([file]);
+      bytes = 0;
+    }
+    for (const { from, to } of file.pieces) bytes += to - from;
+  }
+  return jobs;
+}

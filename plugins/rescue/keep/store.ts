@@ -1,7 +1,8 @@
 /** SQL of stored logs, one function per question. */
 import type { Database, SqlValue, Statement } from "sessarc";
+import type { Hidden } from "../contract.ts";
 import type { KeptFile } from "./files.ts";
-import type { KeepResult } from "./job.ts";
+import type { Pack, WrittenPack } from "./packs.ts";
 
 /** A session whose log is not stored as it is now. */
 export interface BehindRow {
@@ -21,9 +22,16 @@ export interface BehindRow {
 interface RemovableRow {
   id: string;
   mtime: number;
-  /** JSON of what is stored. */
-  files: string;
+  /** Its share of what is stored: of a chunk that several sessions name, a part. */
   stored: number;
+}
+
+/** Where a chunk is. */
+export interface ChunkRow {
+  hash: string;
+  pack: string;
+  at: number;
+  bytes: number;
 }
 
 export interface LogShares {
@@ -85,22 +93,26 @@ export function createLogStore(db: Database) {
     /** Stored logs that their assistants still have and do not delete soon, the oldest first. */
     removable: (dying: Condition, limit: number) =>
       db.all<RemovableRow>(
-        `select session.id, session.source_mtime as mtime, r.files, r.stored ${FROM}
+        `select session.id, session.source_mtime as mtime, r.stored ${FROM}
          where r.files is not null and session.missing = 0 and not (${dying.sql})
          order by session.source_mtime, session.id limit ?`,
         [...dying.params, limit],
       ),
-    /** Forgets a stored log for which there is no room; a log that changes since is behind again. */
-    giveUp: (ids: readonly string[]): Statement => [
-      `update rescue_log set files = null, bytes = 0, stored = 0,
-         version = coalesce((select 'full ' || source_version from session where id = rescue_log.session), version)
-       where session in (select value from json_each(?))`,
-      [JSON.stringify(ids)],
+    /** Forgets stored logs for which there is no room; a log that changes since is behind again. */
+    giveUp: (ids: readonly string[]): Statement[] => [
+      ...release(ids),
+      [
+        `update rescue_log set files = null, bytes = 0, stored = 0,
+           version = coalesce((select 'full ' || source_version from session where id = rescue_log.session), version)
+         where session in (select value from json_each(?))`,
+        [JSON.stringify(ids)],
+      ],
     ],
     /** What the budget is about: of stored logs those that may be removed, and of logs without room those that are deleted soon. */
-    async shares(dying: Condition): Promise<LogShares> {
-      const row = await db.get<Omit<LogShares, "tools">>(
-        `select coalesce(sum(case when session.missing = 0 and not (${dying.sql}) then r.stored else 0 end), 0) as removable,
+    async shares(dying: Condition, stored: number): Promise<LogShares> {
+      const row = await db.get<Omit<LogShares, "tools"> & { shares: number }>(
+        `select coalesce(sum(r.stored), 0) as shares,
+           coalesce(sum(case when session.missing = 0 and not (${dying.sql}) then r.stored else 0 end), 0) as removable,
            coalesce(sum(r.files is null and r.version like 'full %'), 0) as leftOut,
            coalesce(sum(r.files is null and r.version like 'full %' and session.missing = 0 and (${dying.sql})), 0) as leftOutDying
          from session join rescue_log r on r.session = session.id`,
@@ -109,11 +121,13 @@ export function createLogStore(db: Database) {
       const tools = await db.all<{ tool: string; bytes: number }>(
         "select session.tool, sum(r.stored) as bytes from rescue_log r join session on session.id = r.session where r.files is not null group by session.tool",
       );
+      // Sessions that came or went since have changed what a share is of.
+      const scale = row && row.shares > 0 ? stored / row.shares : 0;
       return {
-        removable: row?.removable ?? 0,
+        removable: Math.round((row?.removable ?? 0) * scale),
         leftOut: row?.leftOut ?? 0,
         leftOutDying: row?.leftOutDying ?? 0,
-        tools,
+        tools: tools.map(({ tool, bytes }) => ({ tool, bytes: Math.round(bytes * scale) })),
       };
     },
     /** Logs of a session's sub-agents. */
@@ -125,36 +139,112 @@ export function createLogStore(db: Database) {
       const row = await db.get<{ files: string | null }>("select files from rescue_log where session = ?", [id]);
       return row?.files ? (JSON.parse(row.files) as KeptFile[]) : undefined;
     },
-    write: (mode: Mode, row: BehindRow, { hidden, files }: KeepResult): Statement => [
-      `insert into rescue_log (session, version, path, hidden, files, bytes, stored) values (?, ?, ?, ?, ?, ?, ?)
-       on conflict (session) do update set version = excluded.version, path = excluded.path, hidden = excluded.hidden,
-         files = excluded.files, bytes = excluded.bytes, stored = excluded.stored`,
+    /** What is stored of a session from now on, unless it was deleted. The packs with its chunks are written before. */
+    write: (mode: Mode, row: BehindRow, hidden: Hidden | null, files: readonly KeptFile[] | null): Statement[] => [
+      ...release([row.id]),
       [
-        row.id,
-        `${mode} ${row.source_version}`,
-        row.source_path,
-        hidden,
-        files && JSON.stringify(files),
-        (files ?? []).reduce((sum, file) => sum + file.size, 0),
-        (files ?? []).reduce((sum, file) => sum + toStored(file), 0),
+        `insert into rescue_log (session, version, path, hidden, files, bytes, stored)
+         select ?, ?, ?, ?, ?, ?, 0 where exists (select 1 from session where id = ?)
+         on conflict (session) do update set version = excluded.version, path = excluded.path, hidden = excluded.hidden,
+           files = excluded.files, bytes = excluded.bytes`,
+        [
+          row.id,
+          `${mode} ${row.source_version}`,
+          row.source_path,
+          hidden,
+          files && JSON.stringify(files),
+          (files ?? []).reduce((sum, file) => sum + file.size, 0),
+          row.id,
+        ],
+      ],
+      [`update rescue_chunk set refs = refs + 1 where hash in (${CHUNKS_OF})`, [row.id]],
+    ],
+    /** The share of these sessions in what is stored: a chunk that several name counts in parts. */
+    weigh: (ids: readonly string[]): Statement[] =>
+      ids.map((id) => [
+        `update rescue_log set stored = coalesce((select cast(sum(1.0 * c.bytes * p.stored / p.bytes / c.refs) as integer)
+           from rescue_chunk c join rescue_pack p on p.name = c.pack where c.hash in (${CHUNKS_OF})), 0) where session = ?`,
+        [id, id],
+      ]),
+    /** Of these chunks those that are stored. */
+    stored: async (hashes: readonly string[]) =>
+      new Set(
+        (
+          await db.all<{ hash: string }>(
+            "select hash from rescue_chunk where hash in (select value from json_each(?))",
+            [JSON.stringify(hashes)],
+          )
+        ).map(({ hash }) => hash),
+      ),
+    /** Where the chunks of a file are. */
+    chunks: async ({ chunks }: KeptFile) =>
+      db.all<ChunkRow>(
+        "select hash, pack, at, bytes from rescue_chunk where hash in (select value from json_each(?))",
+        [JSON.stringify(chunks)],
+      ),
+    packs: (names: readonly string[]) =>
+      db.all<Pack>(
+        "select name, codec, bytes, stored from rescue_pack where name in (select value from json_each(?))",
+        [JSON.stringify(names)],
+      ),
+    chunksIn: (pack: string) =>
+      db.all<ChunkRow & { refs: number }>(
+        "select hash, pack, at, bytes, refs from rescue_chunk where pack = ? order by at",
+        [pack],
+      ),
+    /** A pack that was written. A chunk that is stored elsewhere is from now on in this one. */
+    addPack: ({ name, codec, bytes, stored, chunks }: WrittenPack): Statement[] => [
+      [
+        "insert into rescue_pack (name, codec, bytes, stored) values (?, ?, ?, ?) on conflict (name) do nothing",
+        [name, codec, bytes, stored],
+      ],
+      [
+        `insert into rescue_chunk (hash, pack, at, bytes, refs)
+         select value ->> 'hash', ?, value ->> 'at', value ->> 'bytes', 0 from json_each(?) where true
+         on conflict (hash) do update set pack = excluded.pack, at = excluded.at`,
+        [name, JSON.stringify(chunks)],
       ],
     ],
+    removePacks: (names: readonly string[]): Statement[] => [
+      ["delete from rescue_chunk where refs = 0 and pack in (select value from json_each(?))", [JSON.stringify(names)]],
+      ["delete from rescue_pack where name in (select value from json_each(?))", [JSON.stringify(names)]],
+    ],
+    /** Packs with chunks that no session names, and how many of their bytes those are. */
+    wasted: () =>
+      db.all<{ name: string; bytes: number; free: number }>(
+        `select p.name, p.bytes, f.free from rescue_pack p join
+           (select pack, sum(bytes) as free from rescue_chunk where refs = 0 group by pack) f on f.pack = p.name`,
+      ),
+    smallPacks: async (below: number) =>
+      (await db.all<{ name: string }>("select name from rescue_pack where bytes < ? order by bytes", [below])).map(
+        ({ name }) => name,
+      ),
+    packNames: async () =>
+      new Set((await db.all<{ name: string }>("select name from rescue_pack")).map(({ name }) => name)),
     erase: (ids: readonly string[]): Statement[] => [
+      ...release(ids),
       ["delete from rescue_log where session in (select value from json_each(?))", [JSON.stringify(ids)]],
       ["delete from rescue_written where session in (select value from json_each(?))", [JSON.stringify(ids)]],
     ],
-    totals: async () =>
-      (await db.get<{ sessions: number; bytes: number; stored: number }>(
-        "select count(files) as sessions, coalesce(sum(bytes), 0) as bytes, coalesce(sum(stored), 0) as stored from rescue_log",
-      )) ?? { sessions: 0, bytes: 0, stored: 0 },
-    /** JSON of all files, a page in order of sessions. */
-    page: (after: string, limit: number) =>
-      db.all<{ session: string; files: string }>(
-        "select session, files from rescue_log where session > ? and files is not null order by session limit ?",
-        [after, limit],
-      ),
-    forgetFiles: () => db.run("update rescue_log set files = null, bytes = 0, stored = 0 where files is not null"),
+    totals: async () => {
+      const row = await db.get<{ sessions: number; bytes: number; stored: number }>(
+        `select count(files) as sessions, coalesce(sum(bytes), 0) as bytes,
+           (select coalesce(sum(stored), 0) from rescue_pack) as stored from rescue_log`,
+      );
+      return row ?? { sessions: 0, bytes: 0, stored: 0 };
+    },
+    forgetFiles: (): Statement[] => [
+      ["update rescue_log set files = null, bytes = 0, stored = 0 where files is not null", []],
+      ["update rescue_chunk set refs = 0", []],
+    ],
   };
 }
 
-const toStored = (file: KeptFile) => file.parts.reduce((sum, part) => sum + part.stored, 0);
+export type LogStore = ReturnType<typeof createLogStore>;
+
+/** Chunks of a session, each once. */
+const CHUNKS_OF = `select distinct c.value from rescue_log l, json_each(l.files) f, json_each(f.value, '$.chunks') c where l.session = ?`;
+
+/** Their files name no chunk any more. */
+const release = (ids: readonly string[]): Statement[] =>
+  ids.map((id) => [`update rescue_chunk set refs = refs - 1 where hash in (${CHUNKS_OF})`, [id]]);

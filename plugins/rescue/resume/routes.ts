@@ -1,6 +1,5 @@
 /** Routes that go on with a session in the user's terminal. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
-import { isFolder } from "sessarc/files";
 import { isLoopback } from "sessarc/serve";
 import { findTerminal, openTerminal, type Terminal } from "./terminal.ts";
 
@@ -24,7 +23,7 @@ const resume = defineRoute({
     const found = await kernel.inject("archive").resume(id);
     if (!found) throw new SessarcError("NOT_RESUMABLE", { id });
     const cwd = found.cwd ?? kernel.env.home;
-    if (!(await isFolder(cwd))) throw new SessarcError("NO_SUCH_FOLDER", { path: cwd });
+    if (found.folderGone) throw new SessarcError("NO_SUCH_FOLDER", { path: cwd });
     const opened = await terminalOf(kernel);
     if (!opened) throw new SessarcError("NO_TERMINAL", { command: found.command });
     await openTerminal(opened, { words: found.words, cwd }, kernel.env);

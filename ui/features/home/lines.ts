@@ -3,7 +3,7 @@ import { useQuery } from "@pinia/colada";
 import { api } from "../../client.ts";
 import { dayOf, dayStart } from "../../format.ts";
 import { usePoll } from "../../state/poll.ts";
-import { ifServed } from "./now.ts";
+import { ifServed } from "../../state/served.ts";
 import { lastVisit } from "./visit.ts";
 
 const POLL_MS = 60_000;

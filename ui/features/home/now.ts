@@ -1,11 +1,12 @@
 /** What Now shows of sessions: those that run, with who waits for the user, and those to go on with. */
 import { useQuery } from "@pinia/colada";
 import { computed, shallowRef, watch } from "vue";
-import { type Answer, ApiError, api, type RouteKey } from "../../client.ts";
+import { type Answer, api } from "../../client.ts";
 import { dayOf, dayStart } from "../../format.ts";
 import { useChanges } from "../../state/changes.ts";
 import { offers } from "../../state/offers.ts";
 import { usePoll } from "../../state/poll.ts";
+import { ifServed } from "../../state/served.ts";
 import type { Session } from "../../wire.ts";
 import { useTurnsNow } from "./turns-now.ts";
 
@@ -26,6 +27,8 @@ export interface Running {
 export interface ToContinue {
   session: Session;
   ending: Unfinished["ending"] | undefined;
+  /** No terminal can be opened where it worked. */
+  isFolderGone: boolean;
 }
 
 /** Reports of assistants are in the service's memory, and no event of the archive names them. */
@@ -38,21 +41,6 @@ const NEWEST = 5;
 const OLDER = 2;
 const DAYS = 14;
 const ORDER: readonly RunState[] = ["permission", "answer", "working"];
-
-/** What the service has no route for is nothing, and is not asked for again. */
-export function ifServed<T>(route: RouteKey, none: T, ask: (signal: AbortSignal) => Promise<T>) {
-  let missing = !offers(route);
-  return async (signal: AbortSignal): Promise<T> => {
-    if (missing) return none;
-    try {
-      return await ask(signal);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "ROUTE_NOT_FOUND") throw error;
-      missing = true;
-      return none;
-    }
-  };
-}
 
 export function useNow() {
   const recent = usePoll(
@@ -98,12 +86,26 @@ export function useNow() {
     const answer = await api("GET /report", { query: { ...span, format: "json", prompts: "1", git: "0" }, signal });
     return answer.unfinished;
   });
+  /** Of the newest sessions, those whose folder is not there. */
+  const folderGone = useQuery({
+    key: ["sessions", "folder-gone"],
+    enabled: offers("GET /rescue"),
+    query: async ({ signal }) => {
+      const query = { state: "folder-gone", subagents: "0", limit: READ } as const;
+      const { sessions: gone } = await api("GET /sessions", { query, signal });
+      return new Set(gone.map(({ id }) => id));
+    },
+  });
   const toContinue = computed((): ToContinue[] => {
     const shown = new Set(running.value.map(({ id }) => id));
     const endings = new Map((unfinished.data.value ?? []).map((one) => [one.id, one.ending]));
     const rest = sessions.value
       .filter(({ id, live, messageCount }) => !live && !shown.has(id) && messageCount > 0)
-      .map((session) => ({ session, ending: endings.get(session.id) }));
+      .map((session) => ({
+        session,
+        ending: endings.get(session.id),
+        isFolderGone: folderGone.data.value?.has(session.id) === true,
+      }));
     return [
       ...rest.slice(0, NEWEST),
       ...rest

@@ -18,8 +18,14 @@ const spaced = (text: string) => text.replace(/\s+/g, " ");
 export function callLine({ argument, snippet, ranges }: Pick<Match, "argument" | "snippet" | "ranges">): CallLine {
   if (argument === undefined) return { snippet: true };
   const hits = [...new Set(ranges.map(([from, to]) => snippet.slice(from, to)))];
-  if (hits.every((hit) => argument.includes(hit)))
-    return { argument: { text: argument, ranges: hits.flatMap((hit) => placesOf(hit, argument)) }, snippet: false };
+  if (hits.every((hit) => argument.includes(hit))) {
+    const from = snippet.indexOf(argument);
+    const own = ranges
+      .map(([start, end]) => [start - from, end - from] as const)
+      .filter(([start, end]) => start >= 0 && end <= argument.length);
+    const marked = from < 0 ? hits.flatMap((hit) => placesOf(hit, argument)) : own;
+    return { argument: { text: argument, ranges: marked }, snippet: false };
+  }
   const isInSnippet = spaced(snippet).includes(argument.slice(0, RECOGNIZED));
   return isInSnippet ? { snippet: true } : { argument: { text: argument, ranges: [] }, snippet: true };
 }

@@ -14,10 +14,11 @@ const NAMES = ["tool", "project", "model", "kind", "errors", "from", "to"] as co
 const KINDS = ["main", "subagent", "fork"] as const;
 const CHOICES = ["", "all", ...KINDS] as const;
 
-/** `spellings`: of a model's name, as the logs spell it. `projects`: names by id. */
+/** `spellings`: of a model's name, as the logs spell it. `projects`: names by id. `within`: the project whose list it is. */
 export function useSessionFilters(
   spellings: (model: string) => readonly string[],
   projects: Readonly<Ref<ReadonlyMap<string, string>>>,
+  within: () => string | undefined,
 ) {
   const write = useWriteQuery();
   const kindText = useQueryState("kind", "");
@@ -28,9 +29,15 @@ export function useSessionFilters(
       kindText.value = value;
     },
   });
-  const [tool, project, model, errors, from, to] = [
+  const chosenProject = useQueryState("project", "");
+  const project = computed({
+    get: () => within() ?? chosenProject.value,
+    set: (value) => {
+      chosenProject.value = value;
+    },
+  });
+  const [tool, model, errors, from, to] = [
     useQueryState("tool", ""),
-    useQueryState("project", ""),
     useQueryState("model", ""),
     useQueryState("errors", ""),
     useQueryState("from", ""),
@@ -69,7 +76,7 @@ export function useSessionFilters(
       const days = { label: t("home.widen"), drop: () => write({ from: undefined, to: undefined }) };
       return [
         ...conditionOf(tool, toolLabel(tool.value)),
-        ...conditionOf(project, projects.value.get(project.value) ?? project.value),
+        ...(within() ? [] : conditionOf(project, projects.value.get(project.value) ?? project.value)),
         ...conditionOf(model, model.value),
         ...conditionOf(kind, sessionsText(`kind.${kind.value}`)),
         ...conditionOf(errors, sessionsText("errorsOnly")),

@@ -36,6 +36,8 @@ export const en = {
   "keys.title": "Shortcuts",
   "keys.next": "Next row",
   "keys.previous": "Previous row",
+  "keys.choose": "Select the row",
+  "keys.chooseAll": "Select up to the row",
   "keys.nextPrompt": "Next prompt",
   "keys.previousPrompt": "Previous prompt",
   "keys.find": "Find in session",

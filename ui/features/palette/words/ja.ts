@@ -37,6 +37,8 @@ export const words: PaletteWords = {
   "keys.title": "ショートカット",
   "keys.next": "次の行",
   "keys.previous": "前の行",
+  "keys.choose": "行を選択",
+  "keys.chooseAll": "この行まで選択",
   "keys.nextPrompt": "次のプロンプト",
   "keys.previousPrompt": "前のプロンプト",
   "keys.find": "セッション内を検索",

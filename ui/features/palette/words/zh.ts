@@ -37,6 +37,8 @@ export const words: PaletteWords = {
   "keys.title": "快捷键",
   "keys.next": "下一行",
   "keys.previous": "上一行",
+  "keys.choose": "选择此行",
+  "keys.chooseAll": "选择到此行",
   "keys.nextPrompt": "下一个提问",
   "keys.previousPrompt": "上一个提问",
   "keys.find": "在会话中查找",

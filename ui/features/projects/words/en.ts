@@ -87,7 +87,6 @@ export const en = {
   "project.deleteKeeps": "The logs of the assistants:",
   "project.emptyDays": "No sessions on {days}.",
   "project.noFiles": "No files were read or changed.",
-  "filter.live": "Live only",
   "project.overview": "Overview",
   "project.files": "Files",
   "project.latest": "Latest sessions",
@@ -110,11 +109,6 @@ export const en = {
   "git.dirtyHint": "Uncommitted changes",
   "git.ahead": "Commits not pushed",
   "git.behind": "Commits not pulled",
-  "session.filter": "Filter sessions",
-  "filter.allTools": "All assistants",
-  "filter.errors": "Errors only",
-  "filter.hiddenSubagents": "{n} sub-agent hidden, show|{n} sub-agents hidden, show",
-  "filter.hideSubagents": "Hide sub-agents",
   "project.count": "{n} project|{n} projects",
 };
 

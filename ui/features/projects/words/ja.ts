@@ -87,7 +87,6 @@ export const words: ProjectsWords = {
   "project.deleteKeeps": "アシスタントのログ:",
   "project.emptyDays": "{days} にセッションはありません。",
   "project.noFiles": "読み書きされたファイルはありません。",
-  "filter.live": "ライブのみ",
   "project.overview": "概要",
   "project.files": "ファイル",
   "project.latest": "最新のセッション",
@@ -110,10 +109,5 @@ export const words: ProjectsWords = {
   "git.dirtyHint": "未コミットの変更",
   "git.ahead": "未プッシュのコミット",
   "git.behind": "未プルのコミット",
-  "session.filter": "セッションを絞り込む",
-  "filter.allTools": "すべてのアシスタント",
-  "filter.errors": "エラーのみ",
-  "filter.hiddenSubagents": "非表示のサブエージェント {n} 件を表示",
-  "filter.hideSubagents": "サブエージェントを隠す",
   "project.count": "{n} プロジェクト",
 };

@@ -85,7 +85,6 @@ export const words: ProjectsWords = {
   "project.deleteKeeps": "助手的日志：",
   "project.emptyDays": "{days} 没有会话。",
   "project.noFiles": "没有读取或更改过文件。",
-  "filter.live": "仅实时",
   "project.overview": "概览",
   "project.files": "文件",
   "project.latest": "最近的会话",
@@ -108,10 +107,5 @@ export const words: ProjectsWords = {
   "git.dirtyHint": "有未提交的更改",
   "git.ahead": "未推送的提交",
   "git.behind": "未拉取的提交",
-  "session.filter": "筛选会话",
-  "filter.allTools": "所有助手",
-  "filter.errors": "仅错误",
-  "filter.hiddenSubagents": "已隐藏 {n} 个子代理，显示",
-  "filter.hideSubagents": "隐藏子代理",
   "project.count": "{n} 个项目",
 };

@@ -35,8 +35,6 @@ export const en = {
   "search.without": "Without {name} {value}",
   "search.onlyWord": "Without “{word}”",
   "search.clearAll": "Clear all filters",
-  "search.byTitle": "Title or id",
-  "search.moreTitles": "More by title",
   "search.more": "More results",
   "search.moreMatches": "{count} more match|{count} more matches",
   "search.manyMore": "More matches",

@@ -36,8 +36,6 @@ export const words: SearchWords = {
   "search.without": "{name} {value} を外す",
   "search.onlyWord": "「{word}」を外す",
   "search.clearAll": "絞り込みをすべて解除",
-  "search.byTitle": "タイトルまたは ID",
-  "search.moreTitles": "タイトルの一致をさらに表示",
   "search.more": "さらに表示",
   "search.moreMatches": "他 {count} 件の一致",
   "search.manyMore": "他にも一致あり",

@@ -36,8 +36,6 @@ export const words: SearchWords = {
   "search.without": "去掉 {name} {value}",
   "search.onlyWord": "去掉“{word}”",
   "search.clearAll": "清除所有筛选",
-  "search.byTitle": "标题或 ID",
-  "search.moreTitles": "更多标题匹配",
   "search.more": "更多结果",
   "search.moreMatches": "还有 {count} 处匹配",
   "search.manyMore": "还有更多匹配",

@@ -49,15 +49,32 @@ export function toRanges(root: Node, words: readonly string[], most = MOST): Ran
   );
 }
 
-/** Places of the words, in order. */
+/** Places of the words, in order: as the search marks them, where one is there as a whole word, not those inside of others. */
 function hitsIn(text: string, words: readonly string[], most: number): [start: number, end: number][] {
   const hits: [number, number][] = [];
   for (const word of words) {
     if (word === "") continue;
-    for (let hit = text.indexOf(word); hit >= 0 && hits.length < most; hit = text.indexOf(word, hit + word.length))
-      hits.push([hit, hit + word.length]);
+    const found: number[] = [];
+    for (let hit = text.indexOf(word); hit >= 0 && found.length < most; hit = text.indexOf(word, hit + word.length))
+      found.push(hit);
+    const fits = found.map((hit) => fitAt(text, hit, hit + word.length));
+    const best = Math.max(...fits);
+    for (const [i, hit] of found.entries())
+      if (fits[i] === best && hits.length < most) hits.push([hit, hit + word.length]);
   }
   return hits.sort((a, b) => a[0] - b[0]);
+}
+
+const WORD = /[\p{L}\p{N}_]/u;
+/** Written without spaces: a part of a sentence is a word. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
+const isEdge = (inside: string, outside: string) =>
+  !WORD.test(outside) || !WORD.test(inside) || UNSPACED.test(inside) || UNSPACED.test(outside);
+
+/** 0: inside a word, 1: at its beginning, 2: all of it. */
+function fitAt(text: string, start: number, end: number): number {
+  if (!isEdge(text.charAt(start), text.charAt(start - 1))) return 0;
+  return isEdge(text.charAt(end - 1), text.charAt(end)) ? 2 : 1;
 }
 
 /** Index of the last start that is not after the offset. */

@@ -77,6 +77,15 @@ export function useSessionActions(
 
   const actions = computed(() =>
     offered<Action>([
+      {
+        id: "share",
+        needs: "POST /sessions/:id/share",
+        label: sessionText("share.share"),
+        icon: "share-2",
+        run: () => {
+          sharing.value = true;
+        },
+      },
       { id: "copy", label: t("action.copyLink"), icon: "link", run: () => copyLink() },
       ...(detail.value?.resume
         ? [
@@ -128,15 +137,6 @@ export function useSessionActions(
         icon: "radio",
         run: () => {
           session.tail.value = session.tail.value === "1" ? "" : "1";
-        },
-      },
-      {
-        id: "share",
-        needs: "POST /sessions/:id/share",
-        label: sessionText("share.share"),
-        icon: "share-2",
-        run: () => {
-          sharing.value = true;
         },
       },
       {

@@ -52,6 +52,7 @@ export const en = {
   undo: "Undo",
   undone: "{n} session is back|{n} sessions are back",
   listViews: "Views of the list",
+  moreViews: "More views",
   "view.all": "All",
   "view.notes": "Notes & bookmarks",
   "view.calls": "Failed calls",

@@ -52,6 +52,7 @@ export const words: SessionsWords = {
   undo: "元に戻す",
   undone: "{n} 件のセッションが戻りました",
   listViews: "一覧の表示",
+  moreViews: "その他の表示",
   "view.all": "すべて",
   "view.notes": "ノートとブックマーク",
   "view.calls": "失敗した呼び出し",

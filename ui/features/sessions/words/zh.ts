@@ -52,6 +52,7 @@ export const words: SessionsWords = {
   undo: "撤销",
   undone: "已恢复 {n} 个会话",
   listViews: "列表视图",
+  moreViews: "更多视图",
   "view.all": "全部",
   "view.notes": "笔记与书签",
   "view.calls": "失败的调用",

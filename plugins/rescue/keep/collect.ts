@@ -1,0 +1,45 @@
+/** Gives back the room of chunks that no session names. */
+import type { Storage } from "sessarc";
+import { PACK, Packer, type PackFolder } from "./packs.ts";
+import type { LogStore } from "./store.ts";
+
+/** Packs below a quarter of the usual size, from a session that goes on: so many become one. */
+const SMALL = PACK / 4;
+const MOST_SMALL = 16;
+
+/**
+ * Removes packs of which nothing is named any more, and writes those anew of which a part is: of `all`, so that nothing of a deleted session
+ * stays; else of those that are half free. A kill leaves files that no row names; `sweep` removes them.
+ */
+export async function collect({ db }: Pick<Storage, "db">, store: LogStore, folder: PackFolder, all: boolean) {
+  const wasted = await store.wasted();
+  for (const { name } of wasted.filter(({ bytes, free }) => all || free * 2 >= bytes)) await rewrite([name]);
+  const small = await store.smallPacks(SMALL);
+  if (small.length >= MOST_SMALL) await rewrite(small);
+
+  async function rewrite(names: readonly string[]): Promise<void> {
+    const packer = new Packer(folder);
+    const done: string[] = [];
+    for (const pack of await store.packs(names)) {
+      const chunks = await store.chunksIn(pack.name);
+      const named = chunks.filter(({ refs }) => refs > 0);
+      const bytes = named.length > 0 ? await folder.get(pack) : undefined;
+      // A damaged pack stays, and its sessions say so when they are asked for.
+      if (named.length > 0 && !bytes) continue;
+      for (const { hash, at, bytes: length } of named)
+        if (bytes) await packer.add({ hash, bytes: Buffer.from(bytes.subarray(at, at + length)) });
+      done.push(pack.name);
+    }
+    const packs = await packer.finish();
+    const written = new Set(packs.map(({ name }) => name));
+    const stale = done.filter((name) => !written.has(name));
+    await db.batch([...packs.flatMap(store.addPack), ...store.removePacks(stale)]);
+    await folder.remove(stale);
+  }
+}
+
+/** Removes files that no row names. */
+export async function sweep(store: LogStore, folder: PackFolder): Promise<void> {
+  const named = await store.packNames();
+  for await (const name of folder.names()) if (!named.has(name)) await folder.remove([name]);
+}
