@@ -28,6 +28,7 @@ export { hasUnsettled, newPlacementId, type PlacedFile, type Placement } from ".
 export { createPlacements, type PlacementOwner, type Placements, type PlannedFile } from "../outside/placements.ts";
 export { findText as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
 export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
+export { cliFile } from "../utils/cli-file.ts";
 export { attend, type ExecResult, endProcess, exec, isAlive, startProcess } from "../utils/exec.ts";
 export { readSpace, type Space } from "../utils/free-space.ts";
 export { GIT_LIST_KEYS, GIT_OPTIONS, GIT_VARIABLES, gitEnvironment, gitFiltersOff } from "../utils/git.ts";

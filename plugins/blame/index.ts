@@ -2,6 +2,7 @@
 import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
 import { REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal";
 import { authorshipRoutes } from "./authorship/routes.ts";
+import { stagedRoutes } from "./hook/staged.ts";
 import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
@@ -23,7 +24,13 @@ export type { Envelope, Statement } from "./verify/statement.ts";
 export type { LineCounts, VerifiedCommit, VerifiedSession } from "./verify/verify.ts";
 export type { LineWhy } from "./why.ts";
 
-export const routes = [...blameRoutes, ...receiptRoutes, ...authorshipRoutes, ...verifyRoutes] as const;
+export const routes = [
+  ...blameRoutes,
+  ...receiptRoutes,
+  ...authorshipRoutes,
+  ...stagedRoutes,
+  ...verifyRoutes,
+] as const;
 
 export default definePlugin({
   name: "blame",
@@ -68,9 +75,11 @@ export default definePlugin({
       group: "code",
       example: "main..HEAD",
       usage:
-        "[commit|branch|base..head|last] [--format md|agent-trace] [--redacted]\n[commit|branch|base..head|last] --notes [--prompts] [--convert] [--push]",
+        "[commit|branch|base..head|last] [--format md|agent-trace] [--redacted]\n[commit|branch|base..head|last] --notes [--prompts] [--convert] [--push]\n--hook install|uninstall",
       options: {
         ...REDACTED_OPTIONS,
+        hook: { type: "string" },
+        message: { type: "string" },
         project: { type: "string" },
         format: { type: "string" },
         notes: { type: "boolean" },
@@ -79,9 +88,11 @@ export default definePlugin({
         convert: { type: "boolean" },
         push: { type: "boolean" },
       },
-      values: { format: ["text", "md", "agent-trace"] },
+      values: { format: ["text", "md", "agent-trace"], hook: ["install", "uninstall"] },
       help: {
         ...REDACTED_HELP,
+        hook: "install: this repository's prepare-commit-msg names session and assistant (Assisted-by); uninstall: no longer",
+        message: "What that hook runs: adds these lines to this message file",
         project: "Id, name or folder of a project; default the working directory",
         format: "text; md for a pull request, without titles and prompts; agent-trace: a record of Agent Trace a line",
         titles: "With md: the titles of the sessions",

@@ -10,7 +10,17 @@ import { type FileChange, loadFileChanges } from "./history/file-changes.ts";
 import { createHistory } from "./history/history.ts";
 import { readNotes, removeNotes, writeNotes } from "./history/notes.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
-import { type CommitPatch, findRange, loadPatches, loadRange, type PatchQuery, readTips } from "./history/patches.ts";
+import {
+  type CommitPatch,
+  type FilePatch,
+  findRange,
+  loadPatches,
+  loadRange,
+  loadStaged,
+  type PatchQuery,
+  readLastChanges,
+  readTips,
+} from "./history/patches.ts";
 import type { Objects } from "./process/batch.ts";
 import { at, createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
@@ -108,6 +118,8 @@ export interface Git extends StatusReader {
   range(path: string, spec: string): Promise<string[]>;
   /** What the commits of a range (as `range` takes it) added and removed, oldest first. Throws COMMIT_NOT_FOUND. Linear in their patches. */
   rangePatches(path: string, spec: string): Promise<CommitPatch[]>;
+  /** What a tree (`git write-tree`, a full hash) has other than HEAD, and when each of its files was last changed by a commit (ms). */
+  staged(path: string, tree: string): Promise<{ files: FilePatch[]; changed: Map<string, number> }>;
   /** Hashes of a commit and of all it comes from, newest first. Linear in the history. */
   reachable(path: string, hash: string): Promise<string[]>;
   /** Notes under a ref (`refs/notes/…`), by commit. */
@@ -257,6 +269,12 @@ export function createGit(options: GitOptions = {}): Git {
         const patches = await loadRange(exec, repo, spec);
         if (!patches) throw new SessarcError("COMMIT_NOT_FOUND", { commit: spec });
         return patches;
+      }),
+    staged: (path, tree) =>
+      open(path, async (repo) => {
+        const files = await loadStaged(exec, repo, tree);
+        const names = [...new Set(files.flatMap(({ path, previousPath }) => [path, previousPath]))];
+        return { files, changed: names.length === 0 ? new Map() : await readLastChanges(exec, repo, names) };
       }),
     reachable: (path, hash) =>
       open(path, async (repo) => {

@@ -1,8 +1,5 @@
-/** The command that an assistant runs. Node and the file are named in full: `npx` alone takes half a second. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { quoted } from "sessarc/files";
+/** The command that an assistant runs. */
+import { cliFile, quoted } from "sessarc/files";
 import type { OtherNames } from "./input.ts";
 
 interface Shown {
@@ -26,10 +23,3 @@ export function commandLine(
 }
 
 const inDoubleQuotes = (word: string) => `"${word.replaceAll('"', '\\"')}"`;
-
-/** The built command line of this package. */
-function cliFile(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
-  return join(folder, "dist", "cli.mjs");
-}

@@ -170,6 +170,10 @@ it.each([
   [["Claude-Session: 0b6f1c52", "Co-Authored-By: Claude <noreply@anthropic.com>"], { session: "0b6f1c52" }],
   [["Agent-Logs-Url: https://example.com/logs/1"], { tool: "unknown" }],
   [["Signed-off-by: Claude Shannon <shannon@example.com>"], undefined],
+  [
+    ["Assisted-by: claude-code:claude-haiku-4-5 [session 0b6f1c52]"],
+    { tool: "claude-code", model: "claude-haiku-4-5", session: "0b6f1c52" },
+  ],
 ])("%j", (trailers, agent) => {
   const found = readTrailers(trailers);
   if (agent === undefined) expect(found).toBeUndefined();

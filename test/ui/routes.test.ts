@@ -45,7 +45,7 @@ const FOR_PROGRAMS = [
   // The status line of an assistant, put there by the command line.
   /^(GET|POST|DELETE) \/statusline(\/install)?$/,
   // The command line and the hub.
-  /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$|^GET \/projects\/:id\/agent-trace$|^GET \/git\/verify$|^POST \/git\/attest$/,
+  /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$|^GET \/projects\/:id\/agent-trace$|^GET \/git\/(verify|staged)$|^POST \/git\/attest$/,
   /^DELETE \/rescue\/logs$/,
   // The command line shows what is left of deleted sessions, and exports raw logs.
   /^(GET|DELETE) \/traces(\/:id)?$|^GET \/sessions\/:id\/log$/,

@@ -17,6 +17,11 @@ import { cell, shown } from "./_text.ts";
 export async function run(ctx: CommandContext): Promise<number> {
   const [range = "last", ...more] = ctx.args;
   if (more.length > 0) throw new UsageError("Name one range: sessarc receipt <commit|branch|base..head|last>");
+  const { hook, message } = ctx.flags;
+  if (hook !== undefined || message !== undefined) {
+    const { runHook, runMessage } = await import("./hook.ts");
+    return typeof message === "string" ? runMessage(ctx, message) : runHook(ctx, hook);
+  }
   if (ctx.flags.notes === true) {
     const wrong = ["format", "titles", "redacted", "raw"].find((name) => ctx.flags[name] !== undefined);
     if (wrong !== undefined) throw new UsageError(`--notes takes no --${wrong}`);

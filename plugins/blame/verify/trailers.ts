@@ -45,10 +45,11 @@ export function readTrailers(trailers: readonly string[]): TrailerAgent | undefi
       }
       case "assisted-by":
       case "generated-by": {
-        // The form of the Linux kernel: `Assisted-by: <agent>:<model> [tools]`.
+        // The form of the Linux kernel: `Assisted-by: <agent>:<model> [tools]`. The commit hook names the session as a tool.
         const [agent = "", model] = value.trim().split(/\s+/)[0]?.split(":") ?? [];
         const said = model === undefined || model === "" ? modelIn(value) : model;
-        agents.push({ tool: toolIn(value) ?? agent, model: said, session: null, trailer });
+        const named = /\[session (\S+)\]/.exec(value)?.[1] ?? null;
+        agents.push({ tool: toolIn(value) ?? agent, model: said, session: named, trailer });
         break;
       }
       case "agent-logs-url":

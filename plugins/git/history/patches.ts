@@ -72,7 +72,41 @@ async function readHashes(exec: GitExec, repo: Repository, query: PatchQuery): P
 }
 
 async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
-  const found: CommitPatch[] = [];
+  const args = [
+    // Newest first: git reads versions that are stored as differences a third faster in this order.
+    ...["log", ...CHOICE, ...FORM],
+    `--format=${["", "%H", "%at", "%ct", "%an", "%ae", "%s", "%(trailers:unfold,separator=%x02)"].join("%x01")}`,
+    ...toSince(query),
+    ...["--end-of-options", ...query.commits, "--"],
+  ];
+  return (await parsePatches(exec, repo, args, query.wants, [])).reverse();
+}
+
+/** What `tree` (a full hash) has other than HEAD. */
+export async function loadStaged(exec: GitExec, repo: Repository, tree: string): Promise<FilePatch[]> {
+  const head = await exec.run([...at(repo), "rev-parse", "--verify", "--quiet", "HEAD^{tree}"]);
+  const before = head.code === 0 ? head.stdout.toString("latin1").trim() : NO_FILES[tree.length === 64 ? 1 : 0];
+  const whole = { hash: "", author: "", email: "", authoredAt: "", at: "", subject: "", trailers: [], files: [] };
+  const args = ["diff-tree", "-r", ...FORM, "--end-of-options", before ?? "", tree, "--"];
+  const [found] = await parsePatches(exec, repo, args, () => true, [whole]);
+  return found?.files ?? [];
+}
+
+/** The empty tree by SHA-1 and by SHA-256, which git has without storing it. */
+const NO_FILES = [
+  "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+];
+const FORM = ["-p", "-U0", "-M", "-w", "--no-color", "--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"];
+
+/** Puts the patches that git prints behind `found`, in its order. */
+async function parsePatches(
+  exec: GitExec,
+  repo: Repository,
+  args: readonly string[],
+  wants: PatchQuery["wants"],
+  found: CommitPatch[],
+): Promise<CommitPatch[]> {
   let file: FilePatch | undefined;
   let wanted = false;
   /** Lines of the running hunk that are still to come. */
@@ -115,7 +149,7 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
     else if (line.startsWith("+++ ")) {
       file.path ||= named(line.slice(4)) || file.previousPath;
       file.previousPath ||= file.path;
-      wanted = query.wants(file.path) || query.wants(file.previousPath);
+      wanted = wants(file.path) || wants(file.previousPath);
     } else {
       const [, before, start, after] = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
       if (!line.startsWith("@@")) return;
@@ -124,15 +158,8 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
       number = Number(start);
     }
   };
-  const args = [
-    // Newest first: git reads versions that are stored as differences a third faster in this order.
-    ...[...at(repo), "log", ...CHOICE, "-p", "-U0", "-M", "-w", "--no-color"],
-    ...["--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"],
-    `--format=${["", "%H", "%at", "%ct", "%an", "%ae", "%s", "%(trailers:unfold,separator=%x02)"].join("%x01")}`,
-    ...toSince(query),
-  ];
   let rest: Buffer = Buffer.alloc(0);
-  const result = await exec.run([...args, "--end-of-options", ...query.commits, "--"], {
+  const result = await exec.run([...at(repo), ...args], {
     timeoutMs: DEADLINE_MS,
     maxBytes: Number.POSITIVE_INFINITY,
     onData(chunk) {
@@ -143,8 +170,33 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
       return true;
     },
   });
-  if (result.code !== 0) throw toGitError(result, "log");
-  return found.reverse();
+  if (result.code !== 0) throw toGitError(result, args[0] ?? "");
+  return found;
+}
+
+/** Commits in which the last change of files is looked for. */
+const RECENT = 2_000;
+/** Files asked for: a command line has a limit. */
+const PATHS = 1_000;
+
+/** ms of the author time of the last of HEAD's commits that changed each file; files without one are left out. */
+export async function readLastChanges(
+  exec: GitExec,
+  repo: Repository,
+  paths: readonly string[],
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  const args = ["log", `-n${RECENT}`, "-z", "--no-merges", "--no-renames", "--name-only", "--format=%x01%at"];
+  const result = await exec.run([...at(repo), ...args, "--end-of-options", "HEAD", "--", ...paths.slice(0, PATHS)], {
+    timeoutMs: DEADLINE_MS,
+  });
+  let time = 0;
+  for (const part of result.stdout.toString("utf8").split("\0")) {
+    const name = part.replace(/^\n/, "");
+    if (name.startsWith(MARK)) time = Number(name.slice(1)) * 1_000;
+    else if (name !== "" && !found.has(name)) found.set(name, time);
+  }
+  return found;
 }
 
 const iso = (seconds: string) => new Date(Number(seconds) * 1000).toISOString();
