@@ -244,7 +244,7 @@ const INNER: Readonly<Record<string, readonly [imports: number, why: string]>> =
   "mcp-hub/": [9, "a clock and connections under the test's control"],
   "opencode/": [2, "rows of databases that are written while they are read"],
   "replay/run/": [4, "what this machine's isolation can do decides which tests run; shell lines by the hundred"],
-  "rescue/": [4, "files of another user, links, and texts of every length"],
+  "rescue/": [5, "files of another user, links, texts of every length, and bytes of every shape cut into chunks"],
   "security/export/": [2, "a reader that stalls; hostile policies"],
   "security/secrets/": [16, "the engine over thousands of samples: a call each would be a request each"],
   "share/shares.ts": [1, "two services over one archive"],

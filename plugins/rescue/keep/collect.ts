@@ -8,7 +8,7 @@ const SMALL = PACK / 4;
 const MOST_SMALL = 16;
 
 /**
- * Removes packs of which nothing is named any more, and writes those anew of which a part is: of `all`, so that nothing of a deleted session
+ * Removes packs of which nothing is named any more, and writes those again of which a part is: of `all`, so that nothing of a deleted session
  * stays; else of those that are half free. A kill leaves files that no row names; `sweep` removes them.
  */
 export async function collect({ db }: Pick<Storage, "db">, store: LogStore, folder: PackFolder, all: boolean) {
@@ -24,7 +24,7 @@ export async function collect({ db }: Pick<Storage, "db">, store: LogStore, fold
       const chunks = await store.chunksIn(pack.name);
       const named = chunks.filter(({ refs }) => refs > 0);
       const bytes = named.length > 0 ? await folder.get(pack) : undefined;
-      // A damaged pack stays, and its sessions say so when they are asked for.
+      // A damaged pack stays: reading one of its sessions reports it.
       if (named.length > 0 && !bytes) continue;
       for (const { hash, at, bytes: length } of named)
         if (bytes) await packer.add({ hash, bytes: Buffer.from(bytes.subarray(at, at + length)) });

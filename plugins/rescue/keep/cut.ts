@@ -1,5 +1,5 @@
 /**
- * Cuts a log into chunks by what it says, so that a row which stands in several logs is cut the same in each: forks and compactions of a
+ * Cuts a log into chunks by its content, so that a row of several logs is cut the same in each: forks and compactions of a
  * session repeat its rows. Boundaries are ends of rows; a long string (a picture, a file) is a chunk of its own.
  */
 import { createHash } from "node:crypto";
@@ -36,7 +36,7 @@ export class Cutter {
   #start: number;
   /** From there on. */
   #open: Buffer = Buffer.alloc(0);
-  /** Bytes of the open chunk whose rows were looked at. */
+  /** Bytes of the open chunk whose rows were read. */
   #seen = 0;
 
   /** `from`: where in the log the first byte stands. */

@@ -14,7 +14,7 @@ export interface KeptFile {
   mtime: number;
   /** Hash of the last bytes: a log that grew has the same bytes there. */
   tail: string;
-  /** Where the last chunk begins: a log that grew is cut anew from there. */
+  /** Where the last chunk begins: a log that grew is cut again from there. */
   last: number;
   /** SHA-256 of each chunk, base64url. */
   chunks: string[];

@@ -1,4 +1,4 @@
-/** The parts of storing logs that run in the pool: logs are cut into chunks, and the chunks that nobody has yet are packed. */
+/** The parts of storing logs that run in the pool: logs are cut into chunks, and the chunks that are not stored yet are packed. */
 import { type SessionRef, toMessage } from "sessarc";
 import { type Adapter, type AdapterEnv, type AdapterFolders, loadAdapter, withFolders } from "sessarc/adapter";
 import { openRegular } from "sessarc/files";

@@ -150,7 +150,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     return rows.map(({ id }) => id);
   }
 
-  /** Stores the logs of some jobs: each is cut, then what nobody has is packed, then both are written down together. */
+  /** Stores the logs of some jobs: each is cut, then what is not stored yet is packed, then both are written down together. */
   async function keep(jobs: readonly BehindRow[][]): Promise<void> {
     const now = mode();
     const cut: { row: BehindRow; result: CutResult; fits: boolean }[] = [];
