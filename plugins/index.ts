@@ -134,7 +134,7 @@ export type { LineOrigins, Origins } from "./blame/index.ts";
 export type { Budget, BudgetPlan, Crossing } from "./budget/index.ts";
 export type { Causality } from "./causality/index.ts";
 export type {} from "./dashboard/index.ts";
-export type { Demo } from "./demo/index.ts";
+export type { Demo, Sample } from "./demo/index.ts";
 export type {} from "./feedback/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
 export type { Finding, Waste } from "./health/index.ts";

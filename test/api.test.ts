@@ -36,7 +36,7 @@ GET /waiting · POST /waiting · GET /limits
 GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /statusline/install · DELETE /statusline/install
 GET /usage · GET /prices · POST /prices · DELETE /prices · PUT /prices/table · DELETE /prices/table · POST /prices/table/fetch · DELETE /prices/table/consent · GET /insights · GET /search/total
 GET /mcp/matrix · GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
-POST /shares/:id/restore
+POST /shares/:id/restore · POST /sample · DELETE /sample
 GET /files/history · GET /files/at · GET /files/destroyed · POST /files/put-back · GET /files/net · GET /files/receipts · POST /files/undo · GET /sessions/:id/lost-files
 GET /skills/preview · GET /skills/usage · GET /skills/compare · POST /skills/:id/take · GET /skills/:id/drift · POST /skills/:id/update
 GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · POST /rescue/retention · DELETE /rescue/logs · GET /sessions/:id/handoff · GET /terminal · POST /sessions/:id/resume · GET /sessions/:id/log

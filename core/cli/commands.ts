@@ -23,6 +23,7 @@ export const serveCommand: Command = {
     auth: { type: "boolean" },
     demo: { type: "boolean" },
     "or-demo": { type: "boolean" },
+    "sample-of": { type: "string" },
     dev: { type: "boolean" },
   },
   help: {
@@ -33,6 +34,7 @@ export const serveCommand: Command = {
     auth: "Ask for a token: other users of this machine cannot read the archive",
     demo: "Show sample data from a throw-away folder instead of your logs",
     "or-demo": "Sample data when no logs are found on this machine and there is no archive",
+    "sample-of": "With --demo: the address of the service that shows this sample; it ends when its standard input does",
     dev: "Development mode: port 4173",
   },
   operands: [],

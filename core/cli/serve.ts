@@ -6,12 +6,15 @@ import type { Kernel } from "../contract/kernel.ts";
 import { findAdapter } from "../kernel/load.ts";
 import type { Served } from "../serve/serve.ts";
 import { hasArchive } from "../storage/present.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { toMessage } from "../utils/async.ts";
 import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, hasLogs } from "./demo.ts";
 import { restWhenIdle } from "./rest.ts";
 
-export async function run(ctx: CoreContext): Promise<number> {
+export async function run(given: CoreContext): Promise<number> {
+  const of = sampleOf(given);
+  const ctx = of === undefined ? given : { ...given, signal: untilInputEnds(given) };
   const demo = await chooseDemo(ctx);
   try {
     if (demo) return await start(ctx, { ...ctx.config, dataDir: demo.dataDir, roots: {}, sources: {} }, demo.env, demo);
@@ -19,6 +22,25 @@ export async function run(ctx: CoreContext): Promise<number> {
   } finally {
     await demo?.remove();
   }
+}
+
+/** The service whose dashboard shows this one's sample data. */
+function sampleOf({ flags }: CoreContext): string | undefined {
+  const of = flags["sample-of"];
+  if (of === undefined) return undefined;
+  if (flags.demo !== true || typeof of !== "string" || !/^https?:/.test(of) || !URL.canParse(of))
+    throw new UsageError("--sample-of takes an address, and goes with --demo");
+  return of;
+}
+
+/** Aborts with the process that started this one, however that ended: the pipe between them closes. */
+function untilInputEnds({ io, signal }: CoreContext): AbortSignal {
+  const ended = new AbortController();
+  void (async () => {
+    // Nothing is sent.
+    for await (const _ of io.stdin?.() ?? []);
+  })().finally(() => ended.abort());
+  return AbortSignal.any([signal, ended.signal]);
 }
 
 async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
@@ -72,11 +94,18 @@ async function start(
   );
   ctx.io.leaveFolder?.();
   strays.report(served.kernel);
+  if (demo)
+    served.kernel.hooks.hook("status:collect", (report) => {
+      report.sample = { of: sampleOf(ctx) ?? null };
+    });
   const rest = restWhenIdle();
   let inBackground = false;
   try {
     if (demo) ctx.err(await importDemo(served.kernel, ctx));
-    ctx.out(`sessarc ready at ${served.url}`);
+    const of = sampleOf(ctx);
+    ctx.out(
+      of === undefined ? `sessarc ready at ${served.url}` : JSON.stringify({ url: served.loginUrl ?? served.url }),
+    );
     if (served.loginUrl) ctx.err(`Log in with this link, once: ${served.loginUrl}`);
     await open(ctx, served.loginUrl ?? served.url);
     const isFirst = !demo && ctx.flags.import !== false;

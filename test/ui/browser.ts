@@ -15,7 +15,7 @@ import codex from "../../plugins/codex/index.ts";
 import copilot from "../../plugins/copilot/index.ts";
 import cursor from "../../plugins/cursor/index.ts";
 import dashboard from "../../plugins/dashboard/index.ts";
-import { writeDemo } from "../../plugins/demo/index.ts";
+import demo, { writeDemo } from "../../plugins/demo/index.ts";
 import feedback from "../../plugins/feedback/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import git from "../../plugins/git/index.ts";
@@ -197,6 +197,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     notices(),
     report(),
     feedback(),
+    demo(),
     team({ retryMs: 1 }),
     traces(),
     undelete(),

@@ -1,4 +1,4 @@
-/** The list of all sessions: odd titles, keys, choosing many, deleting with its way back, saved views, without the service; calls; a line's reason. */
+/** The list of all sessions: odd titles, keys, choosing many, deleting with its way back, saved filters, without the service; calls; a line's reason. */
 import { buffer } from "node:stream/consumers";
 import { crc32 } from "node:zlib";
 import { expect, it } from "vitest";
@@ -205,10 +205,10 @@ describeUi("dashboard: all sessions", () => {
     const many = await projectId(stage, "many");
     await visit(stage, `/sessions?project=${many}&sort=messages`);
     await box("Select many 20").check();
-    await page.getByRole("button", { name: "Saved views" }).click();
-    await page.getByRole("textbox", { name: "Name of the view" }).fill("Many of them");
+    await page.getByRole("button", { name: "Saved filters" }).click();
+    await page.getByRole("textbox", { name: "Name of the filters" }).fill("Many of them");
     await stage.served.close();
-    await page.getByRole("button", { name: "Save this view" }).click();
+    await page.getByRole("button", { name: "Save these filters" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).first().click();
     await page.getByRole("checkbox", { name: "With errors" }).check();
     const alert = page.getByRole("alert").filter({ hasText: "could not be loaded" });
@@ -220,7 +220,7 @@ describeUi("dashboard: all sessions", () => {
     expect(await chosen().getByRole("status").innerText()).toBe("1 selected");
     expect(new URL(page.url()).searchParams.get("errors")).toBe("1");
     await visit(stage, "/sessions");
-    await page.getByRole("button", { name: "Saved views" }).click();
+    await page.getByRole("button", { name: "Saved filters" }).click();
     await page.getByRole("button", { name: "Many of them", exact: true }).click();
     await page.waitForURL((url) => url.search === `?project=${many}&sort=messages`);
     stage.problems();

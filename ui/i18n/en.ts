@@ -161,7 +161,6 @@ export const en = {
   "nothing.fill":
     "sessarc reads the logs that coding assistants leave on this machine. Logs kept elsewhere can be read from a folder.",
   "nothing.without": "Without “{name}”",
-  "first.sample": "To look around with sample data:",
   "nav.notes": "Notes",
   "sure.definite": "certain",
   "sure.probable": "likely",
@@ -199,6 +198,12 @@ export const en = {
   "settings.ownPrice": "your own",
   "action.print": "Print",
   "cost.noPrice": "no price",
+  "sample.text":
+    "Or look around with sample data. It is in a folder of its own, apart from your archive, and is removed when you go back.",
+  "sample.show": "Show sample data",
+  "sample.starting": "Starting…",
+  "sample.orCommand": "In a terminal:",
+  "sample.removed": "The sample data is removed.",
 };
 
 export type Key = keyof typeof en;

@@ -159,7 +159,6 @@ export const words: Record<Key, string> = {
   "nothing.fill":
     "sessarc は、このマシンにコーディングアシスタントが残したログを読み取ります。別の場所のログはフォルダーから読み取れます。",
   "nothing.without": "「{name}」を外す",
-  "first.sample": "サンプルデータで試す:",
   "nav.notes": "ノート",
   "sure.definite": "確実",
   "sure.probable": "可能性大",
@@ -197,4 +196,9 @@ export const words: Record<Key, string> = {
   "settings.ownPrice": "独自",
   "action.print": "印刷",
   "cost.noPrice": "価格なし",
+  "sample.text": "サンプルデータで試すこともできます。アーカイブとは別のフォルダーにあり、戻ると削除されます。",
+  "sample.show": "サンプルデータを表示",
+  "sample.starting": "開始しています…",
+  "sample.orCommand": "ターミナルでは:",
+  "sample.removed": "サンプルデータを削除しました。",
 };

@@ -154,7 +154,6 @@ export const words: Record<Key, string> = {
   "nothing.archived": "存档中还没有内容。",
   "nothing.fill": "sessarc 会读取编程助手在本机留下的日志。存放在别处的日志可以从文件夹读取。",
   "nothing.without": "去掉“{name}”",
-  "first.sample": "使用示例数据浏览：",
   "nav.notes": "笔记",
   "sure.definite": "确定",
   "sure.probable": "很可能",
@@ -192,4 +191,9 @@ export const words: Record<Key, string> = {
   "settings.ownPrice": "自定义",
   "action.print": "打印",
   "cost.noPrice": "无价格",
+  "sample.text": "也可以用示例数据先看一看。示例数据在单独的文件夹中，与您的存档分开，返回时会被删除。",
+  "sample.show": "显示示例数据",
+  "sample.starting": "正在启动…",
+  "sample.orCommand": "在终端中：",
+  "sample.removed": "示例数据已删除。",
 };

@@ -29,6 +29,8 @@ function createService() {
         uptimeMs: number;
         storage: { sessions: number; messages: number; catalogBytes: number; transcriptBytes: number };
         sync?: SyncState;
+        /** Nothing here is the user's; `of`: the service that shows this one. */
+        sample?: { of: string | null };
         /** Tools that delete their own logs after a time. */
         retention?: RetentionReport[];
         feedback?: { relay: string | null; waiting: number };

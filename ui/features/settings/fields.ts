@@ -76,6 +76,8 @@ const FIELDS: readonly Field[] = [
   { id: "plugins", section: "plugins", label: "settings.plugins", hint: "settings.loadTime" },
   { id: "version", section: "about", label: "settings.version" },
   { id: "license", section: "about", label: "settings.license", hint: "settings.licenses" },
+  { id: "about-folder", section: "about", label: "settings.folder" },
+  { id: "report", section: "about", label: "settings.report", hint: "settings.reportHint" },
   { id: "api", section: "about", label: "settings.api" },
 ];
 

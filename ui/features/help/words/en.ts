@@ -44,7 +44,6 @@ export const en = {
   "security-model.text": "What is protected from whom",
   feedback: "An idea, a bug or praise",
   about: "About sessarc",
-  aboutText: "Version, licence and API",
   keys: "All keys of this screen",
   sessarc: "sessarc",
   home: "All pages",

@@ -45,7 +45,6 @@ export const words: HelpWords = {
   "security-model.text": "何を誰から守るか",
   feedback: "アイデア、不具合、感想",
   about: "sessarc について",
-  aboutText: "バージョン、ライセンス、API",
   keys: "この画面のすべてのキー",
   sessarc: "sessarc",
   home: "すべてのページ",

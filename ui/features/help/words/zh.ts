@@ -45,7 +45,6 @@ export const words: HelpWords = {
   "security-model.text": "保护什么、防范谁",
   feedback: "想法、问题或称赞",
   about: "关于 sessarc",
-  aboutText: "版本、许可证与 API",
   keys: "此页面的所有快捷键",
   sessarc: "sessarc",
   home: "所有页面",

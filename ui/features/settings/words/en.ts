@@ -238,6 +238,8 @@ export const en = {
   "settings.license": "Licence",
   "settings.licenses": "Licences of the packages inside",
   "settings.api": "HTTP interface",
+  "settings.report": "Report a problem",
+  "settings.reportHint": "Opens the list of problems on GitHub. Nothing is sent.",
 };
 
 export type SettingsWords = Record<keyof typeof en, string>;

@@ -238,4 +238,6 @@ export const words: SettingsWords = {
   "settings.license": "ライセンス",
   "settings.licenses": "使用パッケージのライセンス",
   "settings.api": "HTTP インターフェース",
+  "settings.report": "問題を報告",
+  "settings.reportHint": "GitHub の問題一覧を開きます。何も送信されません。",
 };

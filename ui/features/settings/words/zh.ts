@@ -225,4 +225,6 @@ export const words: SettingsWords = {
   "settings.license": "许可证",
   "settings.licenses": "所含软件包的许可证",
   "settings.api": "HTTP 接口",
+  "settings.report": "报告问题",
+  "settings.reportHint": "打开 GitHub 上的问题列表。不会发送任何内容。",
 };

@@ -19,6 +19,10 @@ export const en = {
   "sync.hint": "Import what changed",
   "shell.screenLost": "This screen opens as soon as the service answers:",
   "shell.screenFailed": "This screen could not be loaded:",
+  "sample.here": "Sample data",
+  "sample.hint": "Nothing here is yours.",
+  "sample.back": "Back to yours",
+  "sample.ends": "It is removed when the service stops.",
 };
 
 export type ShellWords = Record<keyof typeof en, string>;

@@ -20,4 +20,8 @@ export const words: ShellWords = {
   "sync.hint": "変更分を取り込む",
   "shell.screenLost": "サービスが応答するとこの画面が開きます:",
   "shell.screenFailed": "この画面を読み込めませんでした:",
+  "sample.here": "サンプルデータ",
+  "sample.hint": "ここにあなたのデータはありません。",
+  "sample.back": "自分のデータに戻る",
+  "sample.ends": "サービスが終わると削除されます。",
 };

@@ -20,4 +20,8 @@ export const words: ShellWords = {
   "sync.hint": "导入有变化的内容",
   "shell.screenLost": "服务恢复后将打开此页面：",
   "shell.screenFailed": "无法加载此页面：",
+  "sample.here": "示例数据",
+  "sample.hint": "这里没有您的数据。",
+  "sample.back": "返回您的数据",
+  "sample.ends": "服务停止时会删除。",
 };
