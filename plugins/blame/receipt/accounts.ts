@@ -60,10 +60,18 @@ export async function openAccounts(
 
 /**
  * What sessions wrote into the commits up to `tip`, without other branches: a line that was squashed or cherry-picked counts here, although
- * the branch it comes from is still there. Cached as `landingFor`.
+ * the branch it comes from is still there, and a line that was put back counts in both commits. Cached as `landingFor`.
  */
-export const landingUpTo = (kernel: Kernel, project: string, root: string, tip: string | undefined): Promise<Landing> =>
-  landingAt(kernel, project, root, { head: tip, branches: [] });
+export async function landingUpTo(
+  kernel: Kernel,
+  project: string,
+  root: string,
+  tip: string | undefined,
+): Promise<Landing> {
+  const landing = await landingAt(kernel, project, root, { head: tip, branches: [] });
+  const again = landing.landed.flatMap((one) => (one.again ?? []).map((place) => ({ ...one, ...place })));
+  return again.length === 0 ? landing : { ...landing, landed: [...landing.landed, ...again] };
+}
 
 /** Which lines of the project's sessions got into which commits, cached until a session, HEAD or a branch changes. */
 export async function landingFor(kernel: Kernel, project: string, root: string): Promise<Landing> {

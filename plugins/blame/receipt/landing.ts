@@ -1,9 +1,9 @@
 /** Which lines of which calls got into which commits, and what became of them. */
 import { type Kernel, mustYield, type Services, yieldNow } from "sessarc";
-import { toKey } from "../indexer/keys.ts";
+import { computeWeight, toKey } from "../indexer/keys.ts";
 import { isReformed, toForms } from "../match/forms.ts";
-import { type CommittedLine, type LineEvidence, matchLines, type Window } from "../match/match.ts";
-import { isSame, readWrites, type Write } from "../writes.ts";
+import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "../match/match.ts";
+import { byTime, isSame, readWrites, type Write } from "../writes.ts";
 import { groupBy } from "./group.ts";
 
 type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
@@ -22,6 +22,8 @@ export interface Landed {
   fate: Fate;
   /** Who wrote the line that came in its place. */
   by?: "assistant" | "person";
+  /** Where the revert of a revert put it back. */
+  again?: Pick<Landed, "commit" | "path" | "line">[];
 }
 
 export interface LandedCommit extends Omit<CommitPatch, "files"> {
@@ -88,12 +90,13 @@ async function landIn(
   byName: ReadonlyMap<string, Write[]>,
 ): Promise<Landed[]> {
   const lineages = await readLineages(commits);
+  const uncommitted = await findUncommitted(lineages, byName);
   const landed: Landed[] = [];
   const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
   for (const { names, patches } of lineages) {
     if (mustYield()) await yieldNow();
-    const writes = await writesUnder(names, byName);
-    if (writes.length === 0) continue;
+    let writes = await writesUnder(names, byName);
+    if (writes.length === 0 && uncommitted.size === 0) continue;
     const touched = patches.map(({ commit }) => Date.parse(commit.authoredAt)).sort((a, b) => a - b);
     const windows = new Map<string, Window>();
     for (const { commit } of patches) {
@@ -115,7 +118,12 @@ async function landIn(
         if (mustYield()) await yieldNow();
       }
     }
-    const matched = await matchLines(lines, windows, writes);
+    let matched = await matchLines(lines, windows, writes);
+    const others = underOtherNames(patches[0], lines, matched, uncommitted);
+    if (others.length > 0) {
+      writes = [...writes, ...others].sort(byTime);
+      matched = await matchLines(lines, windows, writes);
+    }
     const writers = matched.map((one): Written | undefined => {
       const write = writes[one?.write ?? -1];
       return one && write && { write, evidence: one.evidence };
@@ -123,6 +131,58 @@ async function landIn(
     for (const one of await followed(patches, lines, writers, isMerged, subjects)) landed.push(one);
   }
   return landed;
+}
+
+/** Files that no commit has, by the keys of the lines that were written into them. */
+type Uncommitted = ReadonlyMap<number, ReadonlySet<readonly Write[]>>;
+
+/** Calls may have written a file that was renamed before it was ever committed. */
+async function findUncommitted(
+  lineages: readonly { names: ReadonlySet<string> }[],
+  byName: ReadonlyMap<string, Write[]>,
+): Promise<Uncommitted> {
+  const committed = new Map<string, string[]>();
+  for (const { names } of lineages)
+    for (const path of names) {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      committed.set(name, [...(committed.get(name) ?? []), path]);
+    }
+  const found = new Map<number, Set<readonly Write[]>>();
+  for (const [name, writes] of byName) {
+    const files = await groupBy(
+      writes.filter(({ file }) => !committed.get(name)?.some((path) => isSame(file, path))),
+      ({ file }) => file,
+    );
+    for (const own of files.values())
+      for (const { lines } of own) {
+        if (mustYield()) await yieldNow();
+        for (const key of lines) found.set(key, (found.get(key) ?? new Set()).add(own));
+      }
+  }
+  return found;
+}
+
+/** Lines of the commit that brought a file, from which on it may have had another name before; and letters and digits of each. */
+const ENOUGH = 3;
+const TELLING = 12;
+
+/** Writes into files that may have become the one that `first` brought. */
+function underOtherNames(
+  first: CommittedFile | undefined,
+  lines: readonly CommittedLine[],
+  matched: readonly (Matched | undefined)[],
+  uncommitted: Uncommitted,
+): Write[] {
+  if (!first || first.file.removed > 0 || uncommitted.size === 0) return [];
+  const open = new Set<number>();
+  for (const [i, { text }] of lines.slice(0, first.file.addedLines.length).entries())
+    if (!matched[i] && computeWeight(text) >= TELLING) open.add(toKey(text));
+  const held = new Map<readonly Write[], number>();
+  for (const key of open)
+    for (const writes of uncommitted.get(key) ?? []) held.set(writes, (held.get(writes) ?? 0) + 1);
+  return [...held]
+    .filter(([, count]) => count >= Math.max(ENOUGH, open.size / 4))
+    .flatMap(([writes]) => writes.map((write) => ({ ...write, elsewhere: true })));
 }
 
 type Written = Pick<Landed, "write" | "evidence">;
@@ -157,6 +217,7 @@ async function followed(
       continue;
     }
     const isRevert = /^Revert\b/i.test(subjects.get(commit.hash) ?? "");
+    const isReapplied = /^(Revert "Re(vert|apply)\b|Reapply\b)/i.test(subjects.get(commit.hash) ?? "");
     const by = written.some((one) => one !== undefined) ? "assistant" : "person";
     for (const text of file.removedLines) {
       if (mustYield()) await yieldNow();
@@ -177,6 +238,7 @@ async function followed(
       one.fate = "kept";
       delete one.by;
       if (!back) all.push(one);
+      else if (isReapplied) one.again = [...(one.again ?? []), placeOf(commit, file, i)];
       put(present, key, one);
     }
     at += own;
