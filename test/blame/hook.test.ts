@@ -87,7 +87,7 @@ describeGit("the commit hook", () => {
     expect(readFileSync(hook, "utf8")).toBe(`${before}\necho later >/dev/null\n`);
   });
 
-  it("changes no hook that git does not run or that is no shell script", async () => {
+  it("changes no hook that git does not run or that has another interpreter than a shell", async () => {
     const { hook, receipt } = await place();
     for (const [text, mode] of [
       ["#!/usr/bin/env python3\nprint()\n", 0o755],

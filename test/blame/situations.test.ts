@@ -12,7 +12,7 @@ const line = (n: number) =>
 const text = (...lines: readonly (string | number)[]) =>
   lines.map((one) => `${typeof one === "number" ? line(one) : one}\n`).join("");
 
-/** Of a commit: its subject, and how many added lines are of an assistant, of both, of a person, of nobody known. */
+/** Of a commit: its subject, and how many added lines are of an assistant, of both, of a person, of unknown origin. */
 type Row = [subject: string, assistant: number, mixed: number, person: number, unknown: number];
 
 interface Planted {
