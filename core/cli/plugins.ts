@@ -24,7 +24,7 @@ function table(plugins: readonly PluginInfo[], ctx: CoreContext): string {
       { title: "plugin", value: (it) => it.name },
       { title: "routes", align: "right", value: (it) => count(it.routes.length) },
       { title: "hooks", align: "right", value: (it) => count(it.hooks.length) },
-      { title: "commands", value: (it) => it.commands.join(" ") },
+      { title: "commands", value: (it) => it.commands.join(" "), shrink: true },
       { title: "services", value: (it) => it.services.join(" "), shrink: true },
       { title: "ms", align: "right", value: (it) => (it.ms === null ? "" : it.ms.toFixed(1)) },
     ],

@@ -116,11 +116,12 @@ function show(ctx: CommandContext, list: PriceList, notice?: string): number {
     ctx.err(
       `The table that comes with sessarc is newer (${shipped.date}): \`sessarc prices update --reset\` goes back to it.`,
     );
-  if (list.models.length > 0)
+  if (list.models.length > 0) {
+    ctx.out("Dollars per million tokens:");
     ctx.out(
       formatTable<ModelPrice>(
         [
-          { title: "model, dollars per million tokens", value: ({ model }) => printable(model) },
+          { title: "model", value: ({ model }) => printable(model), shrink: true },
           ...RATES.map(([name, title]) => ({
             title,
             align: "right" as const,
@@ -132,6 +133,7 @@ function show(ctx: CommandContext, list: PriceList, notice?: string): number {
         { head: createStyle(ctx.colour).dim, width: ctx.columns },
       ),
     );
+  }
   if (online.failure) ctx.err(printable(`The last attempt to fetch a table failed: ${online.failure.reason}`));
   if (online.next !== null) ctx.err(`The service fetches the table next on ${online.next.slice(0, 10)}.`);
   if (list.unpriced.length > 0)

@@ -11,6 +11,7 @@ import { letters } from "../security/_samples.ts";
 
 const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0a";
 const ID = `claude-code:${KEY}`;
+const SHORT = KEY.slice(0, 8);
 const MODEL = "claude-opus-4-5-20251101";
 
 function place(prompt = "Add the sum, please") {
@@ -54,7 +55,7 @@ describeGit("sessarc blame for an assistant", () => {
     expect(raw.stdout).toContain(token);
     for (const args of [["--json"], []]) {
       const { stdout } = await runCommand(["blame", file, "--redacted", ...args], home);
-      expect(stdout).toContain("prompt");
+      expect(stdout).toMatch(/prompt/i);
       for (let at = 4; at + 8 <= token.length; at += 4) expect(stdout).not.toContain(token.slice(at, at + 8));
     }
   });
@@ -68,9 +69,11 @@ describeGit("sessarc receipt", () => {
     const { code, stdout } = await run();
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^last: <?\$0\.\d+, \d+ tokens, \d+ min\n1 commits, 1 sessions/),
+      expect.stringMatching(
+        /^Last commit: about <?\$0\.\d+, \d+ tokens, \d+ min of work\n1 commit with lines of 1 session\n/,
+      ),
     ]);
-    expect(stdout).toContain(ID);
+    expect(stdout).toContain(` ${SHORT}\n`);
     expect(stdout).toMatch(/1 +<?\$0\.\d+ +still there/);
     const receipt = JSON.parse((await run("HEAD", "--json")).stdout) as Receipt;
     expect(receipt.commits.map(({ subject }) => subject)).toEqual(["Sum"]);
@@ -159,11 +162,11 @@ describeGit("sessarc blame", () => {
     const { code, stdout } = await runCommand(["blame", `${file}:1-2`], home);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^· {2}1 {2}\/\/ by hand\nA {2}2 {2}export const sum/);
-    expect(stdout).toContain(`A  ${ID} #3 Edit · ${MODEL}`);
-    expect(stdout).toMatch(/prompt <?\$0\.0\d+/);
-    expect(stdout).toContain("prompt #0: Add the sum, please");
-    expect(stdout).toContain("read #1 Read");
-    expect(stdout).toContain("·  no archived session (1 line)");
+    expect(stdout).toMatch(/\nA {2}Add the sum, please\n {3}\S.* · /);
+    expect(stdout).toContain(` · ${MODEL} · Edit in message 3 · sessarc show ${SHORT}\n`);
+    expect(stdout).toMatch(/ {3}Prompt \(<?\$0\.0\d+\): Add the sum, please\n/);
+    expect(stdout).toContain("Because of message 1, Read: ");
+    expect(stdout).toContain("·  written by no archived session (1 line)");
     const before = await runCommand(["blame", file, "--at", "HEAD~1", "--json"], home);
     const answer = JSON.parse(before.stdout) as LineOrigins;
     expect(answer.lines).toHaveLength(1);

@@ -366,3 +366,36 @@ it("with --json a failure is the object that the HTTP API answers", async () => 
     expect.objectContaining({ status: 404, code: "PROJECT_NOT_FOUND" }),
   ]);
 });
+
+describe("lists on a terminal of 80 columns", () => {
+  const widest = (text: string) =>
+    Math.max(
+      ...text
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.length),
+    );
+
+  it("fit: plugins with many commands, and prices with their unit above", async () => {
+    const plugins = await runCommand(["plugins"], home, { NO_COLOR: "1" }, 80);
+    expect(widest(plugins.stdout)).toBeLessThanOrEqual(80);
+    const prices = await runCommand(["prices"], home, { NO_COLOR: "1" }, 80);
+    const [, unit, ...table] = prices.stdout.trimEnd().split("\n");
+    expect(unit).toBe("Dollars per million tokens:");
+    expect(table.length).toBeGreaterThan(4);
+    expect(widest(table.join("\n"))).toBeLessThanOrEqual(80);
+  });
+
+  it("leave a title enough to know it by, beside the longest id", async () => {
+    const { sessions } = await json<{ sessions: { id: string; title: string | null }[] }>("sessions");
+    const listed = await runCommand(["sessions"], home, { NO_COLOR: "1" }, 80);
+    expect(sessions.some(({ id }) => id.startsWith("opencode:"))).toBe(true);
+    for (const { title } of sessions) if (title) expect(listed.stdout).toContain(title.slice(0, 26));
+  });
+
+  it("of guards names the command that installs one", async () => {
+    const { stdout, stderr } = await runCommand(["guard", "status"], home, { NO_COLOR: "1" });
+    expect(stdout).toContain("not installed");
+    expect(stderr).toContain("`sessarc guard install --tool claude-code` installs it in Claude Code");
+  });
+});

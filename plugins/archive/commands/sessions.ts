@@ -47,6 +47,9 @@ function toQuery(ctx: CommandContext): Record<string, string | undefined> {
 /** Columns from which what else is known of a session has room beside its title. */
 const WIDE = 120;
 
+/** Of a title: what a person chooses by. Some assistants' ids are long, and a cut one names nothing. */
+const LEAST = 28;
+
 async function print(ctx: CommandContext, { sessions, total }: Page): Promise<void> {
   if (sessions.length === 0) {
     ctx.err(await nothingListed(ctx, "session"));
@@ -64,7 +67,7 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
     [
       { title: "age", align: "right", value: (it) => formatAge(it.endedAt ?? it.startedAt) },
       { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true, most: 16 },
-      { title: "title", value: (it) => sessionTitle({ ...it, id: "(untitled)" }), shrink: true },
+      { title: "title", value: (it) => sessionTitle({ ...it, id: "(untitled)" }), shrink: true, least: LEAST },
       ...(ctx.columns === undefined || ctx.columns >= WIDE ? more : []),
       { title: "id", value: (it) => printable(ids.get(it.id) ?? it.id) },
     ],

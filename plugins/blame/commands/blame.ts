@@ -3,10 +3,12 @@ import { dirname, resolve } from "node:path";
 import {
   type CommandContext,
   createStyle,
+  formatAge,
   formatMoney,
   isRedacted,
   oneLine,
   printable,
+  toShortIds,
   UsageError,
 } from "sessarc/terminal";
 import { type TraceRecord, toTraceRecord } from "../authorship/agent-trace.ts";
@@ -62,7 +64,7 @@ function placeIn(text: string): { file: string; from?: number; to?: number } {
   return { file: match[1], from, to };
 }
 
-const NOBODY = "no archived session";
+const NOBODY = "written by no archived session";
 
 function toText(answer: LineOrigins, ctx: CommandContext): string {
   const style = createStyle(ctx.colour);
@@ -75,7 +77,10 @@ function toText(answer: LineOrigins, ctx: CommandContext): string {
     const mark = evidence === "part" ? "~" : evidence === "near" ? "+" : " ";
     return `${letter.padEnd(column)}${mark} ${String(number).padStart(width)}  ${printable(text)}`;
   });
-  const legend = answer.writers.map((writer, i) => describe(letters[i] ?? "", writer, style));
+  const ids = toShortIds(answer.writers.map(({ sessionId }) => sessionId));
+  const legend = answer.writers.map((writer, i) =>
+    describe(letters[i] ?? "", writer, ids.get(writer.sessionId) ?? writer.sessionId, style),
+  );
   const noted = lines.filter((line) => line.noted !== null);
   for (const name of new Set(
     noted.map((line) => clip([line.noted?.tool, line.noted?.model].filter(Boolean).join(" "), 80)),
@@ -83,21 +88,21 @@ function toText(answer: LineOrigins, ctx: CommandContext): string {
     legend.push(`·  a note of git-ai names ${name}`);
   const unknown = lines.filter(({ writer }) => writer === null).length;
   if (unknown > 0) legend.push(`·  ${NOBODY} (${unknown} ${unknown === 1 ? "line" : "lines"})`);
+  if (lines.some(({ evidence }) => evidence === "part")) legend.push("~  the session wrote a part of the line");
+  if (lines.some(({ evidence }) => evidence === "near"))
+    legend.push("+  a bracket or a blank line among lines of the session");
   return [...rows, "", ...legend].join("\n");
 }
 
-function describe(letter: string, writer: WriterDetail, style: ReturnType<typeof createStyle>): string {
-  const { sessionId, seq, at, name, model, prompt, cost, reads } = writer;
-  const facts = [
-    `${sessionId} #${seq} ${name}`,
-    model,
-    at,
-    cost && cost.unpriced.length === 0 ? `prompt ${formatMoney(cost.microdollars)}` : null,
-  ];
-  const rows = [`${letter}  ${facts.filter(Boolean).join(" · ")}`];
-  if (prompt) rows.push(`   prompt #${prompt.seq}: ${clip(prompt.text, 200)}`);
+/** `id`: of the session, as the list of sessions prints it. */
+function describe(letter: string, writer: WriterDetail, id: string, style: ReturnType<typeof createStyle>): string {
+  const { seq, at, name, model, title, prompt, cost, reads } = writer;
+  const facts = [formatAge(at), model, `${name} in message ${seq}`, `sessarc show ${id}`];
+  const rows = [`${letter}  ${clip(title ?? "(untitled)", 80)}`, `   ${facts.filter(Boolean).join(" · ")}`];
+  const price = cost && cost.unpriced.length === 0 ? ` (${formatMoney(cost.microdollars)})` : "";
+  if (prompt) rows.push(`   Prompt${price}: ${clip(prompt.text, 200)}`);
   for (const read of reads.slice(0, 5))
-    rows.push(style.dim(`   read #${read.seq} ${read.tool_name}: ${clip(read.reason, 160)}`));
+    rows.push(style.dim(`   Because of message ${read.seq}, ${read.tool_name}: ${clip(read.reason, 160)}`));
   return rows.join("\n");
 }
 

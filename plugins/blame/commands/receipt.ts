@@ -7,6 +7,7 @@ import {
   formatTable,
   isRedacted,
   printable,
+  toShortIds,
   UsageError,
 } from "sessarc/terminal";
 import type { TraceRecord } from "../authorship/agent-trace.ts";
@@ -72,24 +73,27 @@ const hours = (ms: number): string => {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
 
+const count = (n: number, word: string): string => `${formatCount(n)} ${word}${n === 1 ? "" : "s"}`;
+
 function toText(receipt: Receipt, ctx: CommandContext): string {
   const { total, commits, sessions, models, calls, wastedReads, leftovers, projectMicrodollars, unpriced } = receipt;
   const options = { width: ctx.columns };
+  const ids = toShortIds(sessions.map(({ id }) => id));
   const rows = [
-    `${receipt.range}: ${formatMoney(total.microdollars)}, ${formatCount(total.tokens)} tokens, ${hours(total.activeMs)}`,
-    `${formatCount(commits.length)} commits, ${formatCount(sessions.length)} sessions`,
+    `${receipt.range === "last" ? "Last commit" : receipt.range}: about ${formatMoney(total.microdollars)}, ${formatCount(total.tokens)} tokens, ${hours(total.activeMs)} of work`,
+    `${count(commits.length, "commit")} with lines of ${count(sessions.length, "session")}`,
   ];
-  if (unpriced.length > 0) rows.push(`Without a known price, not counted: ${unpriced.map(printable).join(", ")}`);
+  if (unpriced.length > 0) rows.push(`Not counted, because no price is known: ${unpriced.map(printable).join(", ")}`);
   if (sessions.length > 0)
     rows.push(
       "",
       formatTable<ReceiptSession>(
         [
-          { title: "session", value: ({ id }) => printable(id), shrink: true },
+          { title: "session", value: ({ title }) => shown(title ?? "(untitled)"), shrink: true, least: 20 },
           { title: "prompts", align: "right", value: ({ prompts }) => formatCount(prompts.length) },
           { title: "cost", align: "right", value: (it) => formatMoney(it.microdollars) },
-          { title: "of", align: "right", value: (it) => formatMoney(it.sessionMicrodollars) },
-          { title: "title", value: ({ title, id }) => shown(title ?? id), shrink: true },
+          { title: "whole session", align: "right", value: (it) => formatMoney(it.sessionMicrodollars) },
+          { title: "id", value: ({ id }) => printable(ids.get(id) ?? id) },
         ],
         sessions,
         options,
@@ -107,7 +111,7 @@ function toText(receipt: Receipt, ctx: CommandContext): string {
         [
           { title: "lines", align: "right", value: ({ lines }) => formatCount(lines) },
           { title: "cost", align: "right", value: (it) => formatMoney(it.microdollars) },
-          { title: "what became of them", value: ({ fate }) => FATES[fate] },
+          { title: "what became of the lines", value: ({ fate }) => FATES[fate] },
         ],
         fates,
         options,
@@ -115,14 +119,15 @@ function toText(receipt: Receipt, ctx: CommandContext): string {
     );
   rows.push(
     "",
-    `Calls: ${formatCount(calls.all)}, failed ${formatCount(calls.failed)}, tried again ${formatCount(calls.retried)}`,
+    `Tool calls: ${formatCount(calls.all)}, of which ${formatCount(calls.failed)} failed and ${formatCount(calls.retried)} were repeated`,
   );
-  if (wastedReads)
+  if (wastedReads && wastedReads.reads > 0)
     rows.push(
-      `Reads that led to nothing: ${formatCount(wastedReads.reads)}, about ${formatCount(wastedReads.tokens)} tokens`,
+      `Files read and not used: ${formatCount(wastedReads.reads)}, about ${formatCount(wastedReads.tokens)} tokens`,
     );
   const left = leftovers.filter(({ microdollars }) => microdollars !== 0);
-  rows.push("", `The whole project: ${formatMoney(projectMicrodollars)}, of which no commit took`);
+  rows.push("", `The whole project cost about ${formatMoney(projectMicrodollars)}.`);
+  if (left.length > 0) rows.push("Of that, no commit has:");
   for (const { reason, microdollars } of left) rows.push(`  ${formatMoney(microdollars)}  ${REASONS[reason]}`);
   return rows.join("\n");
 }

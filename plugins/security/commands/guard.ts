@@ -21,7 +21,14 @@ async function status(ctx: CommandContext, tool: string | undefined): Promise<nu
   const { tools } = await ctx.get<{ tools: GuardStatus[] }>("/security/hook");
   const shown = tools.filter((one) => tool === undefined || one.tool === tool);
   if (ctx.json) ctx.out(JSON.stringify({ tools: shown }));
-  else for (const one of shown) print(ctx, one);
+  else {
+    for (const one of shown) print(ctx, one);
+    const without = shown.find(({ installed }) => !installed);
+    if (without)
+      ctx.err(
+        `\`sessarc guard install --tool ${without.tool}\` installs it in ${without.label}; --dry-run only shows the change.`,
+      );
+  }
   return shown.length > 0 ? 0 : 3;
 }
 
