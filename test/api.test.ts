@@ -39,7 +39,7 @@ GET /mcp/matrix · GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mc
 POST /shares/:id/restore · POST /sample · DELETE /sample
 GET /files/history · GET /files/at · GET /files/destroyed · POST /files/put-back · GET /files/net · GET /files/receipts · POST /files/undo · GET /sessions/:id/lost-files
 GET /skills/preview · GET /skills/usage · GET /skills/compare · POST /skills/:id/take · GET /skills/:id/drift · POST /skills/:id/update
-GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · POST /rescue/retention · DELETE /rescue/logs · GET /sessions/:id/handoff · GET /terminal · POST /sessions/:id/resume · GET /sessions/:id/log
+GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · GET /rescue/reclaim · POST /rescue/reclaim · POST /rescue/reclaim/undo · POST /rescue/retention · DELETE /rescue/logs · GET /sessions/:id/handoff · GET /terminal · POST /sessions/:id/resume · GET /sessions/:id/log
 GET /team · POST /team/join · PUT /team/projects · POST /team/push · POST /team/pushed · POST /team/withdraw · POST /team/open · POST /team/leave · POST /team/invites · GET /team/people · GET /team/access · POST /team/spaces · POST /team/revoke · POST /team/remove · POST /team/tokens · GET /team/tokens · POST /team/tokens/revoke
 POST /replay/back · GET /replay/result · GET /replay/with · POST /replay/with · POST /replay/with/stop
 GET /security/leaks · GET /security/leaks/count · GET /security/leaks/groups · POST /security/leaks/mark · GET /security/leaks/:id · GET /security/leaks/:id/commits · PATCH /security/leaks/:id

@@ -11,6 +11,7 @@ declare module "sessarc" {
     RESCUE_COMMAND_MISSING: { program: string; command: string };
     LOG_FILE_MISSING: { id: string; file: number };
     RETENTION_FIXED: { tool: string; reason: string };
+    LOGS_RECLAIMED: { sessions: number };
   }
 }
 
@@ -50,5 +51,11 @@ export const errors = defineErrors({
     status: 422,
     why: ({ tool, reason }) => `How long ${tool} retains its logs cannot be changed: ${reason}`,
     fix: () => "Change it in the assistant itself.",
+  },
+  LOGS_RECLAIMED: {
+    status: 409,
+    why: ({ sessions }) =>
+      `The stored logs are the only copies of ${sessions} sessions, whose logs were removed to give their room back`,
+    fix: () => "Put them back first: `sessarc reclaim --undo`.",
   },
 });

@@ -23,6 +23,7 @@ export type {
 } from "./contract.ts";
 export type { Brief } from "./handoff/brief.ts";
 export type { RescueOverview, RetentionRule } from "./overview.ts";
+export type { Reclaimable, Reclaimed } from "./reclaim/reclaim.ts";
 export type { RescuePlan, RescueStep } from "./restore/plan.ts";
 export type { Rescued, Undone } from "./restore/rescue.ts";
 export type { SessionState, StateOf } from "./state/states.ts";

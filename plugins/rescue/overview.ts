@@ -44,7 +44,7 @@ export async function readOverview(kernel: Kernel, keeper: Keeper, states: State
     }),
   );
   const all: Partial<Record<SessionState, number>> = Object.fromEntries(counted);
-  const byState = { listed: 0, hidden: 0, dying: 0, gone: 0, "folder-gone": 0, ...all };
+  const byState = { listed: 0, hidden: 0, dying: 0, gone: 0, reclaimed: 0, "folder-gone": 0, ...all };
   const due = await kernel.inject("retention").report();
   const late = due.filter(({ notArchived }) => notArchived > 0);
   return {

@@ -3,11 +3,14 @@ import { type Kernel, SessarcError, type SqlValue } from "sessarc";
 import type { Keeper, StoredLogs } from "./keep/keeper.ts";
 import { type LogFile, listLogFiles } from "./log-files.ts";
 import { type RescueOverview, readOverview, readRetention } from "./overview.ts";
+import { createReclaim, type Reclaim } from "./reclaim/reclaim.ts";
 import { createRestorer, type Restorer } from "./restore/rescue.ts";
 import { changeRetention, type RetentionChange } from "./state/retention.ts";
 import type { SessionState, States } from "./state/states.ts";
 
 export interface Rescue extends Restorer {
+  /** Removes old logs at their assistants, and puts them back. */
+  readonly reclaim: Reclaim;
   /** Part of a question about sessions: those in a state. */
   condition(state: SessionState): Promise<{ sql: string; params: readonly SqlValue[]; revision: number }>;
   of: States["of"];
@@ -20,15 +23,18 @@ export interface Rescue extends Restorer {
   storedOf(ids: readonly string[]): Promise<Set<string>>;
   /** Files of a session's log: the stored ones, else those at the assistant. Empty where neither is there. */
   logFiles(id: string): Promise<LogFile[]>;
-  /** Removes every stored log; answers the bytes that gave back. */
+  /** Removes every stored log; answers the bytes that gave back. Throws LOGS_RECLAIMED. */
   dropLogs(): Promise<number>;
   /** Lets an assistant retain its logs for `days`. Throws RETENTION_FIXED. */
   retain(tool: string, days: number, write: boolean): Promise<RetentionChange>;
 }
 
 export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Rescue {
+  const restorer = createRestorer(kernel, keeper);
+  const reclaim = createReclaim(kernel, keeper, restorer);
   return {
-    ...createRestorer(kernel, keeper),
+    ...restorer,
+    reclaim,
     async condition(state) {
       return { ...(await states.condition(state)), revision: keeper.revision };
     },
@@ -44,7 +50,10 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
       return new Set(rows.map(({ id }) => id));
     },
     logFiles: (id) => listLogFiles(kernel, keeper, id),
-    dropLogs: () => keeper.sweep(true),
+    async dropLogs() {
+      await reclaim.checkNone();
+      return keeper.sweep(true);
+    },
     async retain(tool, days, write) {
       const adapter = kernel.registry.adapters.get(tool);
       const rules = await readRetention(kernel);

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { DEFAULT_DAYS, LEAST_DAYS } from "./reclaim/reclaim.ts";
 import { STATES, type StateOf } from "./state/states.ts";
 
 const PAGE = 50;
@@ -106,6 +107,40 @@ const retention = defineRoute({
   handler: ({ kernel, body }) => kernel.inject("rescue").retain(body.tool, body.days, body.write === true),
 });
 
+const days = v.pipe(v.number(), v.integer(), v.minValue(LEAST_DAYS), v.maxValue(MOST_DAYS));
+
+const reclaimable = defineRoute({
+  method: "GET",
+  path: "/rescue/reclaim",
+  summary: "Old logs that could be removed at their assistants because their bytes are stored; what was removed before",
+  query: v.object({
+    tool: v.optional(v.string()),
+    days: v.optional(v.pipe(v.string(), v.regex(/^\d{1,5}$/, "must be a whole number"), v.transform(Number), days)),
+  }),
+  handler: async ({ kernel, query }) => {
+    if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
+    return kernel.inject("rescue").reclaim.plan(query.tool, query.days ?? DEFAULT_DAYS);
+  },
+});
+
+const reclaim = defineRoute({
+  method: "POST",
+  path: "/rescue/reclaim",
+  summary: "Removes old logs at their assistants, each only if what is stored gives the same bytes",
+  body: v.object({ tool: v.optional(v.string()), days }),
+  handler: async ({ kernel, body }) => {
+    if (body.tool !== undefined) await kernel.inject("archive").checkTool(body.tool);
+    return kernel.inject("rescue").reclaim.run(body.tool, body.days);
+  },
+});
+
+const reclaimUndo = defineRoute({
+  method: "POST",
+  path: "/rescue/reclaim/undo",
+  summary: "Puts all logs back that were removed to give their room back",
+  handler: ({ kernel }) => kernel.inject("rescue").reclaim.undo(),
+});
+
 const drop = defineRoute({
   method: "DELETE",
   path: "/rescue/logs",
@@ -150,7 +185,20 @@ const log = defineRoute({
   },
 });
 
-export const rescueRoutes = [overview, list, plan, restore, undo, retention, drop, handoff, log] as const;
+export const rescueRoutes = [
+  overview,
+  list,
+  plan,
+  restore,
+  undo,
+  reclaimable,
+  reclaim,
+  reclaimUndo,
+  retention,
+  drop,
+  handoff,
+  log,
+] as const;
 
 /** A copy for a folder that is not there could not be resumed. */
 async function checkFolder(path: string | undefined): Promise<void> {

@@ -41,5 +41,11 @@ export const migrations: readonly string[] = [
      written text not null,
      at text not null
    );
-   create index rescue_written_session on rescue_written (session);`,
+   create index rescue_written_session on rescue_written (session);
+   -- Sessions whose log was removed at the assistant, to be put back from what is stored.
+   create table rescue_reclaimed (
+     session text primary key,
+     bytes integer not null,
+     at text not null
+   ) without rowid;`,
 ];

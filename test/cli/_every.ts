@@ -57,6 +57,7 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   verify: [["verify", "HEAD"]],
   notes: [["notes", "write", "HEAD"]],
+  reclaim: [["reclaim"]],
   undelete: [["undelete", "a.ts", "--list"]],
   guard: [
     ["guard", "status"],

@@ -268,7 +268,7 @@ describeUi("dashboard: settings of the service", () => {
     const row = page.locator("#vacuum");
     await row.getByText(/ are empty$/).waitFor();
     if (LONG) expect(await violations(stage)).toEqual([]);
-    await row.getByRole("button", { name: "Reclaim space" }).click();
+    await row.getByRole("button", { name: "Shrink the catalogue" }).click();
     await row.getByText(/^The catalogue has .*, before it had /).waitFor();
     expect(stage.problems()).toEqual([]);
   });

@@ -48,7 +48,7 @@ const list = defineRoute({
     model: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(2_000))),
     errors: v.optional(v.picklist(["0", "1"])),
     /** What the session is at its assistant. */
-    state: v.optional(v.picklist(["listed", "hidden", "dying", "gone", "folder-gone"])),
+    state: v.optional(v.picklist(["listed", "hidden", "dying", "gone", "reclaimed", "folder-gone"])),
     sort: v.optional(v.picklist(SESSION_SORTS)),
     limit: v.optional(limit),
     cursor: v.optional(v.string()),

@@ -25,7 +25,7 @@ const rescueCommand: Command = {
     undo: "Remove exactly what putting this session back wrote",
     "keep-for": "Let the assistant retain its logs for so many days: a backup and one edit of its settings",
   },
-  values: { state: ["listed", "hidden", "dying", "gone", "folder-gone"], in: "folder" },
+  values: { state: ["listed", "hidden", "dying", "gone", "reclaimed", "folder-gone"], in: "folder" },
   current: () => true,
   load: () => import("./rescue.ts"),
 };
@@ -69,4 +69,25 @@ const handoffCommand: Command = {
   load: () => import("./handoff.ts"),
 };
 
-export const commands: readonly Command[] = [rescueCommand, resumeCommand, handoffCommand];
+const reclaimCommand: Command = {
+  name: "reclaim",
+  summary: "Removes old logs at assistants whose bytes the archive holds",
+  group: "keep",
+  usage: "[--tool t] [--older-than 30d] [--yes]\n--undo",
+  options: {
+    tool: { type: "string", short: "t" },
+    "older-than": { type: "string" },
+    yes: { type: "boolean", short: "y" },
+    undo: { type: "boolean" },
+  },
+  help: {
+    tool: "Logs of this assistant alone",
+    "older-than": "Logs that were not written for so long, 7d or more (default 30d)",
+    yes: "Remove them; without it, they are only counted",
+    undo: "Put all of them back, byte for byte",
+  },
+  current: () => true,
+  load: () => import("./reclaim.ts"),
+};
+
+export const commands: readonly Command[] = [rescueCommand, resumeCommand, handoffCommand, reclaimCommand];

@@ -40,6 +40,7 @@ const HEADS: Readonly<Record<SessionState, string>> = {
   listed: "Listed by their assistant",
   dying: "Deleted by their assistant within 7 days",
   gone: "Their log is gone",
+  reclaimed: "Their log was removed by sessarc reclaim",
   hidden: "Not in their assistant's list",
   "folder-gone": "Their folder is gone",
 };

@@ -225,6 +225,7 @@ export function createLogStore(db: Database) {
       ...release(ids),
       ["delete from rescue_log where session in (select value from json_each(?))", [JSON.stringify(ids)]],
       ["delete from rescue_written where session in (select value from json_each(?))", [JSON.stringify(ids)]],
+      ["delete from rescue_reclaimed where session in (select value from json_each(?))", [JSON.stringify(ids)]],
     ],
     totals: async () => {
       const row = await db.get<{ sessions: number; bytes: number; stored: number }>(

@@ -7,10 +7,10 @@ import { HIDDEN, type Hidden } from "../contract.ts";
 
 /**
  * `listed`: its log is there, and no fact says that the assistant leaves it out. `hidden`: its log is there, its assistant's list leaves it
- * out. `dying`: its assistant deletes the log within seven days. `gone`: its log is not there. `folder-gone`: the folder it worked in is not
- * there. The last three and `hidden` may hold together.
+ * out. `dying`: its assistant deletes the log within seven days. `gone`: its log is not there. `reclaimed`: it is not there because sessarc
+ * removed it on request. `folder-gone`: the folder it worked in is not there, whatever else holds; `dying` may hold with `listed` and `hidden`.
  */
-export const STATES = ["listed", "hidden", "dying", "gone", "folder-gone"] as const;
+export const STATES = ["listed", "hidden", "dying", "gone", "reclaimed", "folder-gone"] as const;
 export type SessionState = (typeof STATES)[number];
 
 export interface StateOf {
@@ -40,6 +40,7 @@ const FRESH_MS = 60_000;
 /** Folders that are checked at once. */
 const WIDTH = 16;
 
+const RECLAIMED_SQL = "exists (select 1 from rescue_reclaimed where rescue_reclaimed.session = session.id)";
 const HIDDEN_SQL = "select hidden from rescue_log where rescue_log.session = session.id";
 
 interface Retained {
@@ -90,7 +91,8 @@ export function createStates(kernel: Kernel): States {
   const conditions: Record<SessionState, () => Promise<Condition> | Condition> = {
     listed: () => ({ sql: `missing = 0 and (${HIDDEN_SQL}) is null`, params: [] }),
     hidden: () => ({ sql: `missing = 0 and (${HIDDEN_SQL}) is not null`, params: [] }),
-    gone: () => ({ sql: "missing = 1", params: [] }),
+    gone: () => ({ sql: `missing = 1 and not ${RECLAIMED_SQL}`, params: [] }),
+    reclaimed: () => ({ sql: `missing = 1 and ${RECLAIMED_SQL}`, params: [] }),
     dying,
     "folder-gone": async () => ({
       sql: "cwd in (select value from json_each(?))",
@@ -104,7 +106,7 @@ export function createStates(kernel: Kernel): States {
       const [gone, rules] = await Promise.all([goneFolders(), retained()]);
       const isGoneFolder = new Set(gone);
       const rows = await db.all<Row>(
-        `select id, tool, cwd, missing, source_path as path, source_mtime as mtime, (${HIDDEN_SQL}) as hidden
+        `select id, tool, cwd, missing, source_path as path, source_mtime as mtime, (${HIDDEN_SQL}) as hidden, ${RECLAIMED_SQL} as reclaimed
            from session where id in (select value from json_each(?))`,
         [JSON.stringify(ids)],
       );
@@ -115,7 +117,7 @@ export function createStates(kernel: Kernel): States {
           const rule = rules.find(({ tool }) => tool === row.tool);
           const at = rule && !rule.dirs.some((dir) => row.path.startsWith(dir)) ? row.mtime + rule.ms : undefined;
           const reason = HIDDEN.find((one) => one === row.hidden);
-          if (row.missing) states.push({ state: "gone" });
+          if (row.missing) states.push({ state: row.reclaimed ? "reclaimed" : "gone" });
           else if (reason) states.push({ state: "hidden", reason });
           else states.push({ state: "listed" });
           if (!row.missing && at !== undefined && at <= until)
@@ -136,6 +138,7 @@ interface Row {
   path: string;
   mtime: number;
   hidden: string | null;
+  reclaimed: number;
 }
 
 /** Folders of sessions that are not there. One that cannot be checked (no permission) counts as there. */

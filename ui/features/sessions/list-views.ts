@@ -53,7 +53,7 @@ export const VIEWS = offered<ViewEntry>([
     needs: "GET /rescue",
     holds: ifServed("GET /rescue", false, async (signal) => {
       const { states } = await api("GET /rescue", { query: {}, signal });
-      return states.gone + states.hidden + states.dying + states["folder-gone"] > 0;
+      return states.gone + states.hidden + states.dying + states.reclaimed + states["folder-gone"] > 0;
     }),
     component: defineAsyncComponent(() => import("../rescue/HiddenView.vue")),
   },

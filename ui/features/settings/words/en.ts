@@ -58,11 +58,26 @@ export const en = {
   relayTitle: "Send feedback to {host}?",
   relayText:
     "From now on each feedback you send, and nothing else, goes to {url}: its text, kind, and the address you give. Its preview shows every byte.",
-  vacuum: "Reclaim space",
+  reclaim: "Old logs at your assistants",
+  reclaimHint:
+    "Logs that were not written for {days} days and that the archive holds byte for byte can be removed from your assistants' folders. Sessions, figures and search stay; `sessarc resume` puts a log back first. On the command line: `sessarc reclaim`",
+  reclaimTool: "{n} session, {size}|{n} sessions, {size}",
+  reclaimNone: "No stored log is older than {days} days.",
+  reclaimed: "{n} log was removed: {size}|{n} logs were removed: {size}",
+  reclaimRun: "Remove old logs…",
+  reclaimYes: "Remove {size}",
+  reclaimAsk:
+    "The log of {n} session that was not written for {days} days is removed from its assistant's folder ({size}).|The logs of {n} sessions that were not written for {days} days are removed from their assistants' folders ({size}).",
+  reclaimProof:
+    "Each one is compared with what the archive stores first. Until it is put back, its assistant does not list the session. `sessarc reclaim --undo` puts all back.",
+  reclaimDone: "{n} log removed, {size}|{n} logs removed, {size}",
+  reclaimUndo: "Put all back",
+  reclaimBack: "{n} log is back, {size}|{n} logs are back, {size}",
+  vacuum: "Shrink the catalogue",
   vacuumHint:
     "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: `sessarc vacuum`",
   vacuumFree: "{free} are empty",
-  vacuumRun: "Reclaim space",
+  vacuumRun: "Shrink the catalogue",
   vacuumBusy: "Rebuilding the catalogue…",
   vacuumDone: "The catalogue has {after}, before it had {before}",
   backup: "Backup",

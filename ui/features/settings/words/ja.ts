@@ -60,11 +60,26 @@ export const words: SettingsWords = {
   relayTitle: "フィードバックを {host} に送りますか？",
   relayText:
     "これから送るフィードバックだけが {url} に届きます：本文、種類、入力したメールアドレス。プレビューに全バイトが表示されます。",
-  vacuum: "空き領域を回収",
+  reclaim: "アシスタントにある古いログ",
+  reclaimHint:
+    "{days} 日間書き込まれておらず、アーカイブがすべてのバイトを保存しているログは、アシスタントのフォルダーから削除できます。セッション、数値、検索は残り、`sessarc resume` は先にログを戻します。コマンドラインでは：`sessarc reclaim`",
+  reclaimTool: "{n} 件のセッション、{size}",
+  reclaimNone: "{days} 日より古い保存済みのログはありません。",
+  reclaimed: "{n} 件のログを削除しました：{size}",
+  reclaimRun: "古いログを削除…",
+  reclaimYes: "{size} を削除",
+  reclaimAsk:
+    "{days} 日間書き込まれていない {n} 件のセッションのログ（{size}）を、アシスタントのフォルダーから削除します。",
+  reclaimProof:
+    "各ログは先にアーカイブの内容と照合します。戻すまで、アシスタントの一覧にそのセッションは出ません。`sessarc reclaim --undo` ですべて戻せます。",
+  reclaimDone: "{n} 件のログを削除しました（{size}）",
+  reclaimUndo: "すべて戻す",
+  reclaimBack: "{n} 件のログを戻しました（{size}）",
+  vacuum: "カタログを縮小",
   vacuumHint:
     "セッションを削除するとカタログに空きが残ります。後の取り込みで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：`sessarc vacuum`",
   vacuumFree: "{free} が空きです",
-  vacuumRun: "空き領域を回収",
+  vacuumRun: "カタログを縮小",
   vacuumBusy: "カタログを作り直しています…",
   vacuumDone: "カタログは {after} になりました（前は {before}）",
   backup: "バックアップ",
