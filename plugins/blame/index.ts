@@ -41,7 +41,7 @@ export default definePlugin({
   indexers: [
     defineIndexer({
       name: "writes",
-      version: 2,
+      version: 3,
       module: "sessarc/plugins/blame/indexer/indexer",
       tables: ["blame_file", "blame_session"],
     }),

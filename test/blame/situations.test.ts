@@ -452,6 +452,45 @@ const PLANTED: Record<string, (repo: Repo) => Planted> = {
     repo.git("notes", "--ref=ai", "add", "-m", `b.ts\n  abcd1234abcd1234 2\n---\n${JSON.stringify(metadata)}`, "HEAD");
     return { path: repo.root, rows: [["Noted", 1, 0, 0, 1]] };
   },
+  "lines that shell commands wrote": (repo) => {
+    begin(repo, "a.ts", 900, 901);
+    repo.write("print.ts", text(1, 2));
+    repo.write("echo.ts", text(3, 4));
+    repo.write("here.ts", text(5, 60));
+    repo.write("each.ts", text("export const nameOfTheFirst = 100;", 61, "export const nameOfTheNext = 50;"));
+    repo.write("a.ts", text(900, line(901).replace("first.price901", "readThePriceOfTheFirst")));
+    repo.write("count.txt", text("total of all prices: 12"));
+    repo.commit("Shell", T0 + 40);
+    const names = "'export const nameOfTheFirst = 100;' 'export const nameOfTheNext = 50;'";
+    const commands = [
+      `printf '${line(1)}\\n${line(2)}\\n' > print.ts`,
+      `echo "${line(3)}" > ./echo.ts && echo '${line(4)}' >> echo.ts`,
+      `cat > here.ts <<'END'\n${line(5)}\nEND`,
+      `printf '%s\\n' ${names} > 'each.ts'; ls`,
+      "sed -i 's/first.price901/readThePriceOfTheFirst/' a.ts",
+      // What it prints depends on the machine.
+      `printf 'total of all prices: %d\\n' 12 > count.txt; echo "$HOME" > home.ts`,
+    ];
+    return {
+      sessions: [commands.map((command, i): Call => [10 + i, "Bash", { command }])],
+      rows: [["Shell", 7, 1, 3, 0]],
+      writers: 1,
+    };
+  },
+  "a shell command that failed, or that wrote another file": (repo) => {
+    begin(repo);
+    repo.write("b.ts", text(1, 2));
+    repo.commit("Typed", T0 + 20);
+    return {
+      sessions: [
+        [
+          [10, "Bash", { command: `echo '${line(1)}' > b.ts` }, true],
+          [11, "Bash", { command: `echo '${line(2)}' > /dev/null` }],
+        ],
+      ],
+      rows: [["Typed", 0, 0, 2, 0]],
+    };
+  },
   "more lines than are compared": (repo) => {
     begin(repo);
     repo.write("big.txt", Array.from({ length: 20_100 }, (_, n) => `row ${n}\n`).join(""));

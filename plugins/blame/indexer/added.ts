@@ -1,7 +1,8 @@
 /** What one call wrote: whole lines by file, and pieces put inside of lines. */
 import type { Json } from "sessarc";
-import { type ToolAction, type ToolRole, toolActions } from "sessarc/adapter";
+import { type ToolRole, toolActions } from "sessarc/adapter";
 import { computeWeight, formless, toKey, toLines } from "./keys.ts";
+import { shellWrites } from "./shell.ts";
 
 interface Added {
   /** As the call wrote it. */
@@ -43,7 +44,12 @@ export function addedBy(role: ToolRole | undefined, input: Json | undefined): Ad
       }
     else if (action.do === "patch")
       for (const { path, removed, added } of patched(action.text)) add(path, without(removed, added));
-    else if (action.do === "command") for (const { path, text } of written(action)) add(path, toLines(text));
+    else if (action.do === "command" && typeof action.command === "string")
+      for (const { path, text, piece } of shellWrites(action.command)) {
+        if (text !== undefined) add(path, toLines(text));
+        const put = piece === undefined ? "" : formless(piece);
+        if (put.length <= MOST && computeWeight(put) >= ENOUGH) into(path).pieces.push(put);
+      }
   }
   return [...found.values()].filter(({ lines, pieces }) => lines.length + pieces.length > 0);
 }
@@ -88,18 +94,4 @@ function patched(text: string): PatchedFile[] {
     else if (line.startsWith("-") && !line.startsWith("--- ")) file?.removed.push(line.slice(1));
   }
   return files;
-}
-
-const HERE = /(?:^|\n|&&|;)\s*(?:cat\s*>>?\s*(\S+)\s*<<-?\s*|cat\s*<<-?\s*)(['"]?)(\w+)\2(?:\s*>>?\s*(\S+))?[^\n]*\n/g;
-
-/** Texts that a command writes into files by `cat > file <<'END'`. */
-function* written({ command }: Extract<ToolAction, { do: "command" }>): Generator<{ path: string; text: string }> {
-  if (typeof command !== "string" || !command.includes("<<")) return;
-  for (const match of command.matchAll(HERE)) {
-    const [whole, before, , end = "", after] = match;
-    const path = (before ?? after)?.replace(/^(['"])(.*)\1$/, "$2");
-    const start = match.index + whole.length;
-    const stop = command.slice(start).search(new RegExp(`^\\s*${end}\\s*$`, "m"));
-    if (path && !/[$`*?]/.test(path) && stop > 0) yield { path, text: command.slice(start, start + stop - 1) };
-  }
 }
