@@ -34,7 +34,8 @@ export interface SyncTimes {
   quietMs: number;
   /** … and no later than this, however busy a session is. */
   maxWaitMs: number;
-  /** The same for a path that is reported for the first time: it may be a new session. */
+  /** The same two for a path that is reported for the first time: it may be a new session, which is shown at its first line. */
+  newQuietMs: number;
   newMs: number;
   rootsMs: number;
   fullMs: number;
@@ -45,7 +46,8 @@ const TIMES: SyncTimes = {
   startMs: 1_000,
   quietMs: 400,
   maxWaitMs: 5_000,
-  newMs: 800,
+  newQuietMs: 150,
+  newMs: 500,
   rootsMs: 60_000,
   fullMs: 1_800_000,
   rest: 9,
@@ -59,7 +61,7 @@ const RETRY_MS = 5_000;
 const MANY = 5_000;
 
 export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync {
-  const { startMs, quietMs, maxWaitMs, newMs, rootsMs, fullMs, rest: share } = { ...TIMES, ...times };
+  const { startMs, quietMs, maxWaitMs, newQuietMs, newMs, rootsMs, fullMs, rest: share } = { ...TIMES, ...times };
   /** Both keys may change while the service runs. */
   const isOn = () => (kernel.config.sync || kernel.config.autoImport) && !kernel.storage.readOnly;
   const archive = () => kernel.inject("archive");
@@ -106,7 +108,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     if (closed || paused || running || starting || !isOn() || (pending.size === 0 && !full)) return;
     clearTimeout(timer);
     const now = performance.now();
-    const quiet = Math.min(quietMs, since + (isNew ? newMs : maxWaitMs) - now);
+    const quiet = isNew ? Math.min(newQuietMs, since + newMs - now) : Math.min(quietMs, since + maxWaitMs - now);
     const wait = Math.max(quiet, isNew ? 0 : restUntil - now, 0);
     timer = setTimeout(() => {
       running = run().finally(() => {

@@ -16,7 +16,7 @@ import { countingGit, describeGit, makeRepo } from "../git/_repo.ts";
 import { createTestKernel, type TestKernel, type TestKernelOptions } from "../kernel.ts";
 import { prompt, reply } from "./_sse.ts";
 
-const QUICK = { startMs: 10, quietMs: 40, maxWaitMs: 300, rootsMs: 50 };
+const QUICK = { startMs: 10, quietMs: 40, newQuietMs: 40, maxWaitMs: 300, rootsMs: 50 };
 let home: string;
 let t: TestKernel;
 let scans: number;

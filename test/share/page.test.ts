@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import { HtmlValidate } from "html-validate";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { pagePolicy } from "../../plugins/security/export/policy.ts";
+import { makeTempDir } from "../_setup.ts";
 import { type Row, SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
 import { NO_BROWSER, openBrowser } from "../ui/chromium.ts";
@@ -54,6 +56,13 @@ describe("share: page", () => {
     expect(page).toContain("x &lt;b&gt;raw&lt;/b&gt;");
     expect(page).toContain('<a href="https://example.org/a_b_c" rel="noopener noreferrer nofollow">');
     expect(page).not.toMatch(/style=|javascript:|<img|<b>raw/);
+  });
+
+  it("names the folder from the redacted name of its user on", async () => {
+    const home = await makeTempDir();
+    const t = await startWith([{ role: "user", text: "hello" }], { home, cwd: `/mnt/${basename(home)}/code/app` });
+    const page = await (await t.fetch(`/api/sessions/${SESSION}/export-redacted?format=html`)).text();
+    expect(page).toContain("<dt>Folder</dt><dd>…/code/app</dd>");
   });
 
   it("says how much it leaves out of a long text, of a change in one line too", async () => {

@@ -257,8 +257,7 @@ describeUi("dashboard: hub", () => {
     await page.getByRole("button", { name: "Show what will be written" }).click();
     const plan = page.getByRole("region", { name: "Show what will be written" });
     await plan.getByRole("button", { name: "Apply" }).waitFor();
-    await page.getByLabel("Config files").click();
-    await page.getByRole("option", { name: "stay as they are" }).click();
+    await page.getByRole("radio", { name: "Stay as they are" }).check();
     await page.getByRole("button", { name: "Show what will be written" }).click();
     await plan.getByRole("button", { name: "Apply" }).click();
     await page.getByText("3 servers taken over").waitFor();

@@ -24,9 +24,8 @@ describeUi("dashboard: rescue", () => {
     await visit(stage, "/sessions");
     await page.getByRole("button", { name: "Hidden and gone" }).click();
     await page.waitForURL(/\/sessions\?view=hidden/);
-    await page.getByText(/1 are no longer listed by their assistants/).waitFor();
-    await page.getByRole("combobox", { name: "States" }).click();
-    await page.getByRole("option", { name: /^Gone \(1\)/ }).click();
+    await page.getByRole("radio", { name: "Gone 1", exact: true }).check();
+    await page.getByText("The assistant has no log of these sessions any more.").waitFor();
     await page.getByRole("checkbox", { name: /^Choose / }).check();
     await sound(stage, "rescue");
     await page.getByRole("toolbar", { name: "1 chosen" }).getByRole("button", { name: "Put back" }).click();

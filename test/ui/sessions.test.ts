@@ -130,9 +130,11 @@ describeUi("dashboard: all sessions", () => {
     await page.getByRole("heading", { name: /^A many 12$/ }).waitFor();
     await page.getByRole("heading", { name: /^B many 15$/ }).waitFor();
     await settled(page);
-    expect(await page.getByRole("row", { name: /^Messages/ }).innerText()).toMatch(/no difference$/);
-    const better = page.getByRole("region", { name: "Which did better" });
-    expect(await better.locator("dd").allInnerTexts()).toEqual(new Array(4).fill("No difference"));
+    await page
+      .getByRole("region", { name: "What differs" })
+      .getByText(/^No difference in cost/)
+      .waitFor();
+    await page.getByText(/^The same in both: .*Messages/).waitFor();
     expect(stage.problems()).toEqual([]);
   });
 
@@ -143,20 +145,26 @@ describeUi("dashboard: all sessions", () => {
       sessionId(stage, "High and low water times"),
       sessionId(stage, "Why the build server fails"),
     ]);
-    const figures = async (id: string) =>
+    const read = async (id: string) =>
       (await (await stage.served.kernel.fetch(`/api/sessions/${encodeURIComponent(id)}`)).json()) as {
         session: { cost: { microdollars: number }; errorCount: number };
       };
-    const [one, other] = [await figures(a), await figures(b)];
+    const [one, other] = [await read(a), await read(b)];
     await visit(stage, `/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
-    const better = page.getByRole("region", { name: "Which did better" });
+    const better = page.getByRole("region", { name: "What differs" });
     const less = (other.session.cost.microdollars - one.session.cost.microdollars) / 1e6;
     expect(less).toBeGreaterThan(0);
     expect(one.session.errorCount - other.session.errorCount).toBe(1);
     const words = async () => (await better.locator("dd").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
-    await expect
-      .poll(words)
-      .toEqual([`A cost $${less.toFixed(2)} less`, "B had 1 error fewer", "No difference", "B took 27 s less"]);
+    await expect.poll(words).toEqual([`A cost $${less.toFixed(2)} less`, "B had 1 error fewer"]);
+    // Figures that differ, the largest difference first, then what is the same.
+    const figures = page.getByRole("region", { name: "Figures" });
+    const names = async () =>
+      (await figures.getByRole("row").allInnerTexts()).map((row) => row.split(/\s{2,}|\t|\n/)[0]);
+    expect(await names()).toEqual(["Figure", "Errors", "Sub-agents", "Calls", "Cost (est.)", "Tokens"]);
+    await figures.getByText("The same in both: Active time 6 min · Repeated failed calls 0 · Messages 26").waitFor();
+    await figures.getByRole("button", { name: "All figures" }).click();
+    expect(await figures.getByRole("row").count()).toBe(15);
     const files = page.getByRole("table").filter({ hasText: "src/tides.js" });
     expect(await files.getByRole("row", { name: /tides\.js/ }).innerText()).toMatch(/2 edits\s+—$/);
     await page.getByRole("link", { name: /Find out why/ }).waitFor();

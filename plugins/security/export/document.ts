@@ -122,6 +122,9 @@ export function argumentText(input: Json | undefined): { text: string; language:
   return { text: JSON.stringify(input, null, 2), language: "json" };
 }
 
+/** The session's folder as a reader needs it: what is before a redacted name says nothing. */
+export const toFolder = (path: string | null): string | null => path?.replace(/^.*\[REDACTED:[^\]]*\]/s, "…") ?? null;
+
 /** `2026-11-20T20:15:03.000Z` → `2026-11-20 20:15`. */
 export const shortTime = (iso: string | null | undefined): string => (iso ? iso.slice(0, 16).replace("T", " ") : "");
 

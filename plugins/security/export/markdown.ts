@@ -11,6 +11,7 @@ import {
   type SessionDocument,
   shortTime,
   toEntries,
+  toFolder,
   uncheckedNote,
 } from "./document.ts";
 import { toSafeMarkdown } from "./safe-markdown.ts";
@@ -25,7 +26,7 @@ export function toMarkdown(document: SessionDocument): DocumentWriter {
   const facts: [string, string | null][] = [
     ["Assistant", head.tool],
     ["Project", head.project],
-    ["Folder", head.path],
+    ["Folder", toFolder(head.path)],
     ["Branch", head.branch],
     ["Models", head.models.join(", ") || null],
     ["Time", head.startedAt ? `${shortTime(head.startedAt)} – ${shortTime(head.endedAt)} UTC` : null],

@@ -12,6 +12,7 @@ import {
   type SessionDocument,
   shortTime,
   toEntries,
+  toFolder,
   uncheckedNote,
 } from "./document.ts";
 import { escapeHtml, toHtml } from "./html.ts";
@@ -38,7 +39,7 @@ export function toPage(document: SessionDocument): DocumentWriter {
   const facts: [string, string | null][] = [
     ["Assistant", document.toolName ?? head.tool],
     ["Project", head.project],
-    ["Folder", head.path],
+    ["Folder", toFolder(head.path)],
     ["Branch", head.branch],
     ["Models", head.models.join(", ") || null],
     ["Messages", String(head.messages)],
@@ -50,10 +51,7 @@ export function toPage(document: SessionDocument): DocumentWriter {
         .raw(`<div><dt>${name}</dt><dd>`)
         .text(show(oneLine(value, 300)))
         .raw("</dd></div>\n");
-  if (head.startedAt)
-    out.raw(
-      `<div><dt>Time</dt><dd>${toTime(head.startedAt)}${head.endedAt ? ` – ${toTime(head.endedAt)}` : ""}</dd></div>\n`,
-    );
+  if (head.startedAt) out.raw(`<div><dt>Time</dt><dd>${toSpan(head.startedAt, head.endedAt)}</dd></div>\n`);
   if (document.expiresAt) out.raw(`<div><dt>Link expires</dt><dd>${toTime(document.expiresAt)}</dd></div>\n`);
   out.raw("</dl>\n");
   if (redactions) {
@@ -73,6 +71,13 @@ export function toPage(document: SessionDocument): DocumentWriter {
 
 /** In UTC, since nothing on the page knows the reader's zone; times are ours and hold nothing of a session. */
 const toTime = (iso: string) => `<time datetime="${escapeHtml(iso)}">${escapeHtml(shortTime(iso))} UTC</time>`;
+
+/** On one day the day is said once. */
+function toSpan(start: string, end: string | null): string {
+  if (!end || shortTime(end) === shortTime(start)) return toTime(start);
+  if (end.slice(0, 10) !== start.slice(0, 10)) return `${toTime(start)} – ${toTime(end)}`;
+  return `${toTime(start)} – <time datetime="${escapeHtml(end)}">${escapeHtml(shortTime(end).slice(11))} UTC</time>`;
+}
 
 function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string | null): void {
   const { kind } = event;

@@ -8,7 +8,7 @@ export const STYLE = `
 --del:#331614}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
-body{margin:0 auto;max-width:50rem;padding:2rem 1rem 3rem;background:var(--bg);color:var(--ink);font:.9375rem/1.6 "Inter Variable",Inter,system-ui,-apple-system,"Segoe UI",sans-serif;overflow-wrap:anywhere}
+body{margin:0 auto;max-width:50rem;padding:2rem 1rem 3rem;background:var(--bg);color:var(--ink);font:.9375rem/1.6 "Inter Variable",Inter,-apple-system,"Segoe UI",Roboto,"Noto Sans",Cantarell,"Liberation Sans",Arial,system-ui,sans-serif;overflow-wrap:anywhere}
 h1{margin:0 0 .75rem;font-size:1.375rem;line-height:1.35;font-weight:600}
 h2{margin:0 0 .25rem;font-size:.8125rem;line-height:1.25rem;font-weight:600}
 h3{margin:1rem 0 .25rem;font-size:.875rem;line-height:1.25rem;font-weight:600}
@@ -44,7 +44,7 @@ dd time{color:inherit}
 a{color:var(--accent)}
 summary{cursor:pointer;padding:.25rem 0;font-size:.8125rem;line-height:1.25rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px;border-radius:2px}
-code,pre{font:.8125rem/1.5 "JetBrains Mono Variable","JetBrains Mono",ui-monospace,Menlo,Consolas,monospace}
+code,pre{font:.8125rem/1.5 "JetBrains Mono Variable","JetBrains Mono",ui-monospace,Menlo,Consolas,"Noto Sans Mono","Liberation Mono",monospace}
 code{background:var(--sunken);border-radius:3px;padding:0 .2em}
 summary code{background:none;color:var(--ink-2);padding:0}
 pre{margin:.5rem 0;padding:.5rem .75rem;max-height:30rem;overflow:auto;background:var(--sunken);border:1px solid var(--line);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere}

@@ -47,7 +47,19 @@ export function useNow() {
     (signal) => api("GET /sessions", { query: { limit: READ, subagents: "0" }, signal }),
     QUIET_MS,
   );
-  useChanges(() => void recent.now());
+  let isAsking = false;
+  let hasChanged = false;
+  /** What changes during a question is asked about after its answer: a busy archive would end each question before it is answered. */
+  useChanges(async () => {
+    hasChanged = true;
+    if (isAsking) return;
+    isAsking = true;
+    while (hasChanged) {
+      hasChanged = false;
+      await recent.now();
+    }
+    isAsking = false;
+  });
   const waiting = usePoll(
     ifServed<Waiting[]>("GET /waiting", [], (signal) => api("GET /waiting", { signal })),
     WAITING_MS,

@@ -76,37 +76,33 @@ export function insideOf(side: Side, path: string): string {
 }
 
 export const FIGURES = [
-  ...[
-    "messages",
-    "active",
-    "span",
-    "calls",
-    "errors",
-    "retries",
-    "tokens",
-    "tokensIn",
-    "tokensOut",
-    "tokensWritten",
-    "tokensCached",
-    "cost",
-  ],
-  ...["subagents", "size"],
-] as Figure[];
-export type Figure =
-  | "messages"
-  | "active"
-  | "span"
-  | "calls"
-  | "errors"
-  | "retries"
-  | "tokens"
-  | "tokensIn"
-  | "tokensOut"
-  | "tokensWritten"
-  | "tokensCached"
-  | "cost"
-  | "subagents"
-  | "size";
+  "messages",
+  "active",
+  "span",
+  "calls",
+  "errors",
+  "retries",
+  "tokens",
+  "tokensIn",
+  "tokensOut",
+  "tokensWritten",
+  "tokensCached",
+  "cost",
+  "subagents",
+  "size",
+] as const;
+export type Figure = (typeof FIGURES)[number];
+/** Those that say what the work was; the others are parts of them. */
+export const MAIN: readonly Figure[] = [
+  "cost",
+  "active",
+  "errors",
+  "retries",
+  "calls",
+  "messages",
+  "tokens",
+  "subagents",
+];
 
 /** In what one session can be better than the other: less is better in all of them. */
 export const MEASURES = ["cost", "errors", "retries", "active"] as const;

@@ -1,7 +1,5 @@
 /** English, what the list of hidden and gone sessions says. */
 export const en = {
-  figures:
-    "{sessions} sessions; {notListed} are no longer listed by their assistants; {dying} will be deleted within 7 days.",
   late: "{n} log will be deleted within 7 days and is not archived.|{n} logs will be deleted within 7 days and are not archived.",
   import: "Archive now",
   imported: "{n} session archived|{n} sessions archived",

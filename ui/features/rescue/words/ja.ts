@@ -1,8 +1,6 @@
 import type { RescueWords } from "./en.ts";
 
 export const words: RescueWords = {
-  figures:
-    "{sessions} 件のセッションのうち、{notListed} 件はアシスタントの一覧にありません。{dying} 件は 7 日以内に削除されます。",
   late: "{n} 件のログが 7 日以内に削除されますが、まだ取り込まれていません。",
   import: "今すぐ取り込む",
   imported: "{n} 件のセッションを取り込みました",

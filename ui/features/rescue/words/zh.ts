@@ -1,7 +1,6 @@
 import type { RescueWords } from "./en.ts";
 
 export const words: RescueWords = {
-  figures: "共 {sessions} 个会话；{notListed} 个已不在助手的列表中；{dying} 个将在 7 天内被删除。",
   late: "{n} 份日志将在 7 天内被删除，且尚未存档。",
   import: "立即存档",
   imported: "已存档 {n} 个会话",
