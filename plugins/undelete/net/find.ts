@@ -66,13 +66,14 @@ export async function findFiles(harms: readonly Harm[], search: Search): Promise
 
 /** The paths that a harm means, as they are on the disk. */
 async function placesOf(harm: Harm, search: Search): Promise<string[]> {
-  const { path, pattern, into, otherwise, isGone, kinds } = harm;
+  const { path, pattern, into, otherwise = [], isGone, kinds } = harm;
   if (pattern !== undefined) return matching(path, pattern, search);
   let place = path;
   let info = await lstat(path).catch(() => undefined);
-  if (!info && otherwise !== undefined && (await lstat(otherwise).catch(() => undefined))) {
-    place = otherwise;
-    info = await lstat(place).catch(() => undefined);
+  for (const other of otherwise) {
+    if (info) break;
+    info = await lstat(other).catch(() => undefined);
+    if (info) place = other;
   }
   // git removes and restores what is not there, too.
   if (!info) return kinds.includes("all") ? [] : [place];

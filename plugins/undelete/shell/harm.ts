@@ -12,8 +12,8 @@ export interface Harm {
   /** The path itself is gone, and not only changes in it. */
   isGone: boolean;
   kinds: readonly Kind[];
-  /** The same name from the folder in which the line began: a `cd` may have been in a subshell. */
-  otherwise?: string;
+  /** The same name from the folders in which the line was before, the last one first: a `cd` may have been in a subshell. */
+  otherwise?: readonly string[];
   /** Only what this pattern matches; a whole path. */
   pattern?: string;
   /** Only files below the path with names that one of these patterns matches. */
@@ -49,11 +49,14 @@ const WRAPPED = 8;
 const WRAPPERS =
   /^(?:sudo|env|command|exec|nohup|time|doas|timeout|nice|ionice|builtin|busybox|xargs|parallel|\w+=.*|!)$/;
 const MOST = 500;
+/** Folders of a line that are remembered. */
+const MOST_FOLDERS = 8;
 
 /** `home`: what `~` is. Linear in the words. */
 export function readHarm(commands: Commands, cwd: string | null, home?: string): LineHarm {
   const done: LineHarm = { harms: [], moves: [], names: [] };
   let folder = cwd;
+  const before: (string | null)[] = [];
   // A file that `mktemp` made is no loss.
   const isTemporary = commands.some(({ words }) => words[0]?.text === "mktemp");
   const resolve = (text: string, from: string | null) =>
@@ -67,11 +70,12 @@ export function readHarm(commands: Commands, cwd: string | null, home?: string):
     const path = resolve(text === "" ? "." : text, folder);
     if (path === undefined) return;
     const pattern = word.isPattern ? resolve(word.text, folder) : undefined;
-    const otherwise = folder === cwd || !word.isPlain ? undefined : resolve(text, cwd);
+    const others = word.isPlain ? before.flatMap((one) => resolve(text, one) ?? []).filter((one) => one !== path) : [];
+    const otherwise = [...new Set(others)].map(withoutSlash);
     done.harms.push({
       ...{ how, path: withoutSlash(path), isGone: isGone && word.isPlain, kinds: ["all"] },
       ...(pattern !== undefined && { pattern: withoutSlash(pattern) }),
-      ...(otherwise !== undefined && { otherwise: withoutSlash(otherwise) }),
+      ...(otherwise.length > 0 && { otherwise }),
       ...(isUnknown && { isUnknown }),
       ...more,
     });
@@ -85,8 +89,10 @@ export function readHarm(commands: Commands, cwd: string | null, home?: string):
     if (code !== undefined) for (const one of codeHarms(code)) add("code", one, false);
     const isFed = words.slice(0, start).some(({ text }) => /(?:^|\/)(?:xargs|parallel)$/.test(text));
     if (isFed && (REMOVES.has(name) || FILLS.has(name) || name === "mv")) addFed(name, commands[n - 1], add);
-    if (name === "cd" || name === "pushd") folder = resolve(operands[0]?.text ?? ".", folder) ?? folder;
-    else if (REMOVES.has(name)) for (const word of operands) add(name, word, true);
+    if (name === "cd" || name === "pushd") {
+      if (before.unshift(folder) > MOST_FOLDERS) before.pop();
+      folder = resolve(operands[0]?.text ?? ".", folder) ?? folder;
+    } else if (REMOVES.has(name)) for (const word of operands) add(name, word, true);
     else if (FILLS.has(name) && !rest.some(({ text }) => text === "-a"))
       for (const word of operands) add(name, word, false);
     else if (name === "dd") {
