@@ -42,6 +42,12 @@ const ENDINGS: Readonly<Record<Report["unfinished"][number]["ending"], string>> 
   failedLast: "its last command failed",
 };
 
+function toWhole({ state, isAssumed }: { state: string; isAssumed: boolean }): string {
+  const line = /^exact to line (\d+)$/.exec(state)?.[1];
+  const words = line !== undefined ? `to line ${line}` : state === "exact" ? "all of it" : "parts of it";
+  return isAssumed ? `${words}, assumed` : words;
+}
+
 const time = (iso: string) => {
   const at = new Date(iso);
   const two = (n: number) => String(n).padStart(2, "0");
@@ -146,8 +152,34 @@ export function toSections(report: Report, now?: number): Section[] {
             [ENDINGS[ending], command].filter(Boolean).join(": "),
           ]),
         },
+    ...toDestroyed(report, now),
   ];
   return all.filter(({ rows }) => rows.length > 0);
+}
+
+function toDestroyed({ destroyed }: Report, now: number | undefined): Section[] {
+  if (!destroyed) return [];
+  const { files, sessions, rows } = destroyed;
+  const ids = now === undefined ? undefined : toShortIds(rows.map(({ session }) => session));
+  const shown = rows.length < files ? `; these are ${rows.length} of them` : "";
+  return [
+    {
+      title: "Destroyed files",
+      text: `${toNumber(files, "file")} of ${toNumber(sessions, "session")}, neither on the disk nor in git${shown}. ${
+        now === undefined
+          ? "Put back what is left by the command: sessarc undelete --session, the id, --to and a new folder."
+          : "`sessarc undelete --session <id> --to <folder>` puts back what is left."
+      }`,
+      head: ["file", "by", "when", "can be had back", "id"],
+      rows: rows.map(({ path, how, at, session, ...version }) => [
+        path,
+        how,
+        at === null ? "" : time(at),
+        toWhole(version),
+        ids?.get(session) ?? session,
+      ]),
+    },
+  ];
 }
 
 function toUnfinished({ unfinished }: Report, names: ReadonlyMap<string, string>, now: number): Section {

@@ -5,7 +5,7 @@ import type { Command } from "sessarc/terminal";
 import * as v from "valibot";
 import { makeReport, type Report } from "./report.ts";
 
-export type { Report, ReportProject, ReportTotals, ReportWindow } from "./report.ts";
+export type { Report, ReportDestroyed, ReportProject, ReportTotals, ReportWindow } from "./report.ts";
 export type { ReportUnfinished, ReportWasted } from "./wasted.ts";
 
 const day = v.optional(
@@ -29,7 +29,7 @@ export const routes = [
       format: v.optional(v.picklist(["json", "md", "html"]), "json"),
       /** `1`: names the sessions and the commands, which may quote prompts. */
       prompts: v.optional(v.picklist(["0", "1"]), "0"),
-      /** `0`: does not ask git. */
+      /** `0`: does not ask git, and lists no destroyed files. */
       git: v.optional(v.picklist(["0", "1"]), "1"),
     }),
     handler: async ({ kernel, query }): Promise<Report | Response> => {

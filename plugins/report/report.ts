@@ -12,7 +12,7 @@ interface ReportQuery {
   tz: string | undefined;
   /** Names the sessions, which may be their first prompts. */
   prompts: boolean;
-  /** Asks git how far the work of each project is in it. */
+  /** Asks git how far the work of each project is in it, and whether it holds what sessions destroyed. */
   git: boolean;
 }
 export interface ReportProject extends ReportTotals {
@@ -42,6 +42,18 @@ export interface ReportWindow {
   unpriced: string[];
   /** Percentage that the provider reported; null where none was. */
   usedPercent: number | null;
+}
+/** A file that a session deleted or overwrote, and whose content is neither on the disk nor in git. */
+export interface ReportDestroyed {
+  path: string;
+  /** What did it: `rm`, `git clean`, `write`. */
+  how: string;
+  at: string | null;
+  session: string;
+  /** What can be had back: `exact`, `exact to line n`, or `partial`. */
+  state: string;
+  /** Lines of it were seen earlier, and nothing shows that they were unchanged. */
+  isAssumed: boolean;
 }
 export interface ReportTotals {
   sessions: number;
@@ -74,6 +86,8 @@ export interface Report {
   wasted: ReportWasted[];
   /** Sessions that ended in these days and that their user may want to resume, the newest first. Running sessions are left out. */
   unfinished: ReportUnfinished[];
+  /** What the 20 newest sessions of these days destroyed in them; null where git is not asked. */
+  destroyed: { files: number; sessions: number; rows: ReportDestroyed[] } | null;
 }
 
 const MOST = 10;
@@ -82,6 +96,7 @@ const DAY_MS = 86_400_000;
 /** Minutes of a window. */
 const WINDOW = 300;
 const TITLES = 20;
+const DESTROYED = 20;
 /** What of a session's messages a report may contain: commands may hold anything, and are left out unless prompts are asked for. */
 const PATHS: ReadonlySet<string> = new Set(["reread", "readEverywhere", "undone"]);
 
@@ -99,13 +114,14 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
   ]);
   const failed = calls.reduce((sum, { errors }) => sum + errors, 0);
   const before = daysBefore(from, to);
-  const [previous, blocks, wastes, all, wasted, unfinished] = await Promise.all([
+  const [previous, blocks, wastes, all, wasted, unfinished, destroyed] = await Promise.all([
     insights.byProject({ ...before, tz }),
     insights.blocks({ minutes: WINDOW, from, tz, now }),
     kernel.inject("health").all({ ids }, WASTES),
     archive.projects(),
     wastedIn(kernel, ids, { failed, prompts }),
     unfinishedIn(kernel, span, prompts),
+    git ? destroyedIn(kernel, span) : null,
   ]);
   const known = new Map(all.map((project) => [project.id, project]));
   const listed = usage.rows.flatMap(({ key }) => known.get(key) ?? []);
@@ -170,6 +186,22 @@ export async function makeReport(kernel: Kernel, { from, to, tz, prompts, git }:
       })),
     wasted,
     unfinished,
+    destroyed,
+  };
+}
+
+async function destroyedIn(kernel: Kernel, { since, until }: TimeSpan): Promise<Report["destroyed"]> {
+  const found = (await kernel.find("undelete")?.destroyed({ since, until })) ?? [];
+  const rows = found.flatMap(({ id, files }) =>
+    files.map(({ path, how, at, version }) => ({
+      ...{ path, how, at, session: id, state: version.state, isAssumed: version.isAssumed },
+    })),
+  );
+  const inThem = rows.filter(({ at }) => at === null || (Date.parse(at) >= since && Date.parse(at) < until));
+  return {
+    files: inThem.length,
+    sessions: new Set(inThem.map(({ session }) => session)).size,
+    rows: inThem.slice(0, DESTROYED),
   };
 }
 

@@ -11,7 +11,7 @@ interface Output {
 
 /** Columns of text, which may be cut; the others are figures. */
 const TEXT: ReadonlySet<string> = new Set(["in git", "where", "why", "project", "session", "what", "tool"]);
-const FULL: ReadonlySet<string> = new Set(["id", "assistant", "from", "to"]);
+const FULL: ReadonlySet<string> = new Set(["by", "when", "can be had back", "id", "assistant", "from", "to"]);
 
 export function toText(report: Report, { columns, colour, now }: Output): string {
   const style = createStyle(colour);

@@ -96,7 +96,7 @@ export default definePlugin({
       history: async (path, limit) => (await service()).history(path, limit),
       at: async (path, at) => (await service()).at(path, at),
       lost: async (session) => (await service()).lost(session),
-      destroyed: async (since) => (await service()).destroyed(since),
+      destroyed: async (span) => (await service()).destroyed(span),
       putBack: async (request) => (await service()).putBack(request),
       receipts: async () => (await service()).receipts(),
       net: async () => (await service()).net(),

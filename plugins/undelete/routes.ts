@@ -2,7 +2,7 @@
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import type { Receipt } from "./back/receipts.ts";
-import type { DestroyedFiles } from "./history/destroyed.ts";
+import { countDestroyed, type DestroyedFiles } from "./history/destroyed.ts";
 import type { LostFile } from "./history/lost.ts";
 import type { NetCatch } from "./net/store.ts";
 import type { FileAtVersion, FileHistory, PutBack } from "./service.ts";
@@ -55,8 +55,8 @@ export const routes = [
         v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time in ISO 8601"),
       ),
     }),
-    handler: ({ kernel, query }): Promise<DestroyedFiles> =>
-      kernel.inject("undelete").destroyed(Date.parse(query.since)),
+    handler: async ({ kernel, query }): Promise<DestroyedFiles> =>
+      countDestroyed(await kernel.inject("undelete").destroyed({ since: Date.parse(query.since) })),
   }),
   defineRoute({
     method: "POST",

@@ -4,7 +4,7 @@ import { type Kernel, SessarcError } from "sessarc";
 import { createReceipts, type Receipt, type Receipts } from "./back/receipts.ts";
 import { chooseVersion } from "./history/choose.ts";
 import { lineEndsOf, readContent, toView, type VersionView } from "./history/content.ts";
-import { createDestroyed, type DestroyedFiles } from "./history/destroyed.ts";
+import { createDestroyed, type DestroyedSpan, type Destroyer } from "./history/destroyed.ts";
 import { createVersionReader, findTop, toNetVersion } from "./history/files.ts";
 import { type LostFile, readLost } from "./history/lost.ts";
 import type { FileVersion } from "./history/version.ts";
@@ -56,8 +56,8 @@ export interface Undelete extends Pick<Receipts, "undo"> {
   at(path: string, at: string | undefined): Promise<FileAtVersion>;
   /** Files whose last content before a call of this session is neither on the disk nor in the repository. */
   lost(session: string): Promise<LostFile[]>;
-  /** The same counted for the newest sessions that ended at or after a time in ms. */
-  destroyed(since: number): Promise<DestroyedFiles>;
+  /** The same of the 20 newest sessions of a time, newest first; only those that destroyed files. Five minutes old at most. */
+  destroyed(span: DestroyedSpan): Promise<Destroyer[]>;
   /** Throws VERSION_NOT_FOUND, UNDELETE_EXISTS, UNDELETE_PARTIAL and PATH_OUTSIDE before anything is written. */
   putBack(request: PutBackRequest): Promise<PutBack>;
   receipts(): Promise<Receipt[]>;

@@ -8,6 +8,7 @@ import { defaultPlugins } from "../../plugins/index.ts";
 import type { Report } from "../../plugins/report/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
+import { createLog } from "../undelete/_log.ts";
 
 let home: string;
 const uuid = (n: number) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0${String(n).padStart(3, "0")}`;
@@ -193,6 +194,37 @@ describe("what was wasted, and what is unfinished", () => {
 });
 
 describe("sessarc report", () => {
+  it("names the files that were destroyed in these days, and what can be had back", async () => {
+    const root = join(home, "w/app");
+    const at = (hours: number) => Date.UTC(2026, 10, 4, hours) / 1_000;
+    const log = createLog({ home, root, key: uuid(7) });
+    log.prompt(at(8), "secret prompt");
+    log.call(at(9), "Read", { file_path: join(root, "plan.md") }, "1\tone\n2\t");
+    log.call(at(9) + 1, "Read", { file_path: join(root, "part.md"), offset: 2, limit: 1 }, "2\ttwo");
+    log.call(at(10), "Bash", { command: "rm plan.md part.md # secret" }, "");
+    log.write();
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    const { destroyed } = await report(t, "from=2026-11-04&to=2026-11-04&tz=UTC");
+    const of = { how: "rm", at: "2026-11-04T10:00:00.000Z", session: `claude-code:${uuid(7)}`, isAssumed: false };
+    expect(destroyed).toEqual({
+      files: 2,
+      sessions: 1,
+      rows: [
+        { ...of, path: join(root, "plan.md"), state: "exact" },
+        { ...of, path: join(root, "part.md"), state: "partial" },
+      ],
+    });
+    expect(await report(t, "from=2026-11-03&to=2026-11-03&tz=UTC")).toMatchObject({
+      destroyed: { files: 0, rows: [] },
+    });
+    expect(await report(t, "from=2026-11-04&to=2026-11-04&git=0")).toMatchObject({ destroyed: null });
+    const text = await (await t.fetch("/api/report?from=2026-11-04&to=2026-11-04&format=md")).text();
+    expect(text).toMatch(/## Destroyed files\n\n2 files of 1 session/);
+    expect(text).toMatch(/plan\.md \| rm \| 2026-11-04 \d\d:00 \| all of it \|/);
+    expect(text).not.toContain("secret");
+  });
+
   it("compares these days with as many before in a sentence", async () => {
     const compare = (...args: string[]) => runCommand(["report", "--compare", ...args], home);
     await write([
