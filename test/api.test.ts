@@ -29,7 +29,7 @@ GET /import/status · POST /import/cancel · GET /sync · POST /sync · GET /sou
 GET /backup · GET /storage · GET /vacuum · POST /vacuum · GET /sessions · GET /sessions/find · GET /sessions/left-out · GET /sessions/:id · GET /sessions/:id/outline · GET /sessions/:id/find
 GET /sessions/:id/figures · GET /sessions/:id/context · GET /sessions/:id/prompts · GET /sessions/:id/images
 GET /projects/git · GET /projects/activity · GET /insights/sessions · GET /insights/calls · GET /git/blame · GET /git/writers · GET /git/line · GET /git/find · GET /projects/:id/commits · GET /projects/:id/receipt · POST /projects/:id/git-notes · GET /projects/:id/agent-trace · GET /git/verify · GET /git/staged · POST /git/attest · GET /sessions/:id/edits
-GET /traces · GET /traces/:id · DELETE /traces/:id
+GET /traces · GET /traces/days · GET /traces/:id · DELETE /traces/:id
 GET /notes · PATCH /sessions/:id/notes · GET /sessions/:id/notes · GET /tags · GET /searches · PUT /searches · DELETE /searches
 GET /metrics · GET /metrics/otlp · GET /sessions/:id/spans · GET /report · GET /health · GET /sessions/:id/health
 GET /waiting · POST /waiting · GET /limits

@@ -1,8 +1,9 @@
 /** Antigravity: conversations of its command line, its desktop application and its IDE. */
 import { basename, dirname, join } from "node:path";
 import { type JsonRecord, type SessionRef, toRecord } from "sessarc";
-import { defineAdapter, documentSessions, readFolderInSlices, sqliteVersion } from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, documentSessions, readFolderInSlices, sqliteVersion } from "sessarc/adapter";
 import { isGone } from "sessarc/files";
+import { traces } from "./traces.ts";
 
 export interface AntigravityOptions {
   /** Read only below this folder: a home, or one of Antigravity's folders (with `conversations` or `brain`). */
@@ -40,13 +41,13 @@ export default defineAdapter((options: AntigravityOptions | undefined) => {
     }
   }
 
+  const foldersOf = ({ home }: AdapterEnv) => PROGRAMS.map((name) => join(options?.dir ?? home, ".gemini", name));
+
   return {
     name: "antigravity",
     label: "Antigravity",
-    roots: ({ home }) => {
-      const folders = PROGRAMS.map((name) => join(options?.dir ?? home, ".gemini", name));
-      return options?.dir === undefined ? folders : [...folders, options.dir];
-    },
+    roots: (env) => [...foldersOf(env), ...(options?.dir === undefined ? [] : [options.dir])],
+    traces: traces(foldersOf),
     async *scan(root) {
       const facts = await loadFacts(root);
       for (const [key, path] of await conversationsIn(root)) {

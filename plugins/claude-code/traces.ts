@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { type AdapterCapabilities, isRecord, type JsonRecord, toText } from "sessarc";
 import { type AdapterEnv, textBeside } from "sessarc/adapter";
+import { readStats } from "./stats.ts";
 
 type TracesContract = AdapterCapabilities["traces"];
 
@@ -10,6 +11,7 @@ const STORED = /^[\w-]{1,128}$/;
 
 export const traces = (homes: (env: AdapterEnv) => readonly string[]): TracesContract => ({
   files: (env) => homes(env).map((home) => join(home, "history.jsonl")),
+  days: (env) => homes(env).flatMap(readStats),
   read(row, path) {
     const key = toText(row.sessionId);
     const display = toText(row.display);

@@ -7,6 +7,7 @@ import { createOutputs } from "./cli/outputs.ts";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { createRequestStore } from "./cli/store.ts";
+import { traces } from "./cli/traces.ts";
 import { readWorkspace } from "./cli/workspace.ts";
 import { guard } from "./guard.ts";
 import { rescue } from "./rescue.ts";
@@ -65,6 +66,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
       used: ({ kind, text }) => (kind === "note" ? /^Skill (\S{1,200})$/.exec(text)?.[1] : undefined),
     },
     mcp: mcp(cliHome),
+    traces: traces(cliHome),
     rescue: rescue((env) => join(cliHome(env), "session-state")),
     // A command hook denies the call on any exit code but 0, and lets it run on a timeout; http hooks must be https.
     statusline: { label: "Copilot CLI", settings: (env) => join(cliHome(env), "settings.json") },

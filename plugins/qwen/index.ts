@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type JsonRecord, toRecord, toText } from "sessarc";
 import { type AdapterEnv, defineAdapter, folderIn, type ToolRole } from "sessarc/adapter";
+import { traces } from "./traces.ts";
 
 export interface QwenOptions {
   /** Replaces `~/.qwen` (`~/.iflow`). It may also be a home that holds it, or the folder of projects. */
@@ -60,6 +61,7 @@ export default defineAdapter((options: QwenOptions | undefined) => {
     },
     tools: TOOLS,
     ...(isQwen && {
+      traces: traces(toBase),
       resume: ({ key }: { key: string }) => (key.startsWith("agent-") ? undefined : ["qwen", "--resume", key]),
       skills: {
         dirs: (env) => [

@@ -11,16 +11,20 @@ import {
 } from "sessarc";
 import * as v from "valibot";
 import type { TracesContract } from "./contract.ts";
+import { type LoneDay, readDays } from "./days.ts";
 import { migrations } from "./schema.ts";
 import { createTraces } from "./traces.ts";
 
-export type { ListedPrompt } from "./contract.ts";
+export type { ListedPrompt, ToolDay } from "./contract.ts";
+export type { LoneDay } from "./days.ts";
 
 type Traces = Services["traces"];
 type Trace = Awaited<ReturnType<Traces["list"]>>[number];
 type TracePrompt = NonNullable<ReturnType<Awaited<ReturnType<Traces["prompts"]>>["get"]>>[number];
 
 const PAGE = 50;
+/** Local, included. */
+const day = v.optional(v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}$/, "must be a day such as 2026-11-20")));
 
 export const errors = defineErrors({
   TRACE_NOT_FOUND: {
@@ -49,6 +53,13 @@ export const routes = [
         traces: all.slice(offset, offset + limit),
       };
     },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/traces/days",
+    summary: "Days that only an assistant's own statistics know, newest first; they are in no total and no figure",
+    query: v.object({ from: day, to: day }),
+    handler: async ({ kernel, query }): Promise<{ days: LoneDay[] }> => ({ days: await readDays(kernel, query) }),
   }),
   defineRoute({
     method: "GET",

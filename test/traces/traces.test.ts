@@ -212,6 +212,62 @@ describe("traces of deleted sessions", () => {
     ]);
   });
 
+  it("are read of Copilot CLI's turns, and of the lists of Qwen Code and Antigravity", async () => {
+    const iso = new Date(START).toISOString();
+    const { Database } = await (await import("sql.js")).default();
+    const db = new Database();
+    db.run("create table sessions (id text, cwd text, summary text)");
+    db.run("create table turns (session_id text, turn_index integer, user_message text, timestamp text)");
+    db.run("insert into sessions values (?, ?, ?)", [uuid(1), "/w/app", "Sails"]);
+    db.run("insert into turns values (?, 0, ?, ?), (?, 1, null, ?)", [uuid(1), "set the sails", iso, uuid(1), iso]);
+    await put(join(home, ".copilot/session-store.db"), "");
+    await writeFile(join(home, ".copilot/session-store.db"), db.export());
+    db.close();
+    const qwen = { sessionId: uuid(2), messageId: 0, timestamp: iso, type: "user", message: "haul the nets" };
+    const other = { ...qwen, type: "model_switch", message: "{}" };
+    await put(join(home, ".qwen/tmp/0f1e/logs.json"), JSON.stringify([qwen, other]));
+    const line = { display: "drop the anchor", timestamp: START, workspace: "file:///w/app", conversationId: uuid(3) };
+    await put(
+      join(home, ".gemini/antigravity-cli/history.jsonl"),
+      `${JSON.stringify(line)}\n${JSON.stringify({ display: "of no conversation", timestamp: START })}\n`,
+    );
+    const t = await start();
+    const { traces } = await list(t);
+    expect(traces.map(({ id, title, cwd, startedAt, prompts }) => [id, title, cwd, startedAt, prompts]).sort()).toEqual(
+      [
+        [`antigravity:${uuid(3)}`, "drop the anchor", "/w/app", iso, 1],
+        [`copilot:${uuid(1)}`, "Sails", "/w/app", iso, 1],
+        [`qwen:${uuid(2)}`, "haul the nets", null, iso, 1],
+      ],
+    );
+  });
+
+  it("have beside them the days that only Claude Code's own statistics know, in no figure", async () => {
+    const stats = {
+      version: 1,
+      lastComputedDate: "2026-01-06",
+      dailyActivity: [
+        { date: "2026-01-03", messageCount: 120, sessionCount: 4, toolCallCount: 40 },
+        { date: "2026-01-04", messageCount: 30, sessionCount: 1, toolCallCount: 5 },
+        { date: "2026-01-05", messageCount: 0, sessionCount: 0, toolCallCount: 0 },
+        { date: "../..", messageCount: 1, sessionCount: 1 },
+        ...[null, "x", { messageCount: 1 }],
+      ],
+      dailyModelTokens: [{ date: "2026-01-03", tokensByModel: { "claude-opus-4-5": 7_000, "claude-haiku-4-5": 500 } }],
+    };
+    await put(join(home, ".claude/stats-cache.json"), JSON.stringify(stats));
+    await put(log(1), row(1, "here", new Date(2026, 0, 4, 12).getTime()));
+    const t = await start();
+    await importAll(t);
+    const third = { tool: "claude-code", day: "2026-01-03", sessions: 4, messages: 120, calls: 40, tokens: 7_500 };
+    expect(await t.json("/api/traces/days")).toEqual({ days: [third] });
+    expect(await t.json("/api/traces/days?from=2026-01-04")).toEqual({ days: [] });
+    expect(await t.json("/api/usage")).toMatchObject({ totals: { sessions: 1 } });
+    await put(join(home, ".claude/stats-cache.json"), '{"dailyActivity": 5');
+    expect(await t.json("/api/traces/days")).toEqual({ days: [] });
+    expect((await t.fetch("/api/traces/days?from=yesterday")).status).toBe(400);
+  });
+
   it("survive garbage in a list, hide secrets on request, and are forgotten for good", async () => {
     const secret = `ghp_${letters(36, 61)}`;
     await put(

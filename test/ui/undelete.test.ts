@@ -1,5 +1,5 @@
 /** Earlier versions of files: from a session, from the palette, and back into a new folder. */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { describeGit, makeRepo, T0 } from "../git/_repo.ts";
@@ -27,6 +27,11 @@ describeGit("dashboard: files that are gone", () => {
         rmSync(join(root, "plan.md"));
         log.call(T0 + 20, "Bash", { command: "rm plan.md" }, "");
         log.write();
+        const stats = {
+          dailyActivity: [{ date: "2023-11-01", messageCount: 120, sessionCount: 4, toolCallCount: 40 }],
+          dailyModelTokens: [{ date: "2023-11-01", tokensByModel: { "claude-opus-4-5": 7_500 } }],
+        };
+        writeFileSync(join(home, ".claude/stats-cache.json"), JSON.stringify(stats));
       },
     });
     const openOverview = async () => {
@@ -75,6 +80,19 @@ describeGit("dashboard: files that are gone", () => {
       const line = page.locator("[data-line]", { hasText: "middle" });
       await line.waitFor();
       expect(await line.getAttribute("data-number")).toBe("3");
+      expect(stage.problems()).toEqual([]);
+    });
+
+    it("are beside days that only the assistant's own statistics know, which are in no sum", async () => {
+      const stage = get();
+      const { page } = stage;
+      await visit(stage, "/usage?days=all");
+      const section = page.locator("section", { hasText: "Days that only Claude Code counted" });
+      await section.waitFor();
+      expect((await section.getByRole("row").nth(1).innerText()).replace(/\s+/g, " ")).toMatch(/2023 4 120 40 7\.5K$/);
+      expect(await section.innerText()).toContain("4 sessions in all.");
+      await page.getByText("1 session", { exact: true }).waitFor();
+      expect(await violations(stage)).toEqual([]);
       expect(stage.problems()).toEqual([]);
     });
 

@@ -9,4 +9,8 @@ export const words: TracesWords = {
   forget: "删除这些提示词…",
   forgetTitle: "删除这些提示词",
   forgetText: "它们会从存档中永久删除，不再读取。助手自己的列表不变。",
+  "days.title": "只有 {tools} 自己统计过的日子",
+  "days.text":
+    "{n} 天的日志在导入之前已被删除。以下是助手自己的数字，不计入上面的任何合计。|{n} 天的日志在导入之前已被删除。以下是助手自己的数字，不计入上面的任何合计。",
+  "days.sessions": "共 {n} 个会话。|共 {n} 个会话。",
 };
