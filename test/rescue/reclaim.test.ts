@@ -146,15 +146,15 @@ it("`sessarc reclaim` counts, removes with --yes, and puts back with --undo", as
   await runCommand(["import"], home);
   const counted = await runCommand(["reclaim"], home);
   expect(counted.stdout).toMatch(
-    /^1 session was not written for 30 days; their logs take .*\n {2}Claude Code {2}1 sessions/,
+    /^1 session was not written for 30 days; their logs take .*\n {2}Claude Code {2}1 session, /,
   );
   expect(counted.stderr).toContain("--yes removes them");
   expect(await isThere(path)).toBe(true);
   expect((await runCommand(["reclaim", "--older-than", "2d"], home)).stderr).toContain("7d or more");
-  expect((await runCommand(["reclaim", "--yes", "--older-than", "45d"], home)).stdout).toContain("1 logs removed");
+  expect((await runCommand(["reclaim", "--yes", "--older-than", "45d"], home)).stdout).toContain("1 log removed");
   expect(await isThere(path)).toBe(false);
-  expect((await runCommand(["reclaim"], home)).stdout).toContain("1 logs were removed before");
+  expect((await runCommand(["reclaim"], home)).stdout).toContain("1 log removed before");
   expect((await runCommand(["vacuum", "--logs"], home)).stderr).toContain("sessarc reclaim --undo");
-  expect((await runCommand(["reclaim", "--undo"], home)).stdout).toContain("1 logs are back");
+  expect((await runCommand(["reclaim", "--undo"], home)).stdout).toContain("1 log put back");
   expect(await isThere(path)).toBe(true);
 });

@@ -1,5 +1,5 @@
 /** Rescue: a lost session is put back after its paths were shown, Undo takes it back, and a copy is made for another folder. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -51,6 +51,34 @@ describeUi("dashboard: rescue", () => {
       .getByText("3,650 days after the last message")
       .or(page.getByText("3650 days after the last message"))
       .waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("removes old logs once it was asked, and puts all of them back", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { kernel } = stage.served;
+    const projects = join(stage.home, ".claude/projects");
+    const logs = readdirSync(projects, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => join(projects, name));
+    const old = new Date(Date.now() - 40 * 86_400_000);
+    for (const path of logs) utimesSync(path, old, old);
+    await kernel.fetch("/api/sync?wait=1", { method: "POST" });
+    await kernel.inject("rescue").store();
+    const before = logs.map((path) => readFileSync(path));
+    await visit(stage, "/settings/data");
+    const row = page.locator("#reclaim");
+    await row.getByRole("button", { name: "Remove old logs" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(logs.every((path) => existsSync(path))).toBe(true);
+    await dialog.getByRole("button", { name: /^Remove .*B$/ }).click();
+    await row.getByText(/logs? (was|were) removed: /).waitFor();
+    expect(logs.some((path) => existsSync(path))).toBe(false);
+    await sound(stage, "reclaim");
+    await row.getByRole("button", { name: "Put all back" }).click();
+    await row.getByText(/logs? (was|were) removed: /).waitFor({ state: "detached" });
+    expect(logs.map((path) => readFileSync(path))).toEqual(before);
     expect(stage.problems()).toEqual([]);
   });
 });

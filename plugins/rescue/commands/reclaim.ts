@@ -17,7 +17,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.json) ctx.answer(done);
   else {
     ctx.out(
-      `${formatCount(done.sessions)} logs removed: ${formatBytes(done.bytes)}. \`sessarc resume\` puts one back, \`sessarc reclaim --undo\` all.`,
+      `${countOf(done.sessions, "log")} removed: ${formatBytes(done.bytes)}. \`sessarc resume\` puts one back, \`sessarc reclaim --undo\` all.`,
     );
     printLeft(ctx, done);
   }
@@ -31,12 +31,12 @@ function print(ctx: CommandContext, { sessions, bytes, days, tools, stays, recla
       `${formatCount(sessions)} ${sessions === 1 ? "session was" : "sessions were"} not written for ${days} days; their logs take ${formatBytes(bytes)}, and the archive holds every byte of them.`,
     );
     for (const one of tools)
-      ctx.out(`  ${printable(one.label)}  ${formatCount(one.sessions)} sessions, ${formatBytes(one.bytes)}`);
+      ctx.out(`  ${printable(one.label)}  ${countOf(one.sessions, "session")}, ${formatBytes(one.bytes)}`);
   }
   for (const { reason, sessions: count } of stays) ctx.out(`${formatCount(count)} stay: ${STAYS[reason]}.`);
   if (reclaimed.sessions > 0)
     ctx.out(
-      `${formatCount(reclaimed.sessions)} logs were removed before: ${formatBytes(reclaimed.bytes)}. \`sessarc reclaim --undo\` puts them back.`,
+      `${countOf(reclaimed.sessions, "log")} removed before: ${formatBytes(reclaimed.bytes)}. \`sessarc reclaim --undo\` puts them back.`,
     );
   if (sessions > 0) ctx.err("Nothing was removed. --yes removes them.");
 }
@@ -50,7 +50,7 @@ async function undo(ctx: CommandContext): Promise<number> {
   const done = await send<Reclaimed>(ctx, "POST", "/rescue/reclaim/undo", undefined, ctx.signal);
   if (ctx.json) ctx.answer(done);
   else {
-    ctx.out(`${formatCount(done.sessions)} logs are back: ${formatBytes(done.bytes)}.`);
+    ctx.out(`${countOf(done.sessions, "log")} put back: ${formatBytes(done.bytes)}.`);
     printLeft(ctx, done);
   }
   return done.left.length > 0 ? 1 : 0;
@@ -59,6 +59,8 @@ async function undo(ctx: CommandContext): Promise<number> {
 function printLeft(ctx: CommandContext, { left }: Reclaimed): void {
   for (const { session, reason } of left) ctx.err(`${printable(session)}: ${printable(reason)}`);
 }
+
+const countOf = (n: number, word: string) => `${formatCount(n)} ${n === 1 ? word : `${word}s`}`;
 
 function toDays(given: unknown): number {
   if (given === undefined) return DEFAULT_DAYS;
