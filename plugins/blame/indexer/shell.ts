@@ -1,4 +1,4 @@
-/** What a shell command writes into files, where its words alone say so: `cat > file <<'END'`, `printf '…' > file`, `echo '…' >> file`, `sed -i 's/…/…/' file`. */
+/** What a shell command writes into files, where its words have the text: `cat > file <<'END'`, `printf '…' > file`, `echo '…' >> file`, `sed -i 's/…/…/' file`. */
 
 interface ShellWrite {
   path: string;
