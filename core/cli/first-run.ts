@@ -14,6 +14,12 @@ type Frame =
   | { type: "error"; message: string }
   | { type: "session" };
 
+interface Rescue {
+  states: { dying: number };
+  /** Deleted sessions of which the prompts are left. */
+  traces: { sessions: number; prompts: number };
+}
+
 interface Usage {
   totals: { cost: { microdollars: number } | null };
 }
@@ -35,6 +41,7 @@ export async function runFirst(kernel: Kernel, ctx: CoreContext): Promise<void> 
       ctx.err("No logs of any assistant were found. `sessarc --demo` shows sample data.");
       // From the first import on the service follows what is written: an assistant may be installed later.
       await importAll(kernel, ctx);
+      for (const line of toTraces(await ask<Rescue>(kernel, "/rescue"))) ctx.err(line);
       return;
     }
     const style = createStyle(ctx.tty && ctx.colour);
@@ -73,7 +80,7 @@ async function importAll(kernel: Kernel, ctx: CoreContext): Promise<void> {
   }
 }
 
-/** `312 sessions of 4 assistants are safe. 37 would have been deleted this week. They cost about $412, $38 this week.` */
+/** `312 sessions of 4 assistants are safe. 37 would have been deleted this week. They cost about $412, $38 this week.`, and what was deleted before. */
 async function sentence(kernel: Kernel): Promise<string> {
   const week = formatDay(new Date(Date.now() - 6 * DAY_MS));
   const [sessions, projects, all, recent, rescue] = await Promise.all([
@@ -81,7 +88,7 @@ async function sentence(kernel: Kernel): Promise<string> {
     ask<{ tools: string[] }[]>(kernel, "/projects?git=0"),
     ask<Usage>(kernel, "/usage?by=tool"),
     ask<Usage>(kernel, `/usage?by=tool&from=${week}`),
-    ask<{ states: { dying: number } }>(kernel, "/rescue"),
+    ask<Rescue>(kernel, "/rescue"),
   ]);
   const tools = new Set(projects.flatMap((project) => project.tools)).size;
   const parts = [
@@ -94,7 +101,16 @@ async function sentence(kernel: Kernel): Promise<string> {
     parts.push(
       `They cost about ${formatMoney(cost)}, ${formatMoney(recent.totals.cost?.microdollars ?? 0)} this week.`,
     );
-  return parts.join(" ");
+  return [...parts, ...toTraces(rescue)].join(" ");
+}
+
+/** `497 sessions were deleted before sessarc came; 5,621 of their prompts are back.` */
+function toTraces({ traces: { sessions, prompts } }: Rescue): string[] {
+  if (sessions === 0) return [];
+  const were = sessions === 1 ? "was" : "were";
+  return [
+    `${count(sessions, "session")} ${were} deleted before sessarc came; ${formatCount(prompts)} of ${sessions === 1 ? "its" : "their"} prompts ${prompts === 1 ? "is" : "are"} back.`,
+  ];
 }
 
 /**

@@ -41,6 +41,27 @@ it("imports everything and says in one sentence what is safe and what it cost", 
   expect(second.stderr()).not.toMatch(SENTENCE);
 });
 
+it("says how many sessions were deleted before, and how many of their prompts are back, also without any log", async () => {
+  const folder = await makeTempDir();
+  const typed = (session: number, text: string) =>
+    `${JSON.stringify({ display: text, timestamp: Date.UTC(2025, 0, session), project: "/w/app", sessionId: `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d000${session}` })}\n`;
+  await mkdir(join(folder, ".claude"), { recursive: true });
+  await writeFile(join(folder, ".claude/history.jsonl"), typed(1, "set sail") + typed(1, "and on") + typed(2, "dock"));
+  const service = await serve([], folder);
+  const said = "2 sessions were deleted before sessarc came; 3 of their prompts are back.";
+  await expect.poll(() => service.stderr()).toContain(said);
+  expect(service.stderr()).toContain("No logs of any assistant were found.");
+  await service.stop();
+  const log = join(folder, ".claude/projects/-w-app/one.jsonl");
+  await mkdir(dirname(log), { recursive: true });
+  const rows = claudeTurn(1).map((row) => `${JSON.stringify(row)}\n`);
+  await writeFile(log, rows.join(""));
+  const second = await serve([], folder);
+  await expect
+    .poll(() => second.stderr())
+    .toMatch(/^1 session of 1 assistant is safe\. .*2 sessions were deleted before/m);
+});
+
 it("an archive that was left empty behaves as on the first start; --no-import leaves it empty", async () => {
   const folder = await makeTempDir();
   const first = await serve([], folder);

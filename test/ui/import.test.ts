@@ -1,5 +1,5 @@
 /** From nothing to a first session read, and an import that survives leaving and reloading the page. */
-import { mkdir, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { deferred } from "../_setup.ts";
@@ -179,6 +179,8 @@ describeUi("dashboard: importing", () => {
     await mkdir(dirname(log), { recursive: true });
     await writeFile(log, whole);
     await truncate(log, 2 ** 31); // of holes: no disk is filled
+    const typed = { display: "set sail", timestamp: Date.UTC(2025, 0, 2), project: "/w/app", sessionId: "gone-1" };
+    await appendFile(join(home, ".claude/history.jsonl"), `${JSON.stringify(typed)}\n`);
     await visit(stage, "/import");
     await page.getByRole("button", { name: "Import 1 session", exact: true }).click();
     await page.waitForURL(/step=done/);
@@ -188,6 +190,9 @@ describeUi("dashboard: importing", () => {
     await page.getByRole("button", { name: "Retry 1 failed" }).click();
     await page.getByText("SOURCE_TOO_LARGE").waitFor({ state: "detached" });
     await page.getByRole("heading", { name: /^The import is done/ }).waitFor();
+    await page.getByText("1 session was deleted before sessarc came. 1 prompt is back.").waitFor();
+    await page.getByRole("link", { name: "Show them" }).click();
+    await page.getByText("set sail").waitFor();
   });
 
   it("adds one by keyboard, says what is wrong with another, and takes it away by mouse", async () => {

@@ -26,7 +26,7 @@ import undelete, {
   type PutBack,
 } from "../../plugins/undelete/index.ts";
 import { runCommand } from "../command.ts";
-import { describeGit, makeRepo, tempFolder } from "../git/_repo.ts";
+import { describeGit, tempFolder } from "../git/_repo.ts";
 import { fillDisk, mountSmall } from "../small-disk.ts";
 import { ALL, below, LINES, makeTree, of, TREE } from "./_lines.ts";
 import { createLog } from "./_log.ts";

@@ -49,6 +49,9 @@ export const en = {
   "import.nothing": "Nothing to import",
   "import.size": "Size",
   "import.chosen": "Chosen",
+  "import.deletedBefore": "{n} session was deleted before sessarc came.|{n} sessions were deleted before sessarc came.",
+  "import.promptsBack": "{n} prompt is back.|{n} of their prompts are back.",
+  "import.showPrompts": "Show them",
 };
 
 export type ImportWords = Record<keyof typeof en, string>;

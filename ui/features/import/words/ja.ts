@@ -50,4 +50,8 @@ export const words: ImportWords = {
   "import.nothing": "取り込むものがありません",
   "import.size": "サイズ",
   "import.chosen": "選択",
+  "import.deletedBefore":
+    "{n} セッションは sessarc を使う前に削除されていました。|{n} セッションは sessarc を使う前に削除されていました。",
+  "import.promptsBack": "プロンプト {n} 件が戻りました。|プロンプト {n} 件が戻りました。",
+  "import.showPrompts": "表示",
 };

@@ -49,4 +49,7 @@ export const words: ImportWords = {
   "import.nothing": "没有可导入的内容",
   "import.size": "大小",
   "import.chosen": "已选",
+  "import.deletedBefore": "{n} 个会话在使用 sessarc 之前已被删除。|{n} 个会话在使用 sessarc 之前已被删除。",
+  "import.promptsBack": "其中 {n} 条提示词已找回。|其中 {n} 条提示词已找回。",
+  "import.showPrompts": "显示",
 };
