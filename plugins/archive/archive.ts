@@ -138,7 +138,12 @@ export function createArchive(kernel: Kernel): OpenArchive {
   const computeCost = (usage: SessionUsage) => kernel.find("pricing")?.cost(usage) ?? null;
   const changes = new Changes();
   const away = createAway(kernel);
-  const store = createStore(db, () => kernel.find("pricing"), changes);
+  const store = createStore(
+    db,
+    () => kernel.find("pricing"),
+    changes,
+    () => kernel.find("owners"),
+  );
   const resolver = createResolver(db, async (path) => (await kernel.find("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);

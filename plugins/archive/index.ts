@@ -46,6 +46,7 @@ export interface Repositories {
   places(project: string): Promise<ReadonlyMap<string, { root: string; cwd: string | null }>>;
 }
 
+import type { Owners } from "./catalogue/store.ts";
 import type { ImportReport } from "./import/report.ts";
 import type { Traces } from "./search/traces.ts";
 
@@ -148,6 +149,8 @@ declare module "sessarc" {
     repositories: Repositories;
     /** Optional: a team server provides it, because not all of its sessions have the same readers. */
     audiences: Audiences;
+    /** Optional: a team server provides it, because its sessions are of several people. */
+    owners: Owners;
   }
   interface KernelHooks {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */

@@ -282,6 +282,20 @@ describe.each(engines())("a team server on $name", (engine) => {
   });
 
   describe("whose sessions are whose", () => {
+    it("is said beside each session of a list, and of one", async () => {
+      type Owned = { id: string; owner?: string };
+      const { body } = await owner.ask<{ sessions: Owned[] }>("GET", "/api/sessions?limit=100");
+      expect(body.sessions.length).toBeGreaterThan(1);
+      for (const session of body.sessions)
+        expect([session.id, session.owner]).toEqual([
+          session.id,
+          session.id.includes(member.machine) ? "Mika" : "Olga",
+        ]);
+      const [first] = body.sessions;
+      const one = await owner.ask<{ session: Owned }>("GET", `/api/sessions/${encodeURIComponent(first?.id ?? "")}`);
+      expect(one.body.session.owner).toBe(first?.owner);
+    });
+
     it("names people and machines, and answers usage and sessions of each", async () => {
       const { body } = await owner.ask<{ people: { id: string; name: string; machines: { name: string }[] }[] }>(
         "GET",

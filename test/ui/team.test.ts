@@ -241,8 +241,9 @@ describeUi("a team's dashboard", () => {
     const project = await firstProject();
     const screens = [
       "/",
-      `/projects/${project}?days=all`,
+      // First where a row is chosen: elsewhere the same checkbox is a press deeper.
       "/sessions",
+      `/projects/${project}?days=all`,
       `/sessions/${session}?pane=diff&m=11`,
       "/usage?days=all",
       "/people",

@@ -48,8 +48,19 @@ export interface SessionPage {
   nextCursor: string | null;
 }
 
+/** Whose sessions are. */
+export interface Owners {
+  /** Names of people by session. */
+  namesOf(sessions: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
 /** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
-export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
+export function createStore(
+  db: Database,
+  prices: () => Prices | undefined,
+  changes: Changes,
+  owners: () => Owners | undefined = () => undefined,
+) {
   const costs = new CostOrder(db, prices, changes);
   const counts = createCache<number>(COUNTS);
   const summed = createCache<Totals>(1);
@@ -57,7 +68,11 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
     const known = prices();
     const costs = known && (await readCosts(db, known, rows));
-    return rows.map((row) => toSession(row, costs?.get(row.id) ?? null));
+    const names = await owners()?.namesOf(rows.map(({ id }) => id));
+    return rows.map((row) => {
+      const owner = names?.get(row.id);
+      return { ...toSession(row, costs?.get(row.id) ?? null), ...(owner !== undefined && { owner }) };
+    });
   };
   const self = {
     /** One row with everything; undefined for an unknown id. */

@@ -197,6 +197,8 @@ export interface Session {
   logTags: string[];
   source: { path: string; exclusive: boolean; missing: boolean; bytes: number };
   live: boolean;
+  /** Name of the person whose it is: on a team's server. */
+  owner?: string | undefined;
   /** Messages at the start of the text that another session counts: `messageCount` is without them. */
   copiedMessages: number;
   /** Earlier texts that are kept; `messageCount` is with what they alone have. */

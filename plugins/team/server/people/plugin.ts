@@ -4,7 +4,7 @@ import type { Space } from "../accounts/caller.ts";
 import type { Directory } from "../accounts/directory.ts";
 import { toRepositories } from "./repositories.ts";
 import { peopleScreen } from "./screen.ts";
-import { viewRoutes } from "./view.ts";
+import { readOwnerNames, viewRoutes } from "./view.ts";
 
 interface ViewParts {
   directory: Directory;
@@ -25,6 +25,7 @@ export const teamView = ({ directory, repositories, spaces, address }: ViewParts
     kernel.provide("team-directory", directory);
     kernel.provide("repositories", toRepositories(kernel, repositories, spaces));
     kernel.provide("public-address", address);
+    kernel.provide("owners", { namesOf: (sessions) => readOwnerNames(kernel, sessions) });
     // Where the server stores its data is nothing that its readers need.
     kernel.hooks.hook("status:collect", (report) => {
       report.dataDir = "";

@@ -190,6 +190,15 @@ const sessions = defineRoute({
   },
 });
 
+/** Names of the people whose sessions these are, for the lists of the archive. */
+export async function readOwnerNames(
+  kernel: Kernel,
+  sessions: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const [owners, people] = await Promise.all([readOwners(kernel, sessions), kernel.inject("team-directory").names()]);
+  return new Map([...owners].map(([id, { person }]) => [id, people.get(person) ?? person]));
+}
+
 export const viewRoutes = [people, usage, sessions] as const;
 
 interface Owner {

@@ -133,6 +133,7 @@ export const en = {
   callsOf: "Calls of one session",
   allSessions: "Of all sessions",
   goTo: "Go to message {seq}",
+  ownerProject: "Person, project",
 };
 
 export type SessionsWords = Record<keyof typeof en, string>;

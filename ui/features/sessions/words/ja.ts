@@ -133,4 +133,5 @@ export const words: SessionsWords = {
   callsOf: "1 つのセッションの呼び出し",
   allSessions: "すべてのセッション",
   goTo: "メッセージ {seq} へ",
+  ownerProject: "人、プロジェクト",
 };

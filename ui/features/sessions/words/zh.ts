@@ -133,4 +133,5 @@ export const words: SessionsWords = {
   callsOf: "一个会话的调用",
   allSessions: "全部会话",
   goTo: "前往消息 {seq}",
+  ownerProject: "人员、项目",
 };
