@@ -103,7 +103,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
     entry("traces", () => import("./traces/index.ts")),
-    entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume", "handoff"]),
+    entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume", "handoff", "reclaim"]),
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),

@@ -32,7 +32,7 @@ const quick = (flags: CommandContext["flags"]) =>
 
 const usageCommand: Command = {
   name: "usage",
-  summary: "Tokens and estimated cost by day, session, model, project or branch",
+  summary: "Tokens and estimated cost by day, session, model or branch",
   group: "cost",
   example: "monthly --breakdown",
   usage:
