@@ -491,6 +491,30 @@ const PLANTED: Record<string, (repo: Repo) => Planted> = {
       rows: [["Typed", 0, 0, 2, 0]],
     };
   },
+  "commits within a second, of lines that say enough": (repo) => {
+    begin(repo);
+    repo.write("b.ts", text(1));
+    repo.commit("One", T0 + 20);
+    repo.write("b.ts", text(1, 2));
+    repo.commit("Two", T0 + 20);
+    repo.write("b.ts", text(1, 2, 70));
+    repo.commit("By hand", T0 + 20);
+    return {
+      sessions: [[write(repo, 20, "b.ts", 1), edit(repo, 20, "b.ts", line(1), text(1, 2).trimEnd())]],
+      range: "HEAD~3..HEAD",
+      rows: [
+        ["One", 1, 0, 0, 0],
+        ["Two", 1, 0, 0, 0],
+        ["By hand", 0, 0, 1, 0],
+      ],
+    };
+  },
+  "no archive, and the line of the commit hook": (repo) => {
+    begin(repo);
+    repo.write("b.ts", text(1, 2));
+    repo.commit("Hooked\n\nAssisted-by: codex:gpt-5 [session 0b6f1c52]", T0 + 20);
+    return { path: repo.root, rows: [["Hooked", 2, 0, 0, 0]] };
+  },
   "more lines than are compared": (repo) => {
     begin(repo);
     repo.write("big.txt", Array.from({ length: 20_100 }, (_, n) => `row ${n}\n`).join(""));
