@@ -1,6 +1,6 @@
 /** What a search result shows of a match. */
 import { expect, it } from "vitest";
-import { callLine } from "../../ui/features/search/call-line.ts";
+import { callLine, insideOf } from "../../ui/features/search/call-line.ts";
 import { piecesOf, readable } from "../../ui/features/search/readable.ts";
 
 const shown = (text: string, word: string, form: "json" | "markdown" | "plain") => {
@@ -45,4 +45,17 @@ it("shows what a call was called on once, and always the word that matched", () 
     argument: { text: command, ranges: [] },
     snippet: true,
   });
+});
+
+it("shows paths inside the project from its folder on, with the marks where they were", () => {
+  const snippet = "in /w/app/src/a.js and /w/app/b.js, /w/apple";
+  const places = (word: string, from = 0): [number, number] => {
+    const at = snippet.indexOf(word, from);
+    return [at, at + word.length];
+  };
+  const match = { argument: "/w/app/src/a.js", snippet, ranges: [places("app"), places("a.js"), places("b.js")] };
+  const { argument, snippet: short, ranges } = insideOf(match, "/w/app");
+  expect([argument, short]).toEqual(["src/a.js", "in src/a.js and b.js, /w/apple"]);
+  expect(ranges.map(([from, to]) => short.slice(from, to))).toEqual(["a.js", "b.js"]);
+  expect(insideOf(match, null)).toBe(match);
 });

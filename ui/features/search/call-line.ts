@@ -36,3 +36,22 @@ function placesOf(hit: string, text: string): [number, number][] {
   for (let at = text.indexOf(hit); at >= 0; at = text.indexOf(hit, at + hit.length)) places.push([at, at + hit.length]);
   return places;
 }
+
+/** A match with paths inside the project from its folder on: in what the call was called on and in the snippet, with its hits. */
+export function insideOf<M extends Pick<Match, "argument" | "snippet" | "ranges">>(match: M, root: string | null): M {
+  if (root === null) return match;
+  const prefix = `${root}/`;
+  const parts = match.snippet.split(prefix);
+  /** Where each part ends in the snippet, to count the prefixes before a place. */
+  const cuts = parts.slice(0, -1).map((_, i) => parts.slice(0, i + 1).join(prefix).length);
+  const shift = (place: number) => place - cuts.filter((cut) => cut < place).length * prefix.length;
+  const isCut = (from: number) => cuts.some((cut) => from >= cut && from < cut + prefix.length);
+  return {
+    ...match,
+    ...(match.argument !== undefined && { argument: match.argument.replaceAll(prefix, "") }),
+    snippet: parts.join(""),
+    ranges: match.ranges
+      .filter(([from]) => !isCut(from))
+      .map(([from, to]): [number, number] => [shift(from), shift(to)]),
+  };
+}
