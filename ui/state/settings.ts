@@ -16,7 +16,7 @@ interface Settings {
   /** Share of the transcript, in percent of the session view. */
   split: number;
   /** Where Home goes. */
-  start: "/" | "/projects" | "/search";
+  start: "/" | "/sessions" | "/projects";
 }
 
 const KEY = "sessarc:settings";
