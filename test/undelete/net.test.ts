@@ -264,6 +264,23 @@ describeGit("the net", () => {
     expect(one?.files.length).toBeLessThan(1_000);
   });
 
+  it("stores a part of a tree that is too large to go through in its time", async () => {
+    const t = await start({ ms: 400 });
+    const root = tempFolder();
+    for (let folder = 0; folder < 40; folder++) {
+      mkdirSync(join(root, `f${folder}`));
+      for (let n = 0; n < 500; n++) writeFileSync(join(root, `f${folder}/${n}`), `${folder} ${n}`);
+    }
+    await expect
+      .poll(async () => {
+        await call(t, root, "Bash", { command: "rm -rf *" });
+        return (await stored(t))[0]?.files.length;
+      })
+      .toBeGreaterThan(0);
+    await call(t, root, "Bash", { command: "rm f*/*" });
+    expect((await stored(t))[0]?.isPartial).toBe(true);
+  });
+
   it("is not held up by a pattern with many ways to match", async () => {
     const t = await start({ ms: 200 });
     const { root } = makeTree();

@@ -6,7 +6,7 @@ import type { Harm } from "../shell/harm.ts";
 import { isBelow } from "../shell/paths.ts";
 import type { Kind } from "../shell/words.ts";
 import { toGlob } from "./glob.ts";
-import { findTopFolder, openRepository, type Repository } from "./repository.ts";
+import { openRepository, type Repository } from "./repository.ts";
 
 export interface Found {
   path: string;
@@ -46,22 +46,43 @@ export async function findFiles(harms: readonly Harm[], search: Search): Promise
   for (const harm of harms)
     for (const path of await placesOf(harm, search))
       places.set(JSON.stringify([path, harm.kinds, harm.names]), { harm, path });
-  const byTop = new Map<string | undefined, { harm: Harm; path: string }[]>();
-  const tops = new Map<string, string | undefined>();
-  for (const place of places.values()) {
-    const folder = dirname(place.path);
-    const isDotGit = place.path.split("/").includes(".git");
-    // A work tree that is removed takes its `.git` with it: nothing holds its files then.
-    const start = place.harm.isGone ? folder : place.path;
-    if (!tops.has(start)) tops.set(start, isDotGit ? undefined : await findTopFolder(start));
-    const top = tops.get(start);
-    byTop.set(top, [...(byTop.get(top) ?? []), place]);
-  }
   const walk = createWalk(search);
-  for (const [top, list] of byTop) {
-    if (top === undefined) for (const { harm, path } of list) await addPlain(path, harm, walk);
-    else await addOfRepository(openRepository(top, { env: search.env, ends: search.gitEnds }), list, walk, search);
+  const topOf = createTops();
+  const byTop = new Map<string, { harm: Harm; path: string }[]>();
+  for (const place of places.values()) {
+    const { path, harm } = place;
+    if (performance.now() > search.ends) {
+      search.left(path, "there was no time for it");
+      continue;
+    }
+    const isDotGit = path.split("/").includes(".git");
+    // A work tree that is removed takes its `.git` with it: nothing holds its files then.
+    const top = isDotGit ? undefined : await topOf(harm.isGone ? dirname(path) : path);
+    if (top === undefined) await addPlain(path, harm, walk);
+    else {
+      const list = byTop.get(top) ?? [];
+      list.push(place);
+      byTop.set(top, list);
+    }
   }
+  for (const [top, list] of byTop)
+    await addOfRepository(openRepository(top, { env: search.env, ends: search.gitEnds }), list, walk, search);
+}
+
+/** `findTopFolder` of many paths: a folder is looked into once. */
+function createTops(): (path: string) => Promise<string | undefined> {
+  const known = new Map<string, string | undefined>();
+  return async function topOf(path: string): Promise<string | undefined> {
+    if (known.has(path)) return known.get(path);
+    const parent = dirname(path);
+    const isTop = await lstat(join(path, ".git")).then(
+      () => true,
+      () => false,
+    );
+    const top = isTop ? path : parent === path ? undefined : await topOf(parent);
+    known.set(path, top);
+    return top;
+  };
 }
 
 /** The paths that a harm means, as they are on the disk. */
@@ -178,7 +199,7 @@ async function addOfRepository(
   repository: Repository,
   list: readonly { harm: Harm; path: string }[],
   walk: Walk,
-  { left }: Search,
+  { left, ends }: Search,
 ): Promise<void> {
   const { top } = repository;
   const wanted = list.map(({ harm, path }) => ({
@@ -196,6 +217,7 @@ async function addOfRepository(
     return;
   }
   for (const row of rows) {
+    if (performance.now() > ends) return left(top, "there was no time for all of it");
     const path = row.path.replace(/\/$/, "");
     for (const { harm, path: place } of wanted) {
       const isInside = isBelow(path, place);

@@ -31,8 +31,9 @@ export interface Net {
   close(): Promise<void>;
 }
 
-/** Share of a call's time after which git is no longer waited for. */
-const GIT_SHARE = 0.6;
+/** Share of a call's time after which git is no longer waited for, and after which no more files are looked for: the rest is for storing them. */
+const GIT_SHARE = 0.5;
+const FIND_SHARE = 0.7;
 const READERS = 8;
 const LEFT_LIMIT = 100;
 const DESTROYS = /\b(?:rm|unlink|shred|mv|truncate|dd|git|tee)\b|>/;
@@ -59,8 +60,8 @@ export function createNet(kernel: Kernel, limits: NetLimits): Net {
       if (harms.length === 0 && names.length === 0) return undefined;
       const take = createTake(store, limits);
       await take.within(async () => {
-        const gitEnds = take.ends - (1 - GIT_SHARE) * limits.ms;
-        await findFiles(harms, { env: process.env, gitEnds, ...take });
+        const after = (share: number) => take.ends - (1 - share) * limits.ms;
+        await findFiles(harms, { ...take, env: process.env, gitEnds: after(GIT_SHARE), ends: after(FIND_SHARE) });
         for (const { folder } of names) await takeNames(folder, take);
         await take.store();
       });
