@@ -179,7 +179,7 @@ export const en = {
   "about.Updated": "The file was changed after the hub took the entry.",
   "about.Conflict": "One name, different settings: the hub can have one of them, or each under a name of its own.",
   "about.Unchanged": "Nothing is to be done.",
-  "about.replace": "Their entries lead to the hub, from which the assistants get these servers.",
+  "about.replace": "Their entries point to the hub, and the assistants get these servers from there.",
   "about.disable": "Their entries stay in the files, switched off.",
   "about.import": "The hub gets a copy of the entries, and no file is written.",
   everywhereHint: "Also for those whose files do not name it.",

@@ -20,7 +20,7 @@ export const words: RescueWords = {
   "about.gone": "助手已没有这些会话的日志。",
   "about.hidden": "日志还在，但助手的列表不显示该会话。",
   "about.folder-gone": "这些会话的工作文件夹已不存在，助手无法在那里打开它们。",
-  "about.reclaimed": "这些日志是为腾出空间而删除的。归档保存了它们的每个字节。",
+  "about.reclaimed": "这些日志是为腾出空间而删除的。存档保存了它们的每个字节。",
   "about.listed": "日志还在，没有迹象表明助手会隐藏它。",
   "reason.headless": "以无界面方式启动",
   "reason.background": "由后台服务启动",

@@ -88,7 +88,7 @@ export const words: SessionsWords = {
   noFiles: "两个会话都没有涉及文件。",
   retries: "重复的失败调用",
   better: "有何不同",
-  "better.none": "成本、错误、重复失败的调用和活跃时间没有差别。",
+  "better.none": "费用、错误、重复失败的调用和活跃时间没有差别。",
   figuresAll: "所有数字",
   figuresFew: "只看差异",
   figuresSame: "两者相同：{list}",
