@@ -3,6 +3,8 @@ import { type Cache, createCache, type Kernel, mustYield, type Services, yieldNo
 import { computeWeight, toKey, toLines } from "./indexer/keys.ts";
 import { type Forms, isReformed, toForms } from "./match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
+import { OTHER, type Settled, settle } from "./match/seconds.ts";
+import { readSources } from "./sources.ts";
 import { byTime, type Write, writesBefore, writesInto } from "./writes.ts";
 
 export interface Writer {
@@ -65,17 +67,27 @@ async function compute(
   const names = new Set([path, ...file.names]);
   const windows = new Map(commits.map((one) => [one.hash, toWindow(one, file.touched)]));
   let writes = project === undefined ? [] : await writesInto(kernel, project, root, names);
+  const settled: Settled =
+    project === undefined
+      ? new Map()
+      : await settle(
+          file.versions,
+          new Set(file.commits.keys()),
+          writes.map((one) => one.at),
+          await readSources(kernel, project, root, file, writes),
+        );
   let lines: readonly CommittedLine[] = file.lines;
-  let matched = await matchLines(lines, windows, writes);
+  let matched = await matchLines(lines, windows, writes, settled);
   const reformed = await reformedIn(kernel, root, file, matched, writes);
   if (reformed.size > 0) {
     lines = file.lines.map((line, i) => ({ ...line, reformed: reformed.has(i) }));
-    matched = await matchLines(lines, windows, writes);
+    matched = await matchLines(lines, windows, writes, settled);
   }
   const others = project === undefined ? [] : await underOtherNames(kernel, project, root, names, file, matched);
   if (others.length > 0) {
+    const own = writes;
     writes = [...writes, ...others].sort(byTime);
-    matched = await matchLines(lines, windows, writes);
+    matched = await matchLines(lines, windows, writes, movedTo(settled, own, writes));
   }
   const commitAt = new Map(commits.map((one, i) => [one.hash, i]));
   const used = [...new Set(matched.flatMap((one) => (one ? [one.write] : [])))];
@@ -92,6 +104,18 @@ async function compute(
     writers: used.flatMap((i) => (writes[i] ? [toWriter(writes[i])] : [])),
     later: later.slice(0, LATER).map(toWriter),
   };
+}
+
+/** The same calls, by their places in another list. */
+function movedTo(settled: Settled, from: readonly Write[], to: readonly Write[]): Settled {
+  const places = new Map(to.map((write, i) => [write, i]));
+  const place = (owner: number | undefined) => {
+    const write = from[owner ?? OTHER];
+    return write ? places.get(write) : owner;
+  };
+  return new Map(
+    [...settled].map(([hash, ways]) => [hash, ways.map((way) => ({ ...way, owners: way.owners.map(place) }))]),
+  );
 }
 
 /** Earlier versions of a file that are read for one answer. */

@@ -12,7 +12,7 @@ import security from "../../plugins/security/index.ts";
 import { type Repo, T0, tempFolder } from "../git/_repo.ts";
 
 export type Call = [seconds: number, tool: string, input: object, failed?: boolean];
-export const KEYS = ["a", "b"].map((one) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${one}`);
+export const KEYS = ["a", "b", "c"].map((one) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${one}`);
 
 /**
  * A kernel with sessions of Claude Code in the repository: seq 0 is the prompt, then call and result of each. `patches`: a session of Codex

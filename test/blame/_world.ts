@@ -27,7 +27,7 @@ export interface Line {
 }
 type Files = Map<string, Line[]>;
 
-interface Commit {
+export interface Commit {
   mark: number;
   parents: number[];
   author: string;
@@ -424,7 +424,7 @@ export async function makeWorld(seed: number, home: string, root: string): Promi
   };
 }
 
-function writeRepository(root: string, commits: readonly Commit[]): void {
+export function writeRepository(root: string, commits: readonly Commit[]): void {
   mkdirSync(root, { recursive: true });
   const git = (args: string[], input?: string) =>
     execFileSync("git", args, {
@@ -471,4 +471,4 @@ async function writeLogs(home: string, played: readonly Played[]): Promise<void>
   }
 }
 
-export type { Random };
+export { createRandom, type Random };

@@ -6,6 +6,7 @@
 import { mustYield, yieldNow } from "sessarc";
 import { computeWeight, formless, toKey } from "../indexer/keys.ts";
 import type { Write } from "../writes.ts";
+import { type Explained, OTHER, type Settled } from "./seconds.ts";
 
 /** `line`: it wrote the whole line; `part`: a piece of it; `near`: the lines around it, in the same commit. */
 export type LineEvidence = "line" | "part" | "near";
@@ -30,6 +31,8 @@ export interface CommittedLine {
   commit: string;
   /** The commit changed the line's form alone: a call that wrote the whole file in its time did not write the line first. */
   reformed?: boolean;
+  /** Number of the line in the commit's version of the file, from 1. */
+  original?: number;
 }
 
 /** Stamps of commits have whole seconds. */
@@ -56,11 +59,12 @@ interface Place {
   at: number;
 }
 
-/** `writes` in order of time. */
+/** `writes` in order of time. `settled`: commits whose calls their contents show, not their times. */
 export async function matchLines(
   lines: readonly CommittedLine[],
   windows: ReadonlyMap<string, Window>,
   writes: readonly Write[],
+  settled: Settled = new Map(),
 ): Promise<(Matched | undefined)[]> {
   const keys: number[] = [];
   const weights: number[] = [];
@@ -140,7 +144,19 @@ export async function matchLines(
 
   for (const [commit, own] of byCommit) {
     const window = windows.get(commit);
-    if (!window) continue;
+    const ways = settled.get(commit);
+    if (ways)
+      for (const i of own) {
+        if (mustYield()) await yieldNow();
+        const key = keys[i] ?? 0;
+        const write = settledWriter(ways, key, lines[i]?.original ?? 0, writes);
+        if (write === undefined) continue;
+        const written = writes[write]?.lines;
+        const at = written?.findIndex((one, at) => one === key && isFree({ write, at })) ?? -1;
+        const isLight = (weights[i] ?? 0) < HEAVY;
+        take(i, { write, at }, isLight ? "near" : written?.includes(key) ? "line" : "part");
+      }
+    if (!window || ways) continue;
     const first = firstAfter(writes, window.after + SECOND);
     const end = firstAfter(writes, window.authored + SECOND);
     if (first >= end) continue;
@@ -197,8 +213,25 @@ export async function matchLines(
       }
     }
   }
-  await spread(lines, keys, weights, found, writes);
+  await spread(lines, keys, weights, found, writes, settled);
   return found;
+}
+
+/** The call that wrote a line, if all ways to explain its commit name the same session. Git may take any of equal lines for the new one. */
+function settledWriter(
+  ways: readonly Explained[],
+  key: number,
+  original: number,
+  writes: readonly Write[],
+): number | undefined {
+  const sessionOf = (write: number | undefined) => writes[write ?? OTHER]?.author.id;
+  const found = ways.map(({ keys, owners, isExact }) => {
+    const twins = owners.filter((owner, at) => owner !== undefined && keys[at] === key);
+    const own = owners[original - 1];
+    return new Set(twins.map(sessionOf)).size === 1 ? (own ?? (isExact ? twins[0] : undefined)) : undefined;
+  });
+  const [first] = found;
+  return new Set(found.map(sessionOf)).size === 1 && sessionOf(first) !== undefined ? first : undefined;
 }
 
 /**
@@ -237,6 +270,7 @@ async function spread(
   weights: readonly number[],
   found: (Matched | undefined)[],
   writes: readonly Write[],
+  settled: Settled,
 ): Promise<void> {
   const keysOf = new Map<number, Set<number>>();
   const holds = (write: number, key: number) => {
@@ -251,7 +285,14 @@ async function spread(
     for (let i = from; i >= 0 && i < lines.length; i += step) {
       if (mustYield()) await yieldNow();
       const before = found[i - step];
-      if (found[i] || !before || lines[i - step]?.commit !== lines[i]?.commit || (weights[i] ?? 0) >= HEAVY) continue;
+      if (
+        found[i] ||
+        !before ||
+        settled.has(lines[i]?.commit ?? "") ||
+        lines[i - step]?.commit !== lines[i]?.commit ||
+        (weights[i] ?? 0) >= HEAVY
+      )
+        continue;
       if (follows(before.write, keys[i - step], keys[i], step)) found[i] = { ...before, evidence: "near" };
     }
   };
@@ -281,7 +322,7 @@ async function spread(
   for (const [i, { commit }] of lines.entries()) {
     if (mustYield()) await yieldNow();
     const key = keys[i] ?? 0;
-    if (found[i] || key === 0 || lines[i]?.reformed || (weights[i] ?? 0) >= HEAVY) continue;
+    if (found[i] || key === 0 || settled.has(commit) || lines[i]?.reformed || (weights[i] ?? 0) >= HEAVY) continue;
     const holders = (inOrder.get(commit) ?? []).filter((one) => holds(one, key) && left(one, key) > 0);
     const write = holders.at(-1);
     const isSure = holders.every((one) => writes[one]?.author.id === writes[write ?? -1]?.author.id);

@@ -36,6 +36,8 @@ export interface BlamedFile {
   names: string[];
   /** Commits that changed the file under one of its names: author times in seconds, ascending. */
   touched: number[];
+  /** The same commits, oldest first. */
+  versions: Version[];
 }
 
 export interface BlameAt {
@@ -48,7 +50,7 @@ export interface BlameAt {
   file: BlamedFile | null;
 }
 
-type Parsed = Omit<BlamedFile, "names" | "touched">;
+type Parsed = Omit<BlamedFile, "names" | "touched" | "versions">;
 
 const DEADLINE_MS = 20_000;
 
@@ -58,7 +60,8 @@ export async function blame(exec: GitExec, repo: Repository, commit: string, pat
   const file = (await blameInTwo(exec, repo, commit, path, versions)) ?? (await porcelain(exec, repo, commit, path));
   const names = toNames(file, path);
   const all = names.length === 1 ? versions : await readVersions(exec, repo, commit, names);
-  return { ...file, names, touched: all.map(({ authored }) => authored).sort((a, b) => a - b) };
+  const touched = all.map(({ authored }) => authored).sort((a, b) => a - b);
+  return { ...file, names, touched, versions: all.toReversed() };
 }
 
 async function porcelain(exec: GitExec, repo: Repository, revisions: string, path: string): Promise<Parsed> {
@@ -116,7 +119,7 @@ function toNames({ commits, previous }: Parsed, path: string): string[] {
   return [...names];
 }
 
-interface Version {
+export interface Version {
   hash: string;
   /** Author time in seconds. */
   authored: number;
