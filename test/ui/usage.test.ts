@@ -31,6 +31,7 @@ describeUi("dashboard: usage", () => {
       }),
     );
     await visit(stage, `/compare?a=${encodeURIComponent(ids[0] ?? "")}&b=${encodeURIComponent(ids[1] ?? "")}`);
+    await page.getByRole("button", { name: "All figures" }).click();
     const figure = (name: RegExp) => page.getByRole("row", { name }).first().getByRole("cell");
     const names = [/^Input tokens/, /^Output tokens/, /^From cache/, /^Written to cache/, /^Cost/];
     const compared = await Promise.all(names.map((name) => figure(name).allInnerTexts()));

@@ -162,7 +162,7 @@ export function createLogStore(db: Database) {
     /** The share of these sessions in what is stored: a chunk that several name counts in parts. */
     weigh: (ids: readonly string[]): Statement[] =>
       ids.map((id) => [
-        `update rescue_log set stored = coalesce((select cast(sum(1.0 * c.bytes * p.stored / p.bytes / c.refs) as integer)
+        `update rescue_log set stored = coalesce((select cast(sum(1.0 * c.bytes * p.stored / p.bytes / c.refs) as bigint)
            from rescue_chunk c join rescue_pack p on p.name = c.pack where c.hash in (${CHUNKS_OF})), 0) where session = ?`,
         [id, id],
       ]),
