@@ -8,6 +8,8 @@ interface Author {
   /** The assistant. */
   tool: string;
   title: string | null;
+  /** The session it was forked from, whose messages its log repeats. */
+  origin: string | null;
 }
 
 export interface Write extends Omit<WrittenCall, "at"> {
@@ -24,6 +26,7 @@ interface FileRow {
   id: string;
   tool: string;
   title: string | null;
+  origin: string | null;
   cwd: string | null;
   ended: number;
   path: string;
@@ -31,7 +34,7 @@ interface FileRow {
   lines: Uint8Array;
 }
 
-const COLUMNS = `s.id, s.tool, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.cwd, s.sort_at as ended,
+const COLUMNS = `s.id, s.tool, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.forked_from as origin, s.cwd, s.sort_at as ended,
   f.path, f.calls, f.lines`;
 
 /** Writes of a project's sessions into files with one of these paths below `root`, in order of time. */
@@ -111,15 +114,43 @@ async function toWrites(rows: readonly FileRow[], placeOf: (row: FileRow) => Pla
   const found: Write[] = [];
   const authors = new Map<string, Author>();
   for (const row of rows) {
-    const { id, tool, title, ended, calls, lines } = row;
-    const author = authors.get(id) ?? { id, tool, title };
+    const { id, tool, title, origin, ended, calls, lines } = row;
+    const author = authors.get(id) ?? { id, tool, title, origin };
     const file = fileAt(row.path, placeOf(row));
     authors.set(id, author);
     for (const call of readCalls(calls, lines)) found.push({ ...call, author, file, at: call.at ?? ended });
     if (mustYield()) await yieldNow();
   }
-  return sortInSlices(found, byTime);
+  const sorted = await sortInSlices(found, byTime);
+  return [...authors.values()].some(({ origin }) => origin !== null) ? withoutCopies(sorted) : sorted;
 }
+
+/**
+ * A fork's log repeats the calls of its origin, with their times: a write of the same lines into the same file at the same millisecond is one
+ * write, made by the session that is forked from none of the others.
+ */
+function withoutCopies(writes: readonly Write[]): Write[] {
+  const kept: Write[] = [];
+  let from = 0;
+  for (const write of writes) {
+    while (from < kept.length && (kept[from] as Write).at < write.at) from++;
+    let same = from;
+    while (same < kept.length && !isCopy(kept[same] as Write, write)) same++;
+    const other = kept[same];
+    if (other === undefined) kept.push(write);
+    else if (other.author.origin !== null && (write.author.origin === null || other.author.origin === write.author.id))
+      kept[same] = write;
+  }
+  return kept;
+}
+
+const isCopy = (a: Write, b: Write) =>
+  a.author.id !== b.author.id &&
+  (a.author.origin !== null || b.author.origin !== null) &&
+  a.file === b.file &&
+  a.name === b.name &&
+  a.lines.length === b.lines.length &&
+  a.lines.every((key, index) => key === b.lines[index]);
 
 /** Order of time; calls of one session in their own. */
 export const byTime = (a: Write, b: Write): number =>

@@ -16,18 +16,21 @@ export const KEYS = ["a", "b", "c"].map((one) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f
 
 /**
  * A kernel with sessions of Claude Code in the repository: seq 0 is the prompt, then call and result of each. `patches`: a session of Codex
- * that applied them.
+ * that applied them. `forks`: which session is a fork of which, with its calls.
  */
 export async function archived(
   repo: Repo,
   sessions: readonly (readonly Call[])[],
   patches: readonly [seconds: number, patch: string][] = [],
+  forks: Readonly<Record<number, number>> = {},
 ) {
   const home = tempFolder();
   if (patches.length > 0) writeCodex(home, repo.root, patches);
   for (const [n, calls] of sessions.entries()) {
     const key = KEYS[n] ?? "";
+    const of = forks[n] === undefined ? undefined : KEYS[forks[n] ?? 0];
     const row = (seconds: number, type: string, content: unknown) => ({
+      ...(of !== undefined && { forkedFrom: { sessionId: of, messageUuid: `${type}${seconds}` } }),
       ...{ type, uuid: `${type}${seconds}`, sessionId: key, cwd: repo.root },
       timestamp: new Date((T0 + seconds) * 1000).toISOString(),
       message: { id: `${key}${seconds}`, role: type, model: "m", content },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Origins } from "../../plugins/blame/index.ts";
 import { describeGit, makeRepo, T0, tempFolder } from "../git/_repo.ts";
-import { archived } from "./_session.ts";
+import { archived, type Call } from "./_session.ts";
 
 /** Text of each line with the call it comes from: session, seq, evidence. */
 const told = ({ lines, writers }: Origins) =>
@@ -50,6 +50,23 @@ describeGit("a line's reason", () => {
     expect(answer.commits.map((one) => one.subject).sort()).toEqual(["Add sum", "Begin", "Name the total"]);
     expect(answer.later.map((one) => `${one.sessionId.at(-1)}${one.seq}`)).toEqual(["b5"]);
     expect(answer.writers[0]).toMatchObject({ tool: "claude-code", title: "Go", name: "Write" });
+  });
+
+  it.each([
+    [{ 1: 0 }, "a"],
+    [{ 0: 1 }, "b"],
+  ])("is the origin's call, not its copy in the log of a fork: %o", async (forks, origin) => {
+    const repo = makeRepo();
+    const file = join(repo.root, "a.ts");
+    repo.write("a.ts", "// by hand\n");
+    repo.commit("Begin", T0);
+    const written = "const total = first + second;\nreturn total;";
+    repo.write("a.ts", `// by hand\n${written}\n`);
+    repo.commit("Add", T0 + 20);
+    const edit = { file_path: file, old_string: "// by hand", new_string: `// by hand\n${written}` };
+    const calls: Call[] = [[10, "Edit", edit]];
+    const { blame } = await archived(repo, [calls, calls], [], forks);
+    expect(told(await blame("a.ts"))?.map(([, who]) => who)).toEqual([undefined, `${origin}1 line`, `${origin}1 line`]);
   });
 
   it("is a call's for as many short lines as the call wrote, next to its other lines", async () => {
