@@ -1,9 +1,37 @@
-/** Homes on the other side of Windows and WSL: offered in Settings → Sources, one button each; a source in a stopped distribution is named as such. */
+/** Homes on the other side of Windows and WSL: offered in Settings → Sources, one button each; a source in a stopped distribution is named as such. What is not there is folded. */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
 import { claudePath, claudeRows, writeLog } from "../rescue/_logs.ts";
 import { describeUi, useStage, visit } from "./browser.ts";
 import { layoutFaults } from "./probes.ts";
+
+describeUi("dashboard: sources that are not there", () => {
+  const get = useStage({
+    fill: async (home) => {
+      await writeDemo({ home });
+      await rm(join(home, ".gemini"), { recursive: true });
+    },
+  });
+
+  it("are folded: assistants together, folders below their assistant", async () => {
+    const stage = get();
+    const { page, home } = stage;
+    await visit(stage, "/settings/sources");
+    const folderOf = (path: string) => page.getByText(join(home, path), { exact: true });
+    await folderOf(".codex/sessions").waitFor();
+    for (const [summary, path] of [
+      ["1 other assistant not found on this machine", ".gemini/tmp"],
+      ["1 folder that is not there", ".config/claude/projects"],
+    ] as const) {
+      expect(await folderOf(path).isVisible()).toBe(false);
+      await page.getByText(summary).first().click();
+      await folderOf(path).waitFor();
+    }
+    expect(stage.problems()).toEqual([]);
+  });
+});
 
 describeUi("dashboard: homes beside this one", () => {
   const get = useStage();

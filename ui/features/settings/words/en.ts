@@ -160,6 +160,7 @@ export const en = {
     "{n} plugin or setting did not work; everything else runs without it.|{n} plugins or settings did not work; everything else runs without them.",
   "action.copyPath": "Copy path",
   "import.missing": "not there",
+  "source.missing": "{n} folder that is not there|{n} folders that are not there",
   "source.title": "Custom folder",
   "source.tool": "Assistant",
   "source.folder": "Folder",

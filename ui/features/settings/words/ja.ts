@@ -161,6 +161,7 @@ export const words: SettingsWords = {
   problemsHint: "{n} 件が動きませんでした。ほかはそのまま動いています。",
   "action.copyPath": "パスをコピー",
   "import.missing": "ありません",
+  "source.missing": "存在しないフォルダー {n} 件",
   "source.title": "追加のフォルダー",
   "source.tool": "アシスタント",
   "source.folder": "フォルダー",

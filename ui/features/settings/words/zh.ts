@@ -149,6 +149,7 @@ export const words: SettingsWords = {
   problemsHint: "有 {n} 项未能工作，其余照常运行。",
   "action.copyPath": "复制路径",
   "import.missing": "不存在",
+  "source.missing": "{n} 个不存在的文件夹",
   "source.title": "自定义文件夹",
   "source.tool": "助手",
   "source.folder": "文件夹",
