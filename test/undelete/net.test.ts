@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -349,6 +350,27 @@ describeGit("the net", () => {
       ["c", "same"],
     ]);
     expect(readdirSync(t.kernel.storage.path("net", "blobs"))).toHaveLength(2);
+  });
+
+  it("has the content of every file that it lists, also of calls at the same time as it makes room", async () => {
+    const t = await start({ megabytes: 1 });
+    const root = tempFolder();
+    const folder = t.kernel.storage.path("net");
+    writeFileSync(join(root, "same"), Buffer.alloc(300_000, 9));
+    for (let round = 0; round < 30; round++) {
+      // A call of its own file lets the one before go; the next has what that one had, while room is made.
+      writeFileSync(join(root, "other"), Buffer.alloc(900_000, `${round}`));
+      await call(t, root, "Bash", { command: "rm same" });
+      await call(t, root, "Bash", { command: "rm other" });
+      await call(t, root, "Bash", { command: "rm same" });
+    }
+    await t.kernel.close();
+    const records = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    const hashes = records.flatMap((name) =>
+      (JSON.parse(readFileSync(join(folder, name), "utf8")) as NetCatch).files.map(({ hash }) => hash),
+    );
+    expect(hashes.length).toBeGreaterThan(0);
+    expect(hashes.filter((hash) => !existsSync(join(folder, "blobs", hash)))).toEqual([]);
   });
 
   it("keeps its files to the user, and the words of a secret out of its list", async () => {

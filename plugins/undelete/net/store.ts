@@ -58,6 +58,10 @@ export function createNetStore({ storage }: Pick<Kernel, "storage">): NetStore {
   const blobs = storage.path("net", "blobs");
   const toBlob = (hash: string) => join(blobs, hash);
   const written = new Set<string>();
+  /** Contents that calls in progress have and no record names yet, each as often as they have it. */
+  const pending = new Map<string, number>();
+  /** Of each running `prune` what it must leave: its list of records may be older. */
+  const guards = new Set<Set<string>>();
   let hasFolder = false;
 
   async function load(id: string): Promise<NetCatch | undefined> {
@@ -81,6 +85,8 @@ export function createNetStore({ storage }: Pick<Kernel, "storage">): NetStore {
     async put(bytes) {
       const hash = toHash(bytes);
       const path = toBlob(hash);
+      pending.set(hash, (pending.get(hash) ?? 0) + 1);
+      for (const guard of guards) guard.add(hash);
       if ((await stat(path).catch(() => undefined))?.size === bytes.length) return hash;
       if (!hasFolder) await mkdir(blobs, { recursive: true, mode: 0o700 });
       hasFolder = true;
@@ -107,11 +113,18 @@ export function createNetStore({ storage }: Pick<Kernel, "storage">): NetStore {
       const id = `${one.at.replace(/\D/g, "").slice(0, 17)}-${randomBytes(3).toString("hex")}`;
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFileAtomic(join(folder, `${id}.json`), JSON.stringify({ id, ...one }));
+      for (const { hash } of one.files) {
+        const count = pending.get(hash) ?? 0;
+        if (count > 1) pending.set(hash, count - 1);
+        else pending.delete(hash);
+      }
       return { id, ...one };
     },
     list,
     find: async (id) => (/^[\w-]{1,64}$/.test(id) ? load(id) : undefined),
     async prune({ days, bytes }, now) {
+      const inUse = new Set(pending.keys());
+      guards.add(inUse);
       const kept = new Map<string, number>();
       let total = 0;
       let isFull = false;
@@ -127,9 +140,10 @@ export function createNetStore({ storage }: Pick<Kernel, "storage">): NetStore {
         total += size;
       }
       for (const name of await readdir(blobs).catch(() => [])) {
-        if (kept.has(name) || written.has(toBlob(name))) continue;
+        if (kept.has(name) || inUse.has(name)) continue;
         await rm(toBlob(name), { force: true });
       }
+      guards.delete(inUse);
     },
     async sync() {
       for (const path of written) {
