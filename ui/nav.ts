@@ -20,7 +20,7 @@ const rail: RailEntry[] = [
     keys: "g e",
     holds: ["search", "notes", "calls", "compare", "shares", "rescue", "replay", "import"],
   },
-  { path: "/projects", label: "nav.code", icon: "folder-git-2", keys: "g p" },
+  { path: "/projects", label: "nav.code", icon: "folder-git-2", keys: "g p", holds: ["files"] },
   { path: "/usage", label: "nav.usage", icon: "chart-column", keys: "g u" },
   { path: "/tools", label: "nav.tools", icon: "wrench", keys: "g t" },
 ];

@@ -10,7 +10,7 @@ import { type LostFile, readLost } from "./history/lost.ts";
 import type { FileVersion } from "./history/version.ts";
 import type { Net } from "./net/net.ts";
 import type { NetCatch } from "./net/store.ts";
-import { isBelow, nameOf, slashed, toFull } from "./shell/paths.ts";
+import { isBelow, nameOf, slashed, toFull, withoutSlash } from "./shell/paths.ts";
 
 export interface FileHistory {
   /** The file or folder that was asked for, absolute. */
@@ -50,7 +50,7 @@ export interface PutBack {
 }
 
 export interface Undelete extends Pick<Receipts, "undo"> {
-  /** Versions of a file, or of all files below a folder. `path` is absolute. */
+  /** Versions of a file, or of all files below a folder. `path`: absolute, below `~`, or the end of one path that sessions name. */
   history(path: string, limit: number): Promise<FileHistory>;
   /** Throws VERSION_NOT_FOUND. */
   at(path: string, at: string | undefined): Promise<FileAtVersion>;
@@ -73,7 +73,7 @@ export function createUndelete(kernel: Kernel, net: Net): Undelete {
   const lost = (session: string) => readLost(kernel, reader, session);
 
   const checked = (path: string): string => {
-    const full = path.includes("\0") ? undefined : toFull(path, null);
+    const full = path.includes("\0") ? undefined : toFull(path.replace(/^~(?=\/|$)/, kernel.env.home), null);
     if (full === undefined) throw new SessarcError("INVALID_INPUT", { reason: "The path must be absolute" });
     return full.length > 1 ? full.replace(/\/+$/, "") : full;
   };
@@ -96,7 +96,7 @@ export function createUndelete(kernel: Kernel, net: Net): Undelete {
     receipts: receipts.list,
     net: net.list,
     async history(wanted, limit) {
-      const path = checked(wanted);
+      const path = checked(await findFull(kernel, wanted));
       const versions = await reader.read(path);
       return { path, versions: versions.reverse().slice(0, limit).map(toView), isCut: versions.length > limit };
     },
@@ -159,6 +159,21 @@ export function createUndelete(kernel: Kernel, net: Net): Undelete {
       };
     },
   };
+}
+
+/** A path without a folder becomes the file or folder that sessions name so, if it is one; else it is unchanged. */
+async function findFull(kernel: Kernel, wanted: string): Promise<string> {
+  const tail = `/${withoutSlash(slashed(wanted).replace(/^(?:\.\/)+/, ""))}`;
+  if (/^[~/]/.test(wanted) || toFull(wanted, null) !== undefined || tail === "/") return wanted;
+  const found = new Set<string>();
+  for (const { cwd, paths } of await kernel.inject("archive").touching(nameOf(tail)))
+    for (const path of paths) {
+      const full = toFull(path, cwd) ?? "";
+      const end = `${full}/`.indexOf(`${tail}/`);
+      if (end >= 0) found.add(full.slice(0, end + tail.length));
+    }
+  const [only] = found;
+  return found.size === 1 && only !== undefined ? only : wanted;
 }
 
 /** The files that were stored before a call; of those of one path the first. */

@@ -83,6 +83,32 @@ describeGit("dashboard: files that are gone", () => {
       expect(stage.problems()).toEqual([]);
     });
 
+    it("are listed before a path is typed; the end of a path is enough where one file has it", async () => {
+      const stage = get();
+      const { page } = stage;
+      await visit(stage, "/files");
+      await page.getByRole("row", { name: /plan\.md rm whole/ }).waitFor();
+      expect(await page.getByRole("link", { name: "Code", exact: true }).getAttribute("aria-current")).toBe("page");
+      expect(await violations(stage)).toEqual([]);
+      const show = async (path: string) => {
+        await page.getByRole("textbox", { name: "File or folder" }).fill(path);
+        await page.getByRole("button", { name: "Show" }).click();
+      };
+      await show("nowhere.md");
+      await page.getByText(/^Type the full path/).waitFor();
+      expect(await page.getByRole("button", { name: "Retry" }).count()).toBe(0);
+      // The refused question is the one failed answer.
+      expect(stage.problems().filter((one) => !one.includes("400"))).toEqual([]);
+      const list = page.getByRole("region", { name: "Versions, newest first" });
+      await show("plan.md");
+      await list.getByRole("button", { name: /^Read/ }).waitFor();
+      await show("~/harbour");
+      await list.getByRole("heading", { name: "kept.ts" }).waitFor();
+      await list.getByRole("heading", { name: "plan.md" }).waitFor();
+      expect(await violations(stage)).toEqual([]);
+      expect(stage.problems()).toEqual([]);
+    });
+
     it("are beside days that only the assistant's own statistics know, which are in no sum", async () => {
       const stage = get();
       const { page } = stage;

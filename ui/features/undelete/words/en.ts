@@ -8,6 +8,10 @@ export const en = {
     "Every version of a file that a session read or wrote, with commits and stored copies. The file need not exist any more.",
   path: "File or folder",
   pathHint: "The full path.",
+  notFull: "Type the full path: no file or several files of your sessions end with this one.",
+  lost: "Lost lately",
+  lostText: "Files that the newest sessions deleted or overwrote, and that are neither on the disk nor in git.",
+  lostNone: "The newest sessions lost no files.",
   show: "Show",
   none: "No session, no commit and no stored copy has a version of it.",
   versions: "Versions, newest first",
@@ -43,6 +47,7 @@ export const en = {
   destroyedText:
     "Deleted or overwritten by this session, and neither on the disk nor in git. This is what can be had back.",
   by: "By",
+  when: "When",
   has: "Can be had back",
   more: "{n} more|{n} more",
 };

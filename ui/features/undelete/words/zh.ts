@@ -8,6 +8,10 @@ export const words: UndeleteWords = {
   intro: "会话读取或写入过的文件的所有版本，以及提交和保存的副本。文件现在可以已不存在。",
   path: "文件或文件夹",
   pathHint: "完整路径。",
+  notFull: "请输入完整路径：会话中没有文件或有多个文件以此路径结尾。",
+  lost: "最近丢失",
+  lostText: "最新的会话删除或覆盖、且磁盘和 git 中都没有的文件。",
+  lostNone: "最新的会话没有丢失文件。",
   show: "显示",
   none: "会话、提交和保存的副本中都没有它的版本。",
   versions: "版本，最新的在前",
@@ -42,6 +46,7 @@ export const words: UndeleteWords = {
   destroyed: "被毁的文件",
   destroyedText: "由此会话删除或覆盖，磁盘和 git 中都没有。以下是可以找回的内容。",
   by: "由",
+  when: "时间",
   has: "可找回",
   more: "还有 {n} 个|还有 {n} 个",
 };
