@@ -148,6 +148,53 @@ describeUi("dashboard: sessions, list and reader", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("goes one level up with Escape: out of the pane, out of the message, to the row in the list as it was", async () => {
+    const stage = get();
+    const { page } = stage;
+    for (const size of [WIDE, SMALL]) {
+      await page.setViewportSize(size);
+      await visit(stage, "/sessions?kind=all");
+      await row(stage, 1).waitFor();
+      await page.evaluate(() => scrollTo(0, 900));
+      await row(stage, 30).click();
+      await isRead(stage, 30);
+      await page.locator("main h1[tabindex]").last().focus();
+      await page.keyboard.press("j");
+      await page.waitForURL((url) => url.searchParams.has("m"));
+      if (size === WIDE) {
+        await page.keyboard.press("o");
+        await page.getByRole("button", { name: "Outline", pressed: true }).first().waitFor();
+        await page.keyboard.press("Escape");
+        await page.waitForURL((url) => !url.searchParams.has("pane") && url.searchParams.has("m"));
+      }
+      await page.keyboard.press("Escape");
+      await page.waitForURL((url) => !url.searchParams.has("m"));
+      expect(new URL(page.url()).pathname).toMatch(/^\/sessions\/./);
+      await page.keyboard.press("Escape");
+      await page.waitForURL((url) => url.pathname === "/sessions" && url.search === "?kind=all");
+      const focused = page.getByRole("table", { name: "Sessions" }).locator("a:focus");
+      await focused.waitFor();
+      expect(await focused.innerText()).toBe("tide number 30");
+      const box = await focused.boundingBox();
+      expect(box?.y).toBeGreaterThan(0);
+      expect(box?.y).toBeLessThan(size.height - 30);
+    }
+    // From a hit of a search to that hit.
+    await page.setViewportSize(WIDE);
+    await visit(stage, "/sessions?q=tide&sort=recent");
+    await page.locator("a[data-result]").nth(2).click();
+    await page.locator("main h1[tabindex]").last().focus();
+    const title = await page.locator("main h1[tabindex]").last().innerText();
+    await page.waitForURL((url) => url.searchParams.has("m"));
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => !url.searchParams.has("m"));
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => url.pathname === "/sessions" && url.searchParams.get("q") === "tide");
+    await page.locator("a[data-result]:focus").waitFor();
+    expect(await page.locator("a[data-result]:focus").innerText()).toBe(title);
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("takes j, k, arrows and x in the whole list, too", async () => {
     const stage = get();
     const { page } = stage;

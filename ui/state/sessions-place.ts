@@ -14,6 +14,8 @@ export interface SessionsPlace {
   isAside: Ref<boolean>;
   /** The address of the list alone, with what it shows. */
   back: ComputedRef<RouteLocationRaw>;
+  /** The session that was left for the list by a key: its row takes the focus, once. */
+  left: Ref<string | undefined>;
 }
 
 const PLACE: InjectionKey<SessionsPlace> = Symbol("sessions");

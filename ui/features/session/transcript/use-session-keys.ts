@@ -2,6 +2,7 @@
 import type { Ref } from "vue";
 import { useRouter } from "vue-router";
 import { useKeys } from "../../../state/keys.ts";
+import { usePlace } from "../../../state/sessions-place.ts";
 import { type Transcript, toolAt } from "./model.ts";
 import { rowOf } from "./rows.ts";
 import type { useSession } from "./use-session.ts";
@@ -12,6 +13,8 @@ interface SessionKeysOptions {
   /** The side pane as a sheet. */
   sheet: Ref<boolean>;
   togglePane(name: string): void;
+  /** Closes the pane beside the transcript; false where there is none. */
+  closeBeside(): boolean;
   /** The pane for what is read at a message. */
   besides(seq: number | null): "diff" | "code";
   list: Ref<{ show(seq: number, align?: "center" | "nearest"): Promise<void>; toEnd(): Promise<void> } | undefined>;
@@ -23,8 +26,9 @@ interface SessionKeysOptions {
 
 export function useSessionKeys(options: SessionKeysOptions) {
   const router = useRouter();
+  const place = usePlace();
   const { session, list, sheet, togglePane, isReading } = options;
-  const { transcript, rows, selected, detail } = session;
+  const { transcript, rows, selected } = session;
 
   function move(step: number): void {
     const length = rows.value.length;
@@ -68,13 +72,15 @@ export function useSessionKeys(options: SessionKeysOptions) {
       const result = toolAt(model, seq) ? (model.partner[seq] ?? -1) : seq;
       return model.errors.has(result) && (result === seq ? (model.partner[seq] ?? -1) < 0 : true);
     });
+  /** One level up: out of the pane, out of the message, to the list. */
   function leave(): unknown {
     // Dialogs and menus close themselves first.
     if (document.querySelector("[role=dialog], [role=menu]")) return false;
-    if (selected.value === null && detail.value)
-      void router.push({ name: "project", params: { id: detail.value.project.id } });
-    else if (selected.value !== null)
-      void router.replace({ query: { ...router.currentRoute.value.query, m: undefined } });
+    if (isReading() && options.closeBeside()) return;
+    if (isReading() && selected.value !== null)
+      return router.replace({ query: { ...router.currentRoute.value.query, m: undefined } });
+    if (place) place.left.value = session.id;
+    return router.push(place?.back.value ?? { name: "sessions" });
   }
   /** A dialog has the keys; the side pane's own sheet leaves them to the page. */
   const isCovered = () => document.querySelector("[role=dialog][data-state=open]") !== null && !sheet.value;
