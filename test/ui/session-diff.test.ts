@@ -98,8 +98,33 @@ async function writeHome(home: string): Promise<void> {
   await writeFile(join(folder, `${sessionId}.jsonl`), `${more.join("\n")}\n`);
 }
 
+/** A session that reads a file and changes none. */
+async function writeReader(home: string): Promise<void> {
+  const root = join(home, "code", "values");
+  const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
+  const sessionId = "dddddddd-0000-4000-8000-000000000003";
+  const row = (at: number, type: string, content: unknown) =>
+    JSON.stringify({
+      ...{ type, uuid: `r${at}`, sessionId, cwd: root, version: "2.1.0", timestamp: minute(at) },
+      message: { role: type, ...(type === "assistant" && { id: `r${at}`, model: "claude-sonnet-4-5" }), content },
+    });
+  const input = { file_path: join(root, "src/still.ts") };
+  const rows = [
+    row(30, "user", "Explain what stands still"),
+    row(31, "assistant", [{ type: "tool_use", id: "read-1", name: "Read", input }]),
+    row(32, "user", [{ type: "tool_result", tool_use_id: "read-1", content: "// stands still" }]),
+    row(33, "assistant", [{ type: "text", text: "Nothing moves." }]),
+  ];
+  await writeFile(join(folder, `${sessionId}.jsonl`), `${rows.join("\n")}\n`);
+}
+
 describeUi("dashboard: the diff beside a session", () => {
-  const get = useStage({ fill: writeHome });
+  const get = useStage({
+    fill: async (home) => {
+      await writeHome(home);
+      await writeReader(home);
+    },
+  });
   const open = async (query: string) => {
     const stage = get();
     await visit(stage, `/sessions/${await sessionId(stage, "Compute two")}${query}`);
@@ -118,6 +143,22 @@ describeUi("dashboard: the diff beside a session", () => {
     // At that message the commit was not made yet.
     await pane.getByText("Values", { exact: true }).waitFor();
     await links.first().waitFor({ state: "detached" });
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows code of the session when none is asked for: the file it changed, else the one it read", async () => {
+    const stage = get();
+    const { page } = stage;
+    const pane = page.getByRole("region", { name: "Side pane" });
+    // Without a message, and at one after the commit whose first file is another.
+    for (const at of ["", "&m=9"]) {
+      await visit(stage, `/sessions/${await sessionId(stage, "Compute two")}?pane=code${at}`);
+      await pane.getByTitle("src/values.ts").first().waitFor();
+    }
+    await pane.getByRole("button", { name: "Diff", exact: true }).click();
+    await pane.getByRole("group", { name: "Changes of src/values.ts" }).waitFor();
+    await visit(stage, `/sessions/${await sessionId(stage, "Explain what")}?pane=code`);
+    await pane.getByText("// stands still").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 
