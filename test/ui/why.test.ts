@@ -26,6 +26,8 @@ describeUi("dashboard: why a line exists", () => {
     await visit(stage, "/");
     await palette(page, "src/routes.js:7");
     await selected(page).filter({ hasText: "src/routes.js:7" }).waitFor();
+    // The file's last session need not have written the line: none is named.
+    expect((await selected(page).innerText()).split("\n").filter(Boolean)).toEqual(["src/routes.js:7", "tidepool"]);
     expect(await page.locator("#palette-list > [role=presentation]").first().innerText()).toBe("Why this line");
     await page.keyboard.press("Enter");
     const reason = page.getByRole("complementary", { name: "Why this line exists" });
@@ -34,6 +36,26 @@ describeUi("dashboard: why a line exists", () => {
     expect(await reason.innerText()).toMatch(/\$\d/);
     await reason.getByRole("link", { name: /^#\d+/ }).first().waitFor();
     await reason.getByText("Committed").waitFor();
+
+    // Beside the file from 1100 px on; where the room is short the tree is away meanwhile.
+    const tree = page.getByRole("tree", { name: "Files" });
+    const file = page.getByRole("region", { name: "src/routes.js" });
+    for (const [width, hasTree] of [
+      [1440, true],
+      [1280, false],
+      [1110, false],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await reason.waitFor();
+      await expect.poll(() => tree.isVisible()).toBe(hasTree);
+      expect(await page.getByRole("dialog").count()).toBe(0);
+      const [left, right] = [await file.boundingBox(), await reason.boundingBox()];
+      expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual(right?.x ?? 0);
+      expect(left?.width).toBeGreaterThan(400);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await reason.getByRole("button", { name: "Close" }).click();
+    await tree.waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

@@ -18,6 +18,9 @@ export const isLine = ({ line, text }: Place): boolean => line !== null || text 
 
 export const nameOf = ({ path, line, text }: Place): string => text ?? (line === null ? path : `${path}:${line}`);
 
+/** The session that wrote the line, where it is known: of a number only the file's last writer is. */
+export const writerOf = ({ line, last }: Place): string => (line === null ? (last.title ?? last.sessionId) : "");
+
 /** Longer texts are not one line of code. */
 const LONGEST = 1_000;
 

@@ -17,7 +17,7 @@ import { useService } from "../../state/service.ts";
 import { nextTheme, settings } from "../../state/settings.ts";
 import { toast } from "../../state/toast.ts";
 import type { Project, SearchAnswer } from "../../wire.ts";
-import { isLine, linkOf, nameOf, type Place } from "../code/places.ts";
+import { isLine, linkOf, nameOf, type Place, writerOf } from "../code/places.ts";
 import { codeText } from "../code/words/index.ts";
 import type { SavedSearch } from "../notes/notes.ts";
 import { isFullPath, linkToVersions } from "../undelete/versions.ts";
@@ -201,7 +201,7 @@ const toHint = (place: Place): string =>
   [
     place.project.name,
     place.text === null ? "" : place.path,
-    isLine(place) ? oneLine(place.last.title ?? place.last.sessionId) : paletteText("sessions", { n: place.sessions }),
+    isLine(place) ? oneLine(writerOf(place)) : paletteText("sessions", { n: place.sessions }),
   ]
     .filter(Boolean)
     .join(" · ");
