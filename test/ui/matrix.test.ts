@@ -39,7 +39,14 @@ describeUi("dashboard: servers by assistants", () => {
 
     await page.getByRole("button", { name: "Enable for every assistant: harbour" }).click();
     await sheet.getByText(/url = ".*client=codex"/).waitFor();
-    await sheet.getByRole("button", { name: "Enable for every assistant" }).click();
+    await sheet
+      .getByText(/To give it to every assistant, it moves into the hub: the entry of Claude Code is/)
+      .waitFor();
+    const share = sheet.getByRole("button", { name: "Move to the hub and add" });
+    // The actions are at the foot of the drawer.
+    const foot = await share.boundingBox();
+    expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeGreaterThan((page.viewportSize()?.height ?? 0) - 24);
+    await share.click();
     await sheet.waitFor({ state: "detached" });
     for (const tool of ["Claude Code", "Codex", "Cursor"]) await cell(`harbour, ${tool}: Through the hub`).waitFor();
     await cell("tides, Codex: In its own file").waitFor();

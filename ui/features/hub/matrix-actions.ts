@@ -85,7 +85,8 @@ export function rowAction(matrix: Matrix, server: MatrixServer): MatrixAction | 
     .map((one) => one.tool);
   const takeover = { entries, connect, everywhere: true };
   return {
-    key: "do.all",
+    key: moving.length > 0 ? "do.share" : "do.all",
+    ...(moving.length > 0 && { moves: moving }),
     ...(entries.length + connect.length > 0 && { takeover }),
     ...(server.service !== null && server.service !== BUILT_IN && { clients: () => "*" as const }),
   };

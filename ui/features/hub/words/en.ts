@@ -28,6 +28,8 @@ export const en = {
   "do.share": "Move to the hub and add",
   "matrix.moves":
     "{name} is in the file of {others}. To give it to {tool} too, it moves into the hub: the entry of {others} is replaced by the hub's, and {others} keeps the server.",
+  "matrix.movesAll":
+    "{name} is in the file of {others}. To give it to every assistant, it moves into the hub: the entry of {others} is replaced by the hub's, and {others} keeps the server.",
   "do.add": "Add to this assistant",
   "do.connect": "Connect to the hub",
   "do.hide": "Remove from this assistant",

@@ -28,6 +28,8 @@ export const words: HubWords = {
   "do.share": "ハブに移して追加",
   "matrix.moves":
     "{name} は {others} のファイルにあります。{tool} でも使うためにハブへ移します。{others} の項目はハブの項目に置き換わり、{others} では引き続き使えます。",
+  "matrix.movesAll":
+    "{name} は {others} のファイルにあります。すべてのアシスタントで使うためにハブへ移します。{others} の項目はハブの項目に置き換わり、{others} では引き続き使えます。",
   "do.add": "このアシスタントに追加",
   "do.connect": "ハブに接続",
   "do.hide": "このアシスタントから外す",

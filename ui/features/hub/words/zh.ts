@@ -26,6 +26,8 @@ export const words: HubWords = {
   "do.share": "移到中心并添加",
   "matrix.moves":
     "{name} 在 {others} 的文件中。要让 {tool} 也能使用，它会移到中心：{others} 的条目会替换为中心的条目，{others} 仍可使用该服务器。",
+  "matrix.movesAll":
+    "{name} 在 {others} 的文件中。要让所有助手都能使用，它会移到中心：{others} 的条目会替换为中心的条目，{others} 仍可使用该服务器。",
   "do.add": "添加到此助手",
   "do.connect": "连接到中心",
   "do.hide": "从此助手移除",
