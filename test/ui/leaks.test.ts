@@ -55,6 +55,14 @@ describeUi("dashboard: leaked secrets", () => {
     await github.getByRole("button", { expanded: false }).first().click();
     const rows = github.getByRole("listitem");
     await expect.poll(() => rows.count()).toBe(50);
+    // Equal masks are told apart by the fingerprint and the session.
+    const prints = await rows.locator("[data-fingerprint]").allInnerTexts();
+    expect(prints).toHaveLength(50);
+    expect(new Set(prints).size).toBe(50);
+    await rows
+      .first()
+      .getByText(/^Use .* for the release$/)
+      .waitFor();
     await github.getByRole("button", { name: "Show more" }).click();
     await expect.poll(() => rows.count()).toBe(100);
     await rows.nth(0).getByRole("checkbox").check();

@@ -68,8 +68,7 @@ describeUi("dashboard: protect and share", () => {
       .waitFor();
     await expect.poll(() => row.getByText("Loading").count()).toBe(0);
     expect(await violations(stage)).toEqual([]);
-    await row.getByRole("button", { name: /^More actions/ }).click();
-    await page.getByRole("menuitem", { name: "Mark revoked" }).click();
+    await row.getByRole("button", { name: /^Mark revoked/ }).click();
     await page.getByText("No open secrets in the archived sessions").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await row.getByRole("button", { name: /^Where/ }).click();

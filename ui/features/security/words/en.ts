@@ -43,6 +43,7 @@ export const en = {
   "leaks.chooseAll": "Choose all of {name}",
   "leaks.chooseNone": "Clear",
   "leaks.chosen": "{n} chosen",
+  "leaks.fingerprint": "Fingerprint of the value: tells secrets with one mask apart",
   "leaks.placesOf": "Where {name} is",
   "leaks.revokeAt": "Revoke at {provider}",
   "leaks.howTo": "How to revoke",

@@ -43,6 +43,7 @@ export const words: SecurityWords = {
   "leaks.chooseAll": "{name} をすべて選択",
   "leaks.chooseNone": "解除",
   "leaks.chosen": "{n} 件を選択中",
+  "leaks.fingerprint": "値のフィンガープリント。同じ表示の秘密情報を区別します",
   "leaks.placesOf": "{name} の場所",
   "leaks.revokeAt": "{provider} で失効",
   "leaks.howTo": "失効の方法",

@@ -42,6 +42,7 @@ export const words: SecurityWords = {
   "leaks.chooseAll": "选择全部 {name}",
   "leaks.chooseNone": "清除",
   "leaks.chosen": "已选 {n} 个",
+  "leaks.fingerprint": "值的指纹：区分显示相同的密钥",
   "leaks.placesOf": "{name} 的位置",
   "leaks.revokeAt": "在 {provider} 吊销",
   "leaks.howTo": "如何吊销",
