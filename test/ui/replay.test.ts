@@ -31,6 +31,7 @@ describeUi("dashboard: replay", () => {
     await page.getByRole("button", { name: "Do this step" }).click();
     await page.getByRole("status").getByText("done", { exact: true }).waitFor();
     expect(await readFile(file, "utf8")).not.toBe(before);
+    await page.getByRole("group", { name: "What it changed" }).waitFor();
     await page.getByRole("button", { name: "Undo step" }).click();
     await page.getByRole("button", { name: "Do this step" }).waitFor();
     expect(await readFile(file, "utf8")).toBe(before);
@@ -97,6 +98,20 @@ describeUi("dashboard: replay", () => {
     await sound(stage, "replay, an edit that failed then");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("button", { name: "Do this step" }).waitFor();
+
+    // One click a step from there, each with what it changed; a command is only gone to.
+    await page.getByRole("button", { name: "Do this step" }).click();
+    await page.getByRole("button", { name: `Do next: ${steps[at + 2]?.summary}` }).click();
+    await expect.poll(async () => (await plan()).next?.seq).toBe(steps[at + 3]?.seq);
+    await page.getByRole("status").getByText("done", { exact: true }).waitFor();
+    await page.getByRole("group", { name: "What it changed" }).waitFor();
+    await page.getByRole("button", { name: /^Do next/ }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Run command" }).waitFor();
+    for (const step of [at + 3, at + 2, at + 1]) {
+      await page.getByRole("button", { name: "Undo step" }).click();
+      await expect.poll(async () => (await plan()).next?.seq).toBe(steps[step]?.seq);
+    }
 
     // In one go from the step before it.
     await page.getByRole("button", { name: "Undo step" }).click();

@@ -1,7 +1,7 @@
 /** The replay of a session: its plan, the selected step, and running steps. */
 
 import { useQuery } from "@pinia/colada";
-import { computed, type Ref } from "vue";
+import { computed, type Ref, shallowReactive } from "vue";
 import { type Answer, api } from "../../client.ts";
 import { useAct } from "../../state/act.ts";
 import { useQueryState } from "../../state/query-state.ts";
@@ -56,6 +56,14 @@ export function useReplay(id: Readonly<Ref<string>>) {
     });
   const send = (step: Named, more: { confirmCommand?: string; skip?: boolean } = {}) =>
     api("POST /replay/step", { body: { sessionId: id.value, seq: step.seq, source: step.source, ...more } });
+  /** What a step would do to the sandbox as it is now. */
+  const readPreview = ({ seq, source }: Named, signal?: AbortSignal) =>
+    api("GET /replay/preview", {
+      query: { sessionId: id.value, seq: String(seq), ...(source !== null && { source }) },
+      ...(signal && { signal }),
+    });
+  /** What the edits did that were done one by one on this page. */
+  const diffs = shallowReactive(new Map<string, string>());
   /** Goes on to what comes next. */
   const follow = () => {
     chosen.value = "";
@@ -68,6 +76,8 @@ export function useReplay(id: Readonly<Ref<string>>) {
     next,
     here,
     busy,
+    readPreview,
+    diffOf: (step: Named) => diffs.get(keyOf(step)),
     isNext,
     isPast,
     failedThen,
@@ -77,13 +87,18 @@ export function useReplay(id: Readonly<Ref<string>>) {
     start: (allowUnisolated: boolean) =>
       change(async () => {
         await api("POST /replay/start", { body: { sessionId: id.value, allowUnisolated } });
+        diffs.clear();
         follow();
       }),
-    /** Stays at the step, so that what came of it is seen. */
+    /** Stays at the step, so that what came of it is seen. An edit that does not fit is only shown. */
     run: (step: Step, confirmCommand?: string) =>
-      change(() => {
-        chosen.value = keyOf(step);
-        return send(step, confirmCommand === undefined ? {} : { confirmCommand });
+      change(async () => {
+        const key = keyOf(step);
+        const preview = confirmCommand === undefined ? await readPreview(step) : undefined;
+        chosen.value = key;
+        if (preview && !preview.applies) return;
+        await send(step, confirmCommand === undefined ? {} : { confirmCommand });
+        if (preview?.diff) diffs.set(key, preview.diff);
       }),
     skip: (step: Step) => change(() => send(step, { skip: true }).then(follow)),
     back: () => change(() => api("POST /replay/back", { body: { sessionId: id.value } }).then(follow)),
@@ -99,6 +114,7 @@ export function useReplay(id: Readonly<Ref<string>>) {
             toast(replayText("stopped", { seq: step.seq }));
             return;
           }
+          diffs.delete(keyOf(step));
           const { state, matchesRecording } = await send(step, step.supported ? {} : { skip: true });
           chosen.value = keyOf(step);
           if (state === "failed" && matchesRecording !== true) return;

@@ -29,6 +29,7 @@ export const en = {
   agent: "of a sub-agent",
   outside: "outside the project",
   do: "Do this step",
+  doNext: "Do next: {step}",
   goOn: "Continue",
   skip: "Skip",
   upTo: "All edits up to here",

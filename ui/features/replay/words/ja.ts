@@ -30,6 +30,7 @@ export const words: ReplayWords = {
   agent: "サブエージェント",
   outside: "プロジェクトの外",
   do: "この手順を実行",
+  doNext: "次を実行: {step}",
   goOn: "続ける",
   skip: "スキップ",
   upTo: "ここまでの編集をすべて",

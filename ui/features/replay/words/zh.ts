@@ -28,6 +28,7 @@ export const words: ReplayWords = {
   agent: "来自子代理",
   outside: "在项目之外",
   do: "执行此步骤",
+  doNext: "执行下一步：{step}",
   goOn: "继续",
   skip: "跳过",
   upTo: "执行到此为止的所有编辑",
