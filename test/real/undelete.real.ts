@@ -54,6 +54,8 @@ const CASES: readonly Case[] = [
     asks: { shows: "Use existing model", keys: "\x1b[B\r" },
   },
 ];
+/** Whose logs are deleted. */
+const SESSIONS = Number(process.env.SESSARC_REAL_SESSIONS ?? 3);
 const picked = CASES.filter(({ driver }) => isPicked(driver));
 
 const table: string[] = [];
@@ -146,49 +148,55 @@ describe.each(picked)("$driver.name", ({ driver, logs, trust, screen, asks }) =>
     table.push(`${driver.name} ${tool.version} | undelete | 3 sessions, 3 files as they were`);
   }, 600_000);
 
-  it("every typed prompt is back after its log is deleted, and none is twice when the log returns", async () => {
-    const { model, tool } = await stage(driver);
-    const typed: string[] = [];
-    for (const n of [1, 2, 3]) {
-      // A title or another request of its own may come between.
-      model.play({ main: Array.from({ length: 8 }, () => ({ text: `Owl ${n}.` })) });
-      const [owl, heron] = [`What does owl ${n} say?`, `And what does heron ${n} say?`];
-      const shown = await inTerminal(tool, screen(owl));
-      onTestFinished(() => shown.close());
-      const answered = (text: string) => text.includes(`Owl ${n}.`);
-      const first = await shown.until((text) => answered(text) || (asks !== undefined && text.includes(asks.shows)));
-      if (!answered(first)) shown.type(asks?.keys ?? "");
-      await shown.until(answered);
-      shown.type(heron);
-      await shown.until((text) => text.includes(heron));
-      await shown.until((text) => text.split(`Owl ${n}.`).length > 2, "\r");
-      await shown.close();
-      typed.push(owl, heron);
-    }
-    const home = join(tool.home, logs);
-    const whole = await figures(tool);
-    await rename(home, `${home}-away`);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 86_400_000 });
-    const t = await open(tool);
-    await t.send("POST", "/api/import", { all: true });
-    const found = await t.json<{ prompts: number; traces: { id: string; cwd: string | null }[] }>("/api/traces");
-    const texts: string[] = [];
-    for (const { id } of found.traces) {
-      const { messages } = await t.json<{ messages: { text: string; at: string }[] }>(
-        `/api/traces/${encodeURIComponent(id)}`,
+  it(
+    "every typed prompt is back after its log is deleted, and none is twice when the log returns",
+    async () => {
+      const { model, tool } = await stage(driver);
+      const typed: string[] = [];
+      for (let n = 1; n <= SESSIONS; n++) {
+        // A title or another request of its own may come between.
+        model.play({ main: Array.from({ length: 8 }, () => ({ text: `Owl ${n}.` })) });
+        const [owl, heron] = [`What does owl ${n} say?`, `And what does heron ${n} say?`];
+        const shown = await inTerminal(tool, screen(owl));
+        onTestFinished(() => shown.close());
+        const answered = (text: string) => text.includes(`Owl ${n}.`);
+        const first = await shown.until((text) => answered(text) || (asks !== undefined && text.includes(asks.shows)));
+        if (!answered(first)) shown.type(asks?.keys ?? "");
+        await shown.until(answered);
+        shown.type(heron);
+        await shown.until((text) => text.includes(heron));
+        await shown.until((text) => text.split(`Owl ${n}.`).length > 2, "\r");
+        await shown.close();
+        typed.push(owl, heron);
+      }
+      const home = join(tool.home, logs);
+      const whole = await figures(tool);
+      await rename(home, `${home}-away`);
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 86_400_000 });
+      const t = await open(tool);
+      await t.send("POST", "/api/import", { all: true });
+      const found = await t.json<{ prompts: number; traces: { id: string; cwd: string | null }[] }>(
+        "/api/traces?limit=999",
       );
-      texts.push(...messages.map(({ text }) => text));
-      for (const { at } of messages) expect(Date.now() - Date.parse(at)).toBeLessThan(3 * 86_400_000);
-    }
-    table.push(`${driver.name} ${tool.version} | traces | ${texts.length} of ${typed.length} prompts back`);
-    expect(texts.sort()).toEqual([...typed].sort());
-    expect(found.traces).toHaveLength(3);
-    expect((await t.json<{ sessions: object[] }>("/api/sessions")).sessions).toEqual([]);
-    await rename(`${home}-away`, home);
-    await t.send("POST", "/api/import", { all: true });
-    expect(await t.json("/api/traces")).toMatchObject({ sessions: 0, prompts: 0 });
-    expect(await t.json("/api/usage")).toMatchObject({ totals: whole });
-  }, 600_000);
+      const texts: string[] = [];
+      for (const { id } of found.traces) {
+        const { messages } = await t.json<{ messages: { text: string; at: string }[] }>(
+          `/api/traces/${encodeURIComponent(id)}`,
+        );
+        texts.push(...messages.map(({ text }) => text));
+        for (const { at } of messages) expect(Date.now() - Date.parse(at)).toBeLessThan(3 * 86_400_000);
+      }
+      table.push(`${driver.name} ${tool.version} | traces | ${texts.length} of ${typed.length} prompts back`);
+      expect(texts.sort()).toEqual([...typed].sort());
+      expect(found.traces).toHaveLength(SESSIONS);
+      expect((await t.json<{ sessions: object[] }>("/api/sessions")).sessions).toEqual([]);
+      await rename(`${home}-away`, home);
+      await t.send("POST", "/api/import", { all: true });
+      expect(await t.json("/api/traces")).toMatchObject({ sessions: 0, prompts: 0 });
+      expect(await t.json("/api/usage")).toMatchObject({ totals: whole });
+    },
+    SESSIONS * 200_000,
+  );
 });
 
 async function open(tool: Driven): Promise<TestKernel> {
