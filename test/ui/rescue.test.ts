@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { claudePath, claudeRows, writeLog } from "../rescue/_logs.ts";
 import { describeUi, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
@@ -79,6 +80,37 @@ describeUi("dashboard: rescue", () => {
     await row.getByRole("button", { name: "Put all back" }).click();
     await row.getByText(/logs? (was|were) removed: /).waitFor({ state: "detached" });
     expect(logs.map((path) => readFileSync(path))).toEqual(before);
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
+describeUi("dashboard: rescue, more than a page", () => {
+  const MANY = 120;
+  const get = useStage({
+    fill: async (home) => {
+      for (let n = 0; n < MANY; n++) {
+        const said = { key: `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`, cwd: "/w/app", turns: 1 };
+        await writeLog(claudePath(home, said), claudeRows(said));
+      }
+    },
+  });
+
+  it("says of how many it chooses all that are loaded, below how long logs are retained", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { kernel } = stage.served;
+    await kernel.inject("rescue").store();
+    await rm(join(stage.home, ".claude/projects"), { recursive: true });
+    await kernel.fetch("/api/sync?wait=1", { method: "POST" });
+    await visit(stage, "/sessions?view=hidden&state=gone");
+    const all = page.getByRole("checkbox", { name: new RegExp(`^All that are loaded: \\d+ of ${MANY}$`) });
+    await all.check();
+    const loaded = await page.getByRole("checkbox", { name: /^Choose / }).count();
+    expect(loaded).toBeLessThan(MANY);
+    await page.getByRole("toolbar", { name: `${loaded} chosen` }).waitFor();
+    const retention = await page.getByRole("heading", { name: "How long assistants retain their logs" }).boundingBox();
+    expect(retention?.y).toBeLessThan((await all.boundingBox())?.y ?? 0);
+    await sound(stage, "rescue, more than a page");
     expect(stage.problems()).toEqual([]);
   });
 });

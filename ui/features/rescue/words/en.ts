@@ -5,6 +5,7 @@ export const en = {
   imported: "{n} session archived|{n} sessions archived",
   chooseAll: "All",
   choose: "Choose {title}",
+  chooseLoaded: "All that are loaded: {n} of {total}",
   chosen: "{n} chosen",
   backMany: "{n} session is back|{n} sessions are back",
   putBackMany: "Put {n} back",

@@ -6,6 +6,7 @@ export const words: RescueWords = {
   imported: "{n} 件のセッションを取り込みました",
   chooseAll: "すべて",
   choose: "{title} を選択",
+  chooseLoaded: "読み込んだものすべて：{total} 件中 {n} 件",
   chosen: "{n} 件選択中",
   backMany: "{n} 件のセッションを戻しました|{n} 件のセッションを戻しました",
   putBackMany: "{n} 件を戻す",

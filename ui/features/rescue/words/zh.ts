@@ -6,6 +6,7 @@ export const words: RescueWords = {
   imported: "已存档 {n} 个会话",
   chooseAll: "全选",
   choose: "选择 {title}",
+  chooseLoaded: "已加载的全部：{total} 个中的 {n} 个",
   chosen: "已选 {n} 个",
   backMany: "已放回 {n} 个会话|已放回 {n} 个会话",
   putBackMany: "放回 {n} 个",
