@@ -148,7 +148,7 @@ describeUi("dashboard: tasks in few clicks", () => {
     await jump("g m");
     await page.getByRole("button", { name: "tides, Codex: In its own file" }).waitFor();
     await click(page.getByRole("button", { name: "Enable for every assistant: harbour" }));
-    await click(page.getByRole("dialog").getByRole("button", { name: "Enable for every assistant" }));
+    await click(page.getByRole("dialog").getByRole("button", { name: "Move to the hub and add" }));
     await page.getByRole("button", { name: "harbour, Codex: Through the hub" }).waitFor();
     expect(clicks()).toBeLessThanOrEqual(4);
   });
