@@ -156,6 +156,18 @@ const isCopy = (a: Write, b: Write) =>
 export const byTime = (a: Write, b: Write): number =>
   a.at - b.at || (a.author.id === b.author.id ? a.seq - b.seq : a.author.id < b.author.id ? -1 : 1);
 
+/** Place of the first for which `isPast` holds, as it does for all that follow; the length where it holds for none. */
+export function firstPast<T>(list: readonly T[], isPast: (one: T) => boolean): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isPast(list[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Whether a file, as `fileAt` names it, is the one at `path` of the project. In a work tree elsewhere its end decides. */
 export const isSame = (file: string, path: string): boolean =>
   file.endsWith(`/${path}`) && (!file.startsWith("./") || file.length === path.length + 2);

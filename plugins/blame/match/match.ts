@@ -5,7 +5,7 @@
  */
 import { mustYield, yieldNow } from "sessarc";
 import { computeWeight, formless, toKey } from "../indexer/keys.ts";
-import type { Write } from "../writes.ts";
+import { firstPast, type Write } from "../writes.ts";
 import { type Explained, OTHER, type Settled } from "./seconds.ts";
 
 /** `line`: it wrote the whole line; `part`: a piece of it; `near`: the lines around it, in the same commit. */
@@ -157,8 +157,8 @@ export async function matchLines(
         take(i, { write, at }, isLight ? "near" : written?.includes(key) ? "line" : "part");
       }
     if (!window || ways) continue;
-    const first = firstAfter(writes, window.after + SECOND);
-    const end = firstAfter(writes, window.authored + SECOND);
+    const first = firstPast(writes, ({ at }) => at > window.after + SECOND);
+    const end = firstPast(writes, ({ at }) => at > window.authored + SECOND);
     if (first >= end) continue;
     const places = await readPlaces(writes, first, end, ({ elsewhere }) => !elsewhere);
     const heavy = own.filter((i) => (weights[i] ?? 0) >= HEAVY);
@@ -330,18 +330,6 @@ async function spread(
     found[i] = { write, evidence: "near" };
     taken.set(`${write} ${key}`, (taken.get(`${write} ${key}`) ?? 0) + 1);
   }
-}
-
-/** Index of the first write later than `ms`. */
-function firstAfter(writes: readonly Write[], ms: number): number {
-  let low = 0;
-  let high = writes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((writes[middle]?.at ?? 0) <= ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Where each line was written, in order of time. */

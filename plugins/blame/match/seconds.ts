@@ -4,6 +4,7 @@
  * are its own, and what they do not explain is the person's.
  */
 import { mustYield, yieldNow } from "sessarc";
+import { firstPast } from "../writes.ts";
 import { applySteps, carry, isSameText, type Owned, type Step, toOwned } from "./steps.ts";
 
 /** A commit that changed the file. */
@@ -117,16 +118,7 @@ function toSpan(authored: number, seconds: readonly number[], times: readonly nu
 const isOpen = ({ low, high, least, end }: Span): boolean => low < high || least < end;
 
 /** Place of the first call at this second or later. */
-function firstAt(times: readonly number[], second: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) < second * SECOND) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstAt = (times: readonly number[], second: number) => firstPast(times, (time) => time >= second * SECOND);
 
 async function knowsAll({ low, end }: Span, { steps }: Sources): Promise<boolean> {
   for (let write = low; write < end; write++) if ((await steps(write)) === undefined) return false;
