@@ -1,9 +1,9 @@
 /** A log as it is, cut into chunks. Runs in the pool. */
-import { createHash } from "node:crypto";
 import { type FileHandle, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, isGone, openRegular } from "sessarc/files";
 import { Cutter, type Piece } from "./cut.ts";
+import { addUp } from "./pack.ts";
 
 /** A stored file of a session: the chunks that give its bytes. */
 export interface KeptFile {
@@ -70,7 +70,7 @@ async function cutFile(path: string, known: KeptFile | undefined, grows: boolean
   try {
     const { size, mtimeMs: mtime, mode } = await handle.stat();
     if (known && known.size === size && known.mtime === mtime) return { ...known, cut: [] };
-    const tailAt = async (end: number) => toHash(await readRange(handle, Math.max(0, end - TAIL), end));
+    const tailAt = async (end: number) => addUp(await readRange(handle, Math.max(0, end - TAIL), end));
     const grew = grows && known && known.size > 0 && known.size <= size && (await tailAt(known.size)) === known.tail;
     const stays = grew ? known.chunks.slice(0, -1) : [];
     let end = grew ? known.last : 0;
@@ -120,10 +120,8 @@ async function filesBelow(places: readonly string[]): Promise<string[]> {
   return found;
 }
 
-const toHash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
-
 /** For `.catch`: it was removed, or may not be read. */
-function gone(error: unknown): undefined {
+export function gone(error: unknown): undefined {
   if (!isGone(error) && !CLOSED.has(codeOf(error))) throw error;
 }
 const CLOSED = new Set(["EACCES", "EPERM", "EFTYPE", "ENOTDIR", "ELOOP"]);

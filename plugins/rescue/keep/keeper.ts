@@ -212,7 +212,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
         files.push({ ref: toRef(row), path, pieces: wanted });
         byTool.set(row.tool, files);
       }
-    const jobs = [...byTool].flatMap(([tool, files]) => split(files).map((some) => ({ tool, files: some })));
+    const jobs = [...byTool].flatMap(([tool, files]) => together(files, sizeOf).map((some) => ({ tool, files: some })));
     await eachInLanes(jobs, kernel.address ? 1 : kernel.pool.size, async ({ tool, files }) => {
       const job = { ...ofTool(tool), folder: root, files };
       const result = await inPool(tool, PACK_TASK, runPack, job, { packs: [], missed: [] });
@@ -323,16 +323,27 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
 
 /** Rows of one assistant together, as many as a job takes. */
 function toJobs(rows: readonly BehindRow[]): BehindRow[][] {
-  const jobs: BehindRow[][] = [];
+  const byTool = [...rows].sort((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0));
+  const isRoom = (job: readonly BehindRow[], { tool }: BehindRow) => job[0]?.tool === tool && job.length < TOGETHER;
+  return together(byTool, (row) => row.source_bytes, isRoom);
+}
+
+/** Neighbours in lists of which each is closed once it has the bytes of a job. `isRoom`: whether one more may join. */
+function together<T>(
+  all: readonly T[],
+  bytesOf: (one: T) => number,
+  isRoom: (job: readonly T[], one: T) => boolean = () => true,
+): T[][] {
+  const jobs: T[][] = [];
   let bytes = 0;
-  for (const row of [...rows].sort((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0))) {
+  for (const one of all) {
     const job = jobs.at(-1);
-    if (job && job[0]?.tool === row.tool && job.length < TOGETHER && bytes < JOB_BYTES) job.push(row);
+    if (job && bytes < JOB_BYTES && isRoom(job, one)) job.push(one);
     else {
-      jobs.push([row]);
+      jobs.push([one]);
       bytes = 0;
     }
-    bytes += row.source_bytes;
+    bytes += bytesOf(one);
   }
   return jobs;
 }
@@ -344,20 +355,5 @@ function toRef(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive"
 }
 
 const toKnown = ({ files }: BehindRow): KeptFile[] => (files === null ? [] : (JSON.parse(files) as KeptFile[]));
+const sizeOf = ({ pieces }: PackJob["files"][number]) => pieces.reduce((sum, { from, to }) => sum + to - from, 0);
 const piecesOf = (files: readonly CutFile[] | null) => (files ?? []).flatMap(({ cut }) => cut);
-
-/** Files together, as many as a job takes. */
-function split(files: PackJob["files"]): PackJob["files"][] {
-  const jobs: PackJob["files"][] = [];
-  let bytes = 0;
-  for (const file of files) {
-    const job = jobs.at(-1);
-    if (job && bytes < JOB_BYTES) job.push(file);
-    else {
-      jobs.push([file]);
-      bytes = 0;
-    }
-    for (const { from, to } of file.pieces) bytes += to - from;
-  }
-  return jobs;
-}

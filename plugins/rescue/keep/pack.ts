@@ -52,7 +52,8 @@ async function unzstdSlowly(bytes: Uint8Array): Promise<Buffer> {
   return Buffer.from(decompress(bytes));
 }
 
-const addUp = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+/** First 32 hex digits of the SHA-256. */
+export const addUp = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex").slice(0, 32);
 
 const zstd = (call: ZstdCall, bytes: Uint8Array) =>
   new Promise<Buffer>((resolve, reject) => {

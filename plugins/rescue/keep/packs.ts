@@ -1,7 +1,7 @@
 /** Files of packs: chunks of logs, compressed together. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, isGone } from "sessarc/files";
+import { gone } from "./files.ts";
 import { type Codec, pack, unpack } from "./pack.ts";
 
 export interface Chunk {
@@ -93,9 +93,3 @@ export class Packer {
     return this.packs;
   }
 }
-
-/** For `.catch`: it was removed, or may not be read. */
-function gone(error: unknown): undefined {
-  if (!isGone(error) && !CLOSED.has(codeOf(error))) throw error;
-}
-const CLOSED = new Set(["EACCES", "EPERM", "EFTYPE", "ENOTDIR", "ELOOP"]);
