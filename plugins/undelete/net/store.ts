@@ -125,25 +125,28 @@ export function createNetStore({ storage }: Pick<Kernel, "storage">): NetStore {
     async prune({ days, bytes }, now) {
       const inUse = new Set(pending.keys());
       guards.add(inUse);
-      const kept = new Map<string, number>();
-      let total = 0;
-      let isFull = false;
-      for (const one of await list()) {
-        const fresh = new Map(one.files.flatMap(({ hash, size }) => (kept.has(hash) ? [] : [[hash, size]])));
-        const size = [...fresh.values()].reduce((sum, one) => sum + one, 0);
-        isFull ||= total + size > bytes;
-        if (isFull || now - Date.parse(one.at) > days * 86_400_000) {
-          await rm(join(folder, `${one.id}.json`), { force: true });
-          continue;
+      try {
+        const kept = new Map<string, number>();
+        let total = 0;
+        let isFull = false;
+        for (const one of await list()) {
+          const fresh = new Map(one.files.flatMap(({ hash, size }) => (kept.has(hash) ? [] : [[hash, size]])));
+          const size = [...fresh.values()].reduce((sum, one) => sum + one, 0);
+          isFull ||= total + size > bytes;
+          if (isFull || now - Date.parse(one.at) > days * 86_400_000) {
+            await rm(join(folder, `${one.id}.json`), { force: true });
+            continue;
+          }
+          for (const [hash, size] of fresh) kept.set(hash, size);
+          total += size;
         }
-        for (const [hash, size] of fresh) kept.set(hash, size);
-        total += size;
+        for (const name of await readdir(blobs).catch(() => [])) {
+          if (kept.has(name) || inUse.has(name)) continue;
+          await rm(toBlob(name), { force: true });
+        }
+      } finally {
+        guards.delete(inUse);
       }
-      for (const name of await readdir(blobs).catch(() => [])) {
-        if (kept.has(name) || inUse.has(name)) continue;
-        await rm(toBlob(name), { force: true });
-      }
-      guards.delete(inUse);
     },
     async sync() {
       for (const path of written) {
