@@ -138,6 +138,10 @@ export function dayHeading(day: string, now = Date.now()): string {
   });
 }
 
+/** The path from a folder on; undefined for one that is not below it. */
+export const pathIn = (folder: string | null | undefined, path: string): string | undefined =>
+  folder && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined;
+
 /** Keeps both ends of a long path. */
 export function middle(path: string, max = 42): string {
   if (path.length <= max) return path;

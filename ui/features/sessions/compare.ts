@@ -2,6 +2,7 @@
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
 import { ApiError, api } from "../../client.ts";
+import { pathIn } from "../../format.ts";
 import { allTokens, partsOf, type Usage } from "../../state/insights.ts";
 import { toolAt, toTranscript } from "../session/transcript/model.ts";
 
@@ -72,7 +73,7 @@ export function insideOf(side: Side, path: string): string {
   const isAbsolute = /^([/\\]|[A-Za-z]:)/.test(path);
   const full = isAbsolute || !cwd ? path : `${cwd}/${path.replace(/^(\.\/)+/, "")}`;
   const root = side.project.value?.path ?? cwd;
-  return root && full.startsWith(`${root}/`) ? full.slice(root.length + 1) : full;
+  return pathIn(root, full) ?? full;
 }
 
 export const FIGURES = [
