@@ -100,13 +100,16 @@ export function defaultPlugins(): PluginEntry[] {
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
     entry("blame", () => import("./blame/index.ts"), ["blame", "receipt", "verify", "notes"]),
-    entry("security", () => import("./security/index.ts"), ["export", "guard"]),
+    entry("security", () => import("./security/index.ts"), ["export", "guard", "scrub"]),
     entry("share", () => import("./share/index.ts")),
     entry("traces", () => import("./traces/index.ts")),
     entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume", "handoff", "reclaim"]),
+    entry("recall", () => import("./recall/index.ts"), ["recall"]),
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
+    entry("agent-plugin", () => import("./agent-plugin/index.ts"), ["agent-plugin"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
+    entry("rules", () => import("./rules/index.ts"), ["rules"]),
     entry("undelete", () => import("./undelete/index.ts"), ["undelete"]),
     entry("team", () => import("./team/index.ts"), ["team", "push"]),
     entry("feedback", () => import("./feedback/index.ts")),
@@ -117,6 +120,7 @@ export function defaultPlugins(): PluginEntry[] {
 }
 
 // What the plugins answer, for clients. An import of this module's types, even `{}`, brings the routes and services of every plugin.
+export type { ImportedPlugin, PluginPlan, PluginStatus, ShownPlugin } from "./agent-plugin/index.ts";
 export type {
   Archive,
   Cost,
@@ -155,6 +159,17 @@ export type {} from "./mcp-hub/index.ts";
 export type {} from "./metrics/index.ts";
 export type { ListedMark, Mark, SavedSearch } from "./notes/index.ts";
 export type { LimitNotice, WaitingEntry } from "./notices/index.ts";
+export type {
+  Answer,
+  Ask,
+  Evidence,
+  Fact,
+  FactKind,
+  FactQuery,
+  Offered,
+  OfferService,
+  Recall,
+} from "./recall/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
 export type { Report } from "./report/index.ts";
 export type {
@@ -166,6 +181,7 @@ export type {
   StateOf,
   Undone,
 } from "./rescue/index.ts";
+export type { AcceptedRule, Proof, Proposal, RuleOverview } from "./rules/index.ts";
 export type {} from "./security/index.ts";
 export type {} from "./share/index.ts";
 export type {

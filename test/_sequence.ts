@@ -11,6 +11,7 @@ const FIRST = [
   "share/drivers",
   "security/guard-rows",
   "security/guard-hook",
+  "security/scrub-crash",
   "adapters/",
   // The longest.
   "team/machines",

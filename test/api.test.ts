@@ -33,16 +33,18 @@ GET /traces · GET /traces/days · GET /traces/:id · DELETE /traces/:id
 GET /notes · PATCH /sessions/:id/notes · GET /sessions/:id/notes · GET /tags · GET /searches · PUT /searches · DELETE /searches
 GET /metrics · GET /metrics/otlp · GET /sessions/:id/spans · GET /report · GET /health · GET /sessions/:id/health
 GET /waiting · POST /waiting · GET /limits
+GET /recall/log · POST /recall/install · DELETE /recall/install
 GET /budgets · PUT /budgets · GET /statusline · POST /statusline · POST /statusline/install · DELETE /statusline/install
 GET /usage · GET /prices · POST /prices · DELETE /prices · PUT /prices/table · DELETE /prices/table · POST /prices/table/fetch · DELETE /prices/table/consent · GET /insights · GET /search/total
-GET /mcp/matrix · GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
+GET /mcp/matrix · GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · GET /mcp/skills · GET /skills/:id/folder-hash · GET /agent-plugin · POST /agent-plugin/install · POST /agent-plugin/uninstall · GET /agent-plugin/foreign · POST /agent-plugin/foreign · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 POST /shares/:id/restore · POST /sample · DELETE /sample
 GET /files/history · GET /files/at · GET /files/destroyed · POST /files/put-back · GET /files/net · GET /files/receipts · POST /files/undo · GET /sessions/:id/lost-files
-GET /skills/preview · GET /skills/usage · GET /skills/compare · POST /skills/:id/take · GET /skills/:id/drift · POST /skills/:id/update
+GET /recall · GET /skills/preview · GET /skills/usage · GET /skills/compare · POST /skills/:id/take · GET /skills/:id/drift · POST /skills/:id/update
+GET /rules/proposals · POST /rules/accept · POST /rules/dismiss · DELETE /rules/dismissed/:id · POST /rules/undo · GET /rules/proof · POST /rules/proof · POST /rules/proof/stop
 GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · GET /rescue/reclaim · POST /rescue/reclaim · POST /rescue/reclaim/undo · POST /rescue/retention · DELETE /rescue/logs · GET /sessions/:id/handoff · GET /terminal · POST /sessions/:id/resume · GET /sessions/:id/log
 GET /team · POST /team/join · PUT /team/projects · POST /team/push · POST /team/pushed · POST /team/withdraw · POST /team/open · POST /team/leave · POST /team/invites · GET /team/people · GET /team/access · POST /team/spaces · POST /team/revoke · POST /team/remove · POST /team/tokens · GET /team/tokens · POST /team/tokens/revoke
 POST /replay/back · GET /replay/result · GET /replay/with · POST /replay/with · POST /replay/with/stop
-GET /security/leaks · GET /security/leaks/count · GET /security/leaks/groups · POST /security/leaks/mark · GET /security/leaks/:id · GET /security/leaks/:id/commits · PATCH /security/leaks/:id
+GET /security/leaks · GET /security/leaks/count · GET /security/leaks/groups · POST /security/leaks/mark · GET /security/leaks/:id · GET /security/leaks/:id/commits · PATCH /security/leaks/:id · GET /security/scrub · POST /security/scrub/plan · POST /security/scrub · POST /security/scrub/undo · DELETE /security/scrub/backups
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/proof · GET /security/hook · DELETE /security/install-hook
 `;
 

@@ -13,6 +13,8 @@ const CHILDREN = [
   "core/watch-child",
   "fixtures/serve/child",
   "mcp-hub/takeover-child",
+  "rescue/kill-child",
+  "security/scrub-child",
   "share/kill-child",
   "skills/crash-child",
   "storage/compact-child",

@@ -15,7 +15,8 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.status = body.status;
     this.code = body.code;
-    this.fix = body.fix;
+    // Routes are for programs.
+    this.fix = body.fix?.replace(/ \((?:GET|POST|PUT|PATCH|DELETE) \/[^)]*\)/g, "");
   }
 }
 

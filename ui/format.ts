@@ -109,6 +109,13 @@ export function compactTime(value: string, now = Date.now()): string {
   return date(at, sameYear ? { day: "numeric", month: "short" } : { day: "numeric", month: "short", year: "numeric" });
 }
 
+/** The same with the hour in the last days: `20:24` today, `Thu 20:24` this week. */
+export function nearTime(value: string, now = Date.now()): string {
+  const at = Date.parse(value);
+  if (dayOf(at) === dayOf(now) || now - at >= 6 * DAY || now < at) return compactTime(value, now);
+  return `${date(at, { weekday: "short" })} ${clock(at)}`;
+}
+
 /** `2 min ago`, in words of the language. */
 export function ago(value: string | number, now = Date.now()): string {
   const at = typeof value === "string" ? Date.parse(value) : value;

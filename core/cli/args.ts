@@ -7,6 +7,9 @@ import { nearest } from "../utils/text.ts";
 export type Flags = CommandContext["flags"];
 type Options = Command["options"];
 
+/** A word that names no command. */
+export class UnknownCommandError extends UsageError {}
+
 /** Flags every command takes. */
 export const COMMON_OPTIONS = {
   help: { type: "boolean", short: "h" },

@@ -19,6 +19,7 @@ import { readLock } from "../storage/lock.ts";
 import { hasArchive } from "../storage/present.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
 import { formatBytes, formatCount, formatDuration, formatMoment } from "../terminal/format.ts";
+import { wrapColumns } from "../terminal/style.ts";
 import { ifThere } from "../utils/gone.ts";
 import { isRecord } from "../utils/json.ts";
 import { defaultConfigDir } from "../utils/path.ts";
@@ -137,7 +138,10 @@ export async function status(ctx: CoreContext): Promise<number> {
     });
     return running ? EXIT.ok : EXIT.nothing;
   }
-  const row = (name: string, text: string) => ctx.out(`${name.padEnd(10)}${text}`);
+  const row = (name: string, text: string) => {
+    const line = `${name.padEnd(10)}${text}`;
+    for (const one of ctx.columns ? wrapColumns(line, ctx.columns, " ".repeat(10)) : [line]) ctx.out(one);
+  };
   if (!running || !live) row("service", "does not run: sessarc start");
   else {
     row(
@@ -207,7 +211,7 @@ function printStorage(storage: StorageFigures, row: (name: string, text: string)
   const shown = tools.slice(0, MOST_TOOLS).map((tool) => `${tool.label} ${formatBytes(tool.transcripts + tool.logs)}`);
   const more = tools.length - shown.length;
   if (shown.length > 0) row("", `${shown.join(", ")}${more > 0 ? `, ${more} more` : ""}`);
-  if (back.catalogue > 0) row("", `can be given back: ${formatBytes(back.catalogue)} by sessarc vacuum`);
+  if (back.catalogue > 0) row("", `${formatBytes(back.catalogue)} of the catalogue are empty: sessarc vacuum`);
   if (logs?.isOver)
     row("", "raw logs are over their budget, and all of them are gone at their assistants or will be within 7 days");
   if (logs && logs.leftOutDying > 0)

@@ -1,7 +1,7 @@
 /** Which commands there are: the core's own and those of plugins. Code behind a command is loaded when it runs. */
 import type { Command, CommandContext } from "../contract/plugin.ts";
-import { UsageError } from "../terminal/errors.ts";
 import { nearest } from "../utils/text.ts";
+import { UnknownCommandError } from "./args.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
 
 /** Core commands get the context of `main` itself, which holds more than that of plugins. */
@@ -162,16 +162,37 @@ export async function findKnown(name: string, sources: readonly PluginSource[]):
   return declared.find((command) => command.name === name);
 }
 
-/** Finds a command, loading every plugin that does not declare its commands; throws UsageError naming the nearest known one. */
+/** Words for what a command does that its name does not resemble. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  why: "blame",
+  list: "sessions",
+  ls: "sessions",
+  find: "search",
+  cat: "show",
+  continue: "resume",
+  cost: "usage",
+  costs: "usage",
+  note: "mark",
+  notes: "mark",
+  tag: "mark",
+  bookmark: "mark",
+  share: "export",
+  restore: "rescue",
+  servers: "mcp",
+  hooks: "guard",
+  storage: "status",
+  secrets: "scrub",
+};
+
+/** Finds a command, loading every plugin that does not declare its commands; throws UnknownCommandError naming the nearest known one. */
 export async function findCommand(name: string, sources: readonly PluginSource[]): Promise<Command> {
   const known =
     (await findKnown(name, sources)) ?? (await allCommands(sources)).find((command) => command.name === name);
   if (known) return known;
-  const near = nearest(
-    name,
-    (await allCommands(sources)).filter(({ hidden }) => hidden !== true).map((command) => command.name),
-  );
-  throw new UsageError(`Unknown command ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ""}`);
+  const names = (await allCommands(sources)).filter(({ hidden }) => hidden !== true).map((command) => command.name);
+  const other = Object.hasOwn(OTHER_WORDS, name) ? OTHER_WORDS[name] : undefined;
+  const near = other ?? nearest(name, [...names, "help"]);
+  throw new UnknownCommandError(`Unknown command ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ""}`);
 }
 
 export async function allCommands(sources: readonly PluginSource[]): Promise<Command[]> {

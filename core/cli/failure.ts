@@ -5,28 +5,34 @@ import { UnreachableError } from "../serve/client.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
 import { createStyle, printable, wantsColour, wrapColumns } from "../terminal/style.ts";
 import { debugError } from "../utils/debug.ts";
+import { UnknownCommandError } from "./args.ts";
 import type { CliIo } from "./io.ts";
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
 
-/** Prints the error and returns the exit code. Stacks are shown by `--debug` alone. */
-export function reportFailure(error: unknown, io: CliIo): number {
+const HELP = "      `sessarc --help` lists the commands.";
+
+/** Prints the error of the command and returns the exit code. Stacks are shown by `--debug` alone. */
+export function reportFailure(error: unknown, io: CliIo, command?: string): number {
   if (io.argv.includes("--json")) {
     io.stderr.write(`${JSON.stringify(toBody(error))}\n`);
     debugError("cli", "failed", error);
     return codeOf(error);
   }
   const style = createStyle(wantsColour(io.env.env, io.stderr.isTTY === true));
+  const width = io.stderr.isTTY === true ? io.stderr.columns : undefined;
+  const wrap = (text: string) => (width ? wrapColumns(text, width, "      ") : [text]);
   const say = (text: string) => io.stderr.write(`${text}\n`);
-  say(`${style.red("error")} ${printable(toSentence(error))}`);
+  const [first = "", ...others] = wrap(`error ${printable(toSentence(error))}`);
+  say(`${style.red("error")}${first.slice("error".length)}`);
+  for (const line of others) say(line);
   debugError("cli", "failed", error);
   if (error instanceof UsageError) {
-    say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
+    const known = command !== undefined && !(error instanceof UnknownCommandError);
+    say(style.dim(known ? `      \`sessarc ${printable(command)} --help\` shows its usage.` : HELP));
   } else if (findFix(error) !== undefined) {
     const fix = withoutRoutes(findFix(error) ?? "");
-    const width = io.stderr.isTTY === true ? io.stderr.columns : undefined;
-    const text = `      ${printable(fix)}`;
-    if (fix !== "") for (const line of width ? wrapColumns(text, width, "      ") : [text]) say(line);
+    if (fix !== "") for (const line of wrap(`      ${printable(fix)}`)) say(line);
   } else if (!isExpected(error))
     say(style.dim("      Most likely a bug: the same command with --debug shows where, for a report."));
   return codeOf(error);

@@ -7,7 +7,7 @@ import { type Client, createClient } from "../serve/client.ts";
 import { hasArchive } from "../storage/present.ts";
 import { beforeSqlJs } from "../storage/sqljs.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { printable, wantsColour } from "../terminal/style.ts";
+import { printable, wantsColour, wrapColumns } from "../terminal/style.ts";
 import { enableDebug } from "../utils/debug.ts";
 import { isRecord, parseRecord } from "../utils/json.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
@@ -31,7 +31,7 @@ export async function main(given: CliIo): Promise<number> {
     const code = await runCommand(io, () => stop?.());
     return code === EXIT.ok && left ? EXIT.failed : code;
   } catch (error) {
-    return reportFailure(error, io);
+    return reportFailure(error, io, splitCommand(io.argv, serveCommand.options).name);
   } finally {
     stop?.();
   }
@@ -41,7 +41,8 @@ export async function main(given: CliIo): Promise<number> {
 async function runCommand(io: CliIo, taken: () => void): Promise<number> {
   const { name, rest } = splitCommand(io.argv, serveCommand.options);
   if (rest.includes("--debug")) enableDebug();
-  if (name === undefined && rest.some((word) => word === "--version" || word === "-v")) {
+  const asksVersion = name === undefined && rest.some((word) => word === "--version" || word === "-v");
+  if (asksVersion || name === "version") {
     io.stdout.write(`${await packageVersion()}\n`);
     return EXIT.ok;
   }
@@ -194,7 +195,8 @@ function createContext(
     path: (...parts) => join(config.dataDir, ...parts),
     cwd: io.cwd,
     out: (text) => void io.stdout.write(`${text}\n`),
-    err: (text) => void io.stderr.write(`${text}\n`),
+    err: (text) =>
+      void io.stderr.write(`${io.stderr.isTTY && io.stderr.columns ? wrapLines(text, io.stderr.columns) : text}\n`),
     answer: (value) =>
       void io.stdout.write(`${JSON.stringify(isRecord(value) ? { ...value, ...freshness } : value)}\n`),
     outRaw: (text) => void (io.raw?.stdout ?? io.stdout).write(text),
@@ -214,6 +216,13 @@ function createContext(
     commands: async () => (await allCommands(plugins)).filter(({ hidden }) => hidden !== true),
   };
 }
+
+/** Notices are sentences: broken at spaces. */
+const wrapLines = (text: string, columns: number): string =>
+  text
+    .split("\n")
+    .flatMap((line) => wrapColumns(line, columns))
+    .join("\n");
 
 /** Under `--dry-run` no request changes anything: it reads, or its body says `dryRun`. A form of a command that does not know the flag ends here. */
 const onlyReading =

@@ -134,7 +134,11 @@ function readEnvironment(env: AdapterEnv["env"]): UserConfig {
 
 function toPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new SessarcError("CONFIG_INVALID", { key: "SESSARC_PORT", where: "the environment", reason: "is not a port" });
+  throw new SessarcError("CONFIG_INVALID", {
+    key: "SESSARC_PORT",
+    where: "the environment",
+    reason: "it is a number from 0 to 65535",
+  });
 }
 
 const isSet = (value: string | undefined) => value !== undefined && !["", "0", "false"].includes(value);

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
+import { systemReason } from "../errors/system.ts";
 import { toMessage, withLimit } from "../utils/async.ts";
 import { parseRecord, toText } from "../utils/json.ts";
 import { defaultConfigDir } from "../utils/path.ts";
@@ -51,7 +52,11 @@ async function readConfig(path: string): Promise<UserConfig> {
       value = (await importModule(pathToFileURL(path).href)).default;
     });
   } catch (cause) {
-    throw new SessarcError("CONFIG_UNREADABLE", { file: path, reason: toMessage(cause) }, { cause });
+    throw new SessarcError(
+      "CONFIG_UNREADABLE",
+      { file: path, reason: systemReason(cause) ?? toMessage(cause) },
+      { cause },
+    );
   }
   const config = checkConfig(value, path);
   // A folder of the file is meant from where the file is, not from where the command was run.

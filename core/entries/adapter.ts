@@ -48,6 +48,7 @@ export {
   sqliteSessions,
 } from "../adapter/sqlite-sessions.ts";
 export { storedOutput } from "../adapter/stored-output.ts";
+export { createTodos } from "../adapter/todos.ts";
 export { toolActions } from "../adapter/tool-action.ts";
 export { mainArgument, pathsIn, toCommand, toolCall } from "../adapter/tool-call.ts";
 export { wholeRead } from "../adapter/tool-read.ts";

@@ -272,7 +272,7 @@ export const CORE_ERRORS = {
   PROJECT_NOT_FOUND: {
     status: 404,
     why: (p) => `No project ${p.id}`,
-    fix: () => "`sessarc projects` (GET /projects) lists the ids.",
+    fix: () => "`sessarc projects` (GET /projects) lists the names and ids.",
   },
   SOURCE_MISSING: {
     status: 409,

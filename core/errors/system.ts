@@ -26,5 +26,14 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** `there is no such file or folder`; undefined for an error that does not come from the system or has no text here. */
 export function systemReason(error: unknown): string | undefined {
+  // A folder that exists is no error of `mkdir -p`.
+  if (
+    error instanceof Error &&
+    "syscall" in error &&
+    error.syscall === "mkdir" &&
+    "code" in error &&
+    error.code === "EEXIST"
+  )
+    return "it is a file, not a folder";
   return error instanceof Error && "code" in error ? REASONS[String(error.code)] : undefined;
 }

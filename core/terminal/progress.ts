@@ -36,7 +36,7 @@ export function createProgress(options: {
   let last = Number.NEGATIVE_INFINITY;
   return {
     update(state) {
-      if (!options.tty || (now() - last < INTERVAL && state.done < state.total)) return;
+      if (!options.tty || state.total === 0 || (now() - last < INTERVAL && state.done < state.total)) return;
       last = now();
       shown = true;
       options.write(`\r\u001b[2K${fitColumns(progressLine(state), (options.columns || 80) - 1)}`);
@@ -61,7 +61,9 @@ export function progressLine(state: ProgressState): string {
     `${"━".repeat(filled)}${"─".repeat(BAR - filled)} ${String(Math.floor(part * 100)).padStart(3)} %`,
     `${state.done}/${state.total}`,
     ...(state.rate ? [`${formatBytes(Math.round(state.rate))}/s`] : []),
-    ...(typeof state.etaMs === "number" && state.etaMs > 0 ? [`${formatDuration(state.etaMs)} left`] : []),
+    ...(typeof state.etaMs === "number" && state.etaMs > 0
+      ? [`${formatDuration(Math.ceil(state.etaMs / 1000) * 1000)} left`]
+      : []),
     ...(state.current ? [printable(state.current)] : []),
   ].join("  ");
 }

@@ -24,9 +24,11 @@ import { readFacts } from "./figures/read.ts";
 import { asLogged, type LoggedSession } from "./import/as-logged.ts";
 import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
+import { type Rewrite, rewriteTables, rewriteTranscripts } from "./import/rewrite.ts";
 import { type Away, createAway } from "./places/away.ts";
 import { createResolver, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
+import type { Promising, Wish, WishStats } from "./search/promising.ts";
 import { SearchIndex } from "./search/search.ts";
 import { findCounter } from "./search/total.ts";
 import { type FoundWithin, findWithin } from "./search/within.ts";
@@ -70,6 +72,8 @@ export interface Archive {
   events(session: Pick<ArchivedSession, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
   /** Messages of a session that a query of the search finds. Linear in its transcript. Throws SESSION_NOT_FOUND, INVALID_INPUT. */
   findWithin(id: string, q: string, signal: AbortSignal): Promise<FoundWithin>;
+  /** Messages that may answer a question in plain words, the most promising first; `onEnd` is called with what was read (`search/promising.ts`). */
+  promising(wish: Wish, onEnd?: (stats: WishStats) => void): AsyncGenerator<Promising>;
   /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. `part`: a part of its name is enough. */
   checkTool(tool: string, part?: boolean): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
@@ -88,6 +92,11 @@ export interface Archive {
   facts(id: string): Promise<SessionFacts>;
   /** Counts replies of logs once, without the archive, as an import counts them. */
   countReplies(): ReplyCount;
+  /**
+   * Removes something from all that is stored, between two imports: other plugins' stores by the hook `archive:rewrite`, then transcripts and tables.
+   * Reads all of it. Figures stay; a session whose log still has it needs a mask (service `masks`).
+   */
+  rewrite(rewrite: Rewrite): Promise<void>;
 }
 
 /** What other plugins may ask of the import: the service "importer". */
@@ -258,8 +267,25 @@ export function createArchive(kernel: Kernel): OpenArchive {
       const { nearest } = await import("sessarc/terminal");
       const near = nearest(tool, known);
       const hint = near ? `did you mean ${near}?` : `there are ${known.join(", ")}`;
-      throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; ${hint}` });
+      // In a query `tool:` may be meant for the tool of a call.
+      const calls = part ? ` For calls of a tool: kind:call ${tool}` : "";
+      throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; ${hint}${calls}` });
     },
+    async rewrite(rewrite) {
+      const changed = await archive.importer.alone(async () => {
+        await kernel.hooks.callHook("archive:rewrite", rewrite);
+        const ids = await rewriteTranscripts(kernel, rewrite, readers);
+        await rewriteTables(kernel, rewrite);
+        if (rewrite.write) changes.mark();
+        return ids;
+      });
+      if (!rewrite.write) return;
+      await archive.importer.prepare();
+      // What a table held is still in the pages that it left.
+      await db.compact();
+      for (const id of changed) await kernel.notify("session:replaced", { id });
+    },
+    promising: (wish, onEnd) => index.promising(wish, onEnd),
     adapter: (tool) => kernel.registry.adapters.get(tool),
     async resume(id) {
       const row = await archive.get(id);

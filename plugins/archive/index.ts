@@ -9,6 +9,8 @@ import { createVersions } from "./catalogue/versions.ts";
 import { commands } from "./commands/index.ts";
 import { migrations as figures } from "./figures/schema.ts";
 import { checkIndexers } from "./import/indexed.ts";
+import type { SessionMask } from "./import/masked.ts";
+import type { Rewrite } from "./import/rewrite.ts";
 import type { Audiences } from "./import/settle.ts";
 import type { ImportedSession } from "./import/types.ts";
 import { checkClosed } from "./places/closed.ts";
@@ -34,6 +36,25 @@ export type {
   SlotFacts,
 } from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
+export type { Mask, SessionMask } from "./import/masked.ts";
+export type { Rewrite, RewriteFound } from "./import/rewrite.ts";
+
+/** What was removed from sessions, and is removed again whenever their logs are read. */
+export interface Masks {
+  /** Of these sessions, those with a mask. */
+  of(ids: readonly string[]): Promise<ReadonlyMap<string, SessionMask>>;
+  /** What was removed from a session; undefined: nothing. */
+  removed(id: string): Promise<Removed | undefined>;
+}
+
+export interface Removed {
+  /** Places. */
+  count: number;
+  /** ISO 8601. */
+  at: string;
+  /** From its log at the assistant, too. */
+  original: boolean;
+}
 
 /** Ids of all sessions that may contain all these texts, whatever the case; undefined where the index cannot say. */
 export type Candidates = (texts: readonly string[]) => Promise<ReadonlySet<string> | undefined>;
@@ -58,6 +79,7 @@ export type { ScannedProject, ScannedSession } from "./routes/scanned.ts";
 export type { SearchResult } from "./routes/search.ts";
 export type { SearchTotalFrame } from "./routes/search-total.ts";
 export type { Match } from "./search/match.ts";
+export type { Promising, Wish, WishStats } from "./search/promising.ts";
 
 /** A service of a large archive prepares for the first search after its start and after each import; a command ends before that. */
 const PREPARE_AFTER_MS = 2_000;
@@ -151,8 +173,12 @@ declare module "sessarc" {
     audiences: Audiences;
     /** Optional: a team server provides it, because its sessions are of several people. */
     owners: Owners;
+    /** Optional: a plugin that removes parts of texts. An import reads the logs of these sessions without them. */
+    masks: Masks;
   }
   interface KernelHooks {
+    /** Something is removed from all that is stored, or looked for: each plugin does so with its own files. */
+    "archive:rewrite": (rewrite: Rewrite) => void | Promise<void>;
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
     "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
     /**

@@ -6,6 +6,7 @@ import { stagedRoutes } from "./hook/staged.ts";
 import { receiptRoutes } from "./receipt/routes.ts";
 import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
+import type { Blame } from "./taken.ts";
 import "./verify/errors.ts";
 import { config, type VerifyPolicy } from "./verify/policy.ts";
 import { verifyRoutes } from "./verify/routes.ts";
@@ -19,6 +20,7 @@ export type { LineOrigins, WriterDetail } from "./reasons.ts";
 export type { EditFate, EditState, SessionEdits } from "./receipt/edits.ts";
 export type { Receipt, ReceiptSession } from "./receipt/receipt.ts";
 export type { CommitRow, Commits } from "./receipt/routes.ts";
+export type { Blame, TakenBy, TurnOf } from "./taken.ts";
 export type { VerifyAnswer } from "./verify/routes.ts";
 export type { Envelope, Statement } from "./verify/statement.ts";
 export type { LineCounts, VerifiedCommit, VerifiedSession } from "./verify/verify.ts";
@@ -38,6 +40,15 @@ export default definePlugin({
   config,
   routes,
   migrations,
+  setup(kernel) {
+    let made: Promise<Blame> | undefined;
+    kernel.provide("blame", {
+      async takenBy(turns) {
+        made ??= import("./taken.ts").then(({ createBlame }) => createBlame(kernel));
+        return (await made).takenBy(turns);
+      },
+    });
+  },
   indexers: [
     defineIndexer({
       name: "writes",
@@ -165,4 +176,7 @@ declare module "sessarc" {
     verify?: Partial<VerifyPolicy> | undefined;
   }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
+  interface Services {
+    blame: Blame;
+  }
 }

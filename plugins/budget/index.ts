@@ -72,7 +72,7 @@ const command: Command = {
   },
   help: {
     project: "Only this project: its name, path or id",
-    tool: "Only this tool",
+    tool: "Only this assistant, as codex or claude-code",
     model: "Only this model, as `sessarc usage model` names it",
     tokens: "Tokens instead of dollars, as 500000, 500K or 2M",
     ask: "The guard asks before a tool call once the budget is used up, where the assistant can ask",

@@ -16,6 +16,7 @@ export const guard = (home: (env: AdapterEnv) => string): NonNullable<Adapter["g
     { reports: "answer", list: ["hooks", "Stop"] },
     { reports: "ended", list: ["hooks", "SessionEnd"] },
   ],
+  context: { start: { list: ["hooks", "SessionStart"] }, call: { list: ["hooks", "PreToolUse"] } },
   problems: async ({ env, settings, read }) => [
     ...switches(settings, "settings.json"),
     ...switches(await read(managed(env), "json"), "the managed settings"),

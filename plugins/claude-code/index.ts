@@ -90,6 +90,7 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
     stored: (ref, _, isWanted) => storedFiles(ref, isWanted),
     copies: (path, env) => copiesOf(path, homes(env, options)),
   },
+  instructions: { file: "CLAUDE.md", orCommon: true },
   statusline: { settings: (env) => join(homes(env, options)[0] ?? "", "settings.json") },
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
   rescue: rescue(

@@ -16,6 +16,7 @@ export const guard = (home: (env: AdapterEnv) => string): NonNullable<Adapter["g
     { reports: "permission", list: ["hooks", "PermissionRequest"] },
     { reports: "answer", list: ["hooks", "Stop"] },
   ],
+  context: { start: { list: ["hooks", "SessionStart"] }, call: { list: ["hooks", "PreToolUse"] } },
   async problems(state) {
     const config = await state.read(join(dirname(state.path), "config.toml"), "toml");
     const { features } = config;

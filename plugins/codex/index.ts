@@ -95,7 +95,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
         used: usedSkill,
       },
       mcp: mcp(toBase),
-      statusline: { none: "Codex draws its line from built-in items (tui.status_line) and runs no command" },
+      statusline: { none: "Codex CLI draws its line from built-in items (tui.status_line) and runs no command" },
       guard: guard(toBase),
       traces: traces(toBase),
     }),

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { type AdapterCapabilities, isRecord, parseRecord, toText } from "sessarc";
 import { type AdapterEnv, bytesAt, movedPath } from "sessarc/adapter";
 import { isInside } from "sessarc/files";
+import { readPinned } from "./titles.ts";
 
 type RescueContract = AdapterCapabilities["rescue"];
 
@@ -56,6 +57,10 @@ export const rescue = (folders: (env: AdapterEnv) => readonly string[]): RescueC
       index: [],
     };
   },
+  async pinned(env) {
+    const homes = new Set(folders(env).map((folder) => dirname(folder)));
+    return new Set((await Promise.all([...homes].map(readPinned))).flat());
+  },
   /** It takes the id from the file's name, and the thread's head from the first row. */
   async finds({ key, path, cwd }) {
     const [line = ""] = bytesAt(path, 0, 1 << 20)
@@ -66,5 +71,5 @@ export const rescue = (folders: (env: AdapterEnv) => readonly string[]): RescueC
     return path.endsWith(`${key}.jsonl`) && type === "session_meta" && head.id === key && head.cwd === cwd;
   },
   start: (prompt) => ["codex", prompt],
-  lost: "A name that was given to the thread does not come back: Codex stores it in its own database",
+  lost: "A name that was given to the thread does not come back: Codex CLI stores it in its own database",
 });

@@ -73,6 +73,19 @@ async function readThreads(path: string): Promise<Names> {
   }
 }
 
+/** The threads of a home that the user pinned. Throws where the database cannot be read. */
+export async function readPinned(home: string): Promise<string[]> {
+  const state = await stateIn(home);
+  if (state === undefined) return [];
+  const db = await openSqliteFile(state);
+  try {
+    if (!db.columns("threads").includes("is_pinned")) return [];
+    return db.all<{ id: string }>("select id from threads where is_pinned <> 0").map(({ id }) => id);
+  } finally {
+    db.close();
+  }
+}
+
 async function readIndex(file: string): Promise<Names> {
   const titles = new Map<string, string>();
   for (const line of (await readText(file)).split("\n")) {

@@ -8,7 +8,12 @@ import type { Adapter } from "sessarc/adapter";
 type GuardState = Parameters<NonNullable<NonNullable<Adapter["guard"]>["problems"]>>[0];
 
 /** Lists of hooks, by the names that Codex has for them in its trust. */
-const LISTS = { PreToolUse: "pre_tool_use", PermissionRequest: "permission_request", Stop: "stop" };
+const LISTS = {
+  PreToolUse: "pre_tool_use",
+  PermissionRequest: "permission_request",
+  Stop: "stop",
+  SessionStart: "session_start",
+};
 
 /** Returns why Codex does not run a hook of the guard in these settings (hooks.json or config.toml), with the step that solves it. */
 export async function trustProblem(
@@ -28,11 +33,11 @@ export async function trustProblem(
         const keys = [path, join(folder, basename(path))].map((file) => `${file}:${event}:${group}:${index}`);
         const state = keys.map((key) => states[key]).find(isRecord);
         if (state?.enabled === false)
-          return "The hook is switched off in Codex: start Codex and switch it on with /hooks";
+          return "The hook is switched off in Codex CLI: start it and switch it on with /hooks";
         if (typeof state?.trusted_hash !== "string")
-          return "Codex runs a new hook only after you trusted it: start Codex and accept it with /hooks";
+          return "Codex CLI runs a new hook only after you trusted it: start it and accept it with /hooks";
         if (state.trusted_hash !== trustHash(entry, hook, event))
-          return "The hook's command changed since you trusted it, and Codex skips it: start Codex and accept it again with /hooks";
+          return "The hook's command changed since you trusted it, and Codex CLI skips it: start it and accept it again with /hooks";
       }
     }
   }

@@ -52,6 +52,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     // The timeout is in ms; stdout must be JSON only; exit code 2 blocks, any other failure lets the call run.
     statusline: { none: "Gemini CLI's footer shows built-in items and runs no command" },
     guard: guard(toolDir),
+    instructions: { file: "GEMINI.md" },
     retention: (env) => readRetention(join(toolDir(env), "settings.json")),
     rescue: rescue(toolDir, heads),
     traces: traces((env) => [join(toolDir(env), "tmp")]),

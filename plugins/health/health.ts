@@ -14,8 +14,17 @@ export interface Waste {
   count: number;
   tokens: number;
   ms: number;
-  /** Where it is seen best: the sessions with most of it. */
-  examples: { session: string; seq: number }[];
+  /** All of its kind, those that `limit` leaves out included. */
+  ofKind: Whole;
+  /** Where it is seen best: the sessions with most of it. `title`: its name, its title or its first prompt. */
+  examples: { session: string; seq: number; title: string | null }[];
+}
+
+interface Whole {
+  /** How many wastes of the kind there are. */
+  wastes: number;
+  sessions: number;
+  count: number;
 }
 
 export interface HealthFilter {
@@ -65,10 +74,14 @@ const HABIT = 3;
 const OFTEN = 0.5;
 const EXAMPLES = 3;
 
+const SHARED = `group by path having count(*) >= ${HABIT}`;
+const FAILING = `group by tool having sum(first_failed) >= ${HABIT} and sum(first_failed) >= ${OFTEN} * count(*)`;
+
 /** Answers that are cached until something is stored. */
 const ANSWERS = 16;
 
-type Found = Omit<Waste, "examples">;
+type Found = Omit<Waste, "examples" | "ofKind">;
+type Untitled = Omit<Waste, "examples"> & { examples: Omit<Waste["examples"][number], "title">[] };
 
 /** What a fork copied counts where it came from. */
 const OWN = "not exists (select 1 from session f where f.id = session and f.copied > seq)";
@@ -147,7 +160,7 @@ const toFinding = ({ model, tokens, window }: NearLimit, last: number): Finding 
 });
 
 /** Sessions near their limit, by model: `subject` is what it takes, `tokens` the sum of their last prompts. */
-async function readNearLimits(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Waste[]> {
+async function readNearLimits(kernel: Kernel, filter: HealthFilter, limit: number): Promise<Untitled[]> {
   const near = await nearLimits(kernel, kernel.storage.db, chosenBy(filter));
   const wastes = [...new Set(near.map(({ model }) => model))].map((model) => {
     const own = near.filter((one) => one.model === model);
@@ -156,12 +169,13 @@ async function readNearLimits(kernel: Kernel, filter: HealthFilter, limit: numbe
     return { model, own, tokens, window };
   });
   const largest = wastes.sort((a, b) => b.tokens - a.tokens || (a.model < b.model ? -1 : 1)).slice(0, limit);
+  const ofKind = { wastes: wastes.length, sessions: near.length, count: near.length };
   const archive = kernel.inject("archive");
   return Promise.all(
     largest.map(
-      async ({ model, own, tokens, window }): Promise<Waste> => ({
+      async ({ model, own, tokens, window }): Promise<Untitled> => ({
         ...{ kind: "nearLimit", tool: model, subject: `≥ ${NEAR * 100} % / ${window}`, tokens, ms: 0 },
-        ...{ sessions: own.length, count: own.length },
+        ...{ sessions: own.length, count: own.length, ofKind },
         examples: await Promise.all(
           own.slice(0, EXAMPLES).map(async ({ session }) => {
             const row = await archive.get(session);
@@ -187,14 +201,13 @@ async function readWastes(kernel: Kernel, filter: HealthFilter, limit: number): 
   const read = await db.all<Found>(
     `select 'readEverywhere' as kind, '' as tool, path as subject, count(*) as sessions, sum(reads) as count,
        sum(chars) / 4 as tokens, 0 as ms
-     from health_file where ${sql} group by path having count(*) >= ${HABIT}
+     from health_file where ${sql} ${SHARED}
      order by sum(chars) desc, path limit ?`,
     [...params, limit],
   );
   const fails = await db.all<Found>(
     `select 'failsFirst' as kind, tool, '' as subject, sum(first_failed) as sessions, sum(failed) as count, 0 as tokens, 0 as ms
-     from health_tool where ${sql} group by tool
-     having sum(first_failed) >= ${HABIT} and sum(first_failed) >= ${OFTEN} * count(*)
+     from health_tool where ${sql} ${FAILING}
      order by sum(first_failed) desc, tool limit ?`,
     [...params, limit],
   );
@@ -224,13 +237,48 @@ async function readWastes(kernel: Kernel, filter: HealthFilter, limit: number): 
       [...found.map(({ subject }) => subject), ...params],
     )),
   ];
+  const wholes = await readWholes(db, { sql, params });
   const wastes = [...read, ...fails, ...found].map((waste) => ({
     ...waste,
+    ofKind: wholes.get(waste.kind) ?? { wastes: 1, sessions: waste.sessions, count: waste.count },
     examples: examples.flatMap(({ kind, tool, subject, session, seq }) =>
       kind === waste.kind && tool === waste.tool && subject === waste.subject ? [{ session, seq }] : [],
     ),
   }));
-  return [...wastes, ...(await readNearLimits(kernel, filter, limit))];
+  return addTitles(db, [...wastes, ...(await readNearLimits(kernel, filter, limit))]);
+}
+
+async function addTitles(db: Database, wastes: readonly Untitled[]): Promise<Waste[]> {
+  if (wastes.length === 0) return [];
+  const ids = [...new Set(wastes.flatMap(({ examples }) => examples.map(({ session }) => session)))];
+  const rows = await db.all<{ id: string; title: string | null }>(
+    `select id, coalesce(name, title, first_prompt) as title from session where id in (${marks(ids)})`,
+    ids,
+  );
+  const titles = new Map(rows.map(({ id, title }) => [id, title]));
+  return wastes.map((waste) => ({
+    ...waste,
+    examples: waste.examples.map((one) => ({ ...one, title: titles.get(one.session) ?? null })),
+  }));
+}
+
+/** What each kind comes to over all sessions. */
+async function readWholes(db: Database, { sql, params }: Sql): Promise<Map<Waste["kind"], Whole>> {
+  const rows = await db.all<Whole & Pick<Waste, "kind">>(
+    `select kind, max(place) as wastes, count(distinct session) as sessions, sum(count) as count from (
+       select kind, session, count, dense_rank() over (partition by kind order by tool, subject) as place
+       from health_finding where ${sql} and ${OWN}) as ranked
+     group by kind
+     union all
+     select 'readEverywhere' as kind, count(distinct path) as wastes, count(distinct session) as sessions, sum(reads) as count
+     from health_file where ${sql} and path in (select path from health_file where ${sql} ${SHARED})
+     union all
+     select 'failsFirst' as kind, count(distinct tool) as wastes, count(distinct case when first_failed = 1 then session end) as sessions,
+       sum(failed) as count
+     from health_tool where ${sql} and tool in (select tool from health_tool where ${sql} ${FAILING})`,
+    [...params, ...params, ...params, ...params, ...params],
+  );
+  return new Map(rows.map(({ kind, ...whole }) => [kind, whole]));
 }
 
 interface Sql {
@@ -263,7 +311,7 @@ function toSessions({ since, until, project, ids }: HealthFilter): Sql {
 /** The first sessions of each waste, by `place`; one query for all of them, since each reads the whole table. */
 async function readExamples(db: Database, wastes: readonly Found[], sql: string, params: readonly SqlValue[]) {
   if (wastes.length === 0) return [];
-  return db.all<Pick<Waste, "kind" | "tool" | "subject"> & Waste["examples"][number]>(
+  return db.all<Pick<Waste, "kind" | "tool" | "subject"> & Untitled["examples"][number]>(
     `select kind, tool, subject, session, seq from (${sql}) as ranked where place <= ${EXAMPLES} order by kind, tool, subject, place`,
     params,
   );

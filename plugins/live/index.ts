@@ -11,6 +11,7 @@ export type { StopReason } from "./audience.ts";
 export type { ChangeFrame } from "./changes.ts";
 export type { FeedOptions, FeedStatus } from "./feed.ts";
 export type { Live } from "./live.ts";
+export type { RunningCall } from "./running-call.ts";
 export type { Sync, SyncStatus, SyncTimes } from "./sync.ts";
 export type { Turn, TurnFrame, TurnTimes } from "./turns.ts";
 

@@ -70,7 +70,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   /** Of the clock that is never set: the machine's may jump. */
   let since = 0;
   let restUntil = 0;
-  /** Paths that were reported before. One that was not may be a new session, which is imported without a rest. */
+  /** Paths that were reported before, and that the archive has. Another one may be a new session, which is imported without a rest. */
   const seen = new Set<string>();
   let isNew = false;
   let credit = CREDIT_MS;
@@ -127,8 +127,15 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     full = false;
     isNew = false;
     const before = process.cpuUsage();
+    /** Logs that the archive did not have: their next change may be the first that shows. */
+    const fresh = new Set<string>();
     try {
-      const choose = chooser();
+      const pick = chooser();
+      const choose: typeof pick = async (found) => {
+        const picked = await pick(found);
+        for (const { ref, stored } of picked) if (stored === "not") fresh.add(ref.path);
+        return picked;
+      };
       const importer = kernel.inject("importer");
       if (all) {
         const report = await importer.run(async (scan) => choose(await scan.found.open()), new Set());
@@ -147,6 +154,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       failures++;
       if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "sync" });
     }
+    for (const path of fresh) seen.delete(path);
     // Of the processor, not of the clock: a busy machine makes a run long and costs no more.
     const { user, system } = process.cpuUsage(before);
     const spent = (user + system) / 1_000;

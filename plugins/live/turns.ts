@@ -2,6 +2,7 @@
 import { type EventKind, isSessarcError, type Kernel } from "sessarc";
 import { readFrame } from "./frames.ts";
 import { NO_MARK } from "./position.ts";
+import { createRunningCalls, type RunningCall } from "./running-call.ts";
 import { findTarget } from "./target.ts";
 
 /** `waiting`: the assistant has answered and nothing follows. `ended`: the log is gone, or fell silent in the middle of a turn. */
@@ -12,6 +13,8 @@ export interface TurnFrame {
   sessionId: string;
   turn: Turn;
   seq: number | null;
+  /** While it works: the call that runs, the newest of several. */
+  call?: RunningCall;
 }
 
 export interface TurnTimes {
@@ -44,13 +47,17 @@ export async function followTurn(
 ): Promise<void> {
   let last: { seq: number; kind: EventKind; at: number } | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let told = "";
+  let told: TurnFrame | undefined;
+  const calls = createRunningCalls();
   const say = (turn: Turn) => {
-    const seq = last?.seq ?? null;
-    if (told === `${turn} ${seq}`) return;
-    told = `${turn} ${seq}`;
-    tell({ sessionId, turn, seq });
+    const call = turn === "working" ? calls.last() : undefined;
+    const frame: TurnFrame = { sessionId, turn, seq: last?.seq ?? null, ...(call && { call }) };
+    if (told?.turn === turn && told.seq === frame.seq) return;
+    told = frame;
+    tell(frame);
   };
+  /** The state is about to be reported: what comes meanwhile does not put it off. */
+  let settling = false;
   /** Calls `then` when nothing has been written for `ms`. */
   const quiet = (ms: number, then: () => void) => {
     clearTimeout(timer);
@@ -58,8 +65,16 @@ export async function followTurn(
     timer.unref();
   };
   const moved = () => {
-    if (last?.kind === "assistant") return quiet(restMs, () => say("waiting"));
+    if (last?.kind === "assistant") {
+      settling = false;
+      // Whether the turn is over is not known yet; the call is.
+      if (told?.call) say("working");
+      return quiet(restMs, () => say("waiting"));
+    }
+    if (settling) return;
+    settling = true;
     quiet(0, () => {
+      settling = false;
       say("working");
       quiet(silentMs, () => say("ended"));
     });
@@ -74,7 +89,11 @@ export async function followTurn(
       const frame = readFrame(bytes);
       if (frame?.type === "status" && frame.status === "stopped") {
         if (frame.reason !== "closing") say("ended");
+      } else if (frame?.type === "status") {
+        // The messages are replaced.
+        if (frame.reason !== undefined) calls.clear();
       } else if (frame?.type === "messages") {
+        for (const event of frame.events) calls.add(event);
         const found = frame.events.findLast(({ kind }) => kind !== "note");
         if (!found) continue;
         const at = Date.parse(found.at ?? "");

@@ -20,6 +20,9 @@ export type { WireService } from "./routes/wire.ts";
 
 export const routes = [...serviceRoutes, ...hubRoutes, ...configRoutes, ...signInRoutes, ...endpointRoutes] as const;
 
+/** Changes of a skill in which its files stay as they are. */
+const QUIET: ReadonlySet<string> = new Set(["linked", "unlinked", "described"]);
+
 export default definePlugin({
   name: "mcp-hub",
   dependsOn: ["archive", "security"],
@@ -34,6 +37,7 @@ export default definePlugin({
       await mcp.hub.flush();
       await mcp.history.join(id);
     });
+    kernel.hooks.hook("skill:changed", ({ id, what }) => (QUIET.has(what) ? undefined : mcp.hub.skillChanged(id)));
     kernel.hooks.hook("kernel:ready", () => mcp.recover());
     kernel.onClose(() => mcp.close());
   },

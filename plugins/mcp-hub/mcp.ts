@@ -14,6 +14,7 @@ import { type CallHistory, createCallHistory } from "./hub/calls.ts";
 import { createHub, type Hub } from "./hub/hub.ts";
 import { createServices, type Registry } from "./registry/registry.ts";
 import { createRegistryStore } from "./registry/store.ts";
+import { createStoreSkills } from "./skills/store.ts";
 import { createVault, type Vault } from "./vault/seal.ts";
 
 export interface Mcp {
@@ -45,6 +46,7 @@ export function createMcp(kernel: Kernel): Mcp {
     vault,
     store,
     local: createArchiveService(kernel),
+    skills: createStoreSkills(kernel),
     authFor: (entry, url) => toAuth(grants, entry, url),
   });
   const history = createCallHistory(kernel);

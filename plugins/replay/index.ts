@@ -13,7 +13,7 @@ export type { PlanReport, Replay, SandboxInfo, StepView } from "./replay.ts";
 export type { StepReport } from "./report.ts";
 export type { Preview } from "./steps/preview.ts";
 export type { StepRequest } from "./steps/step.ts";
-export type { RerunPlan, RerunRequest, RerunResult } from "./with/rerun.ts";
+export type { RerunPlan, RerunRequest, RerunResult, Trial, TrialRequest } from "./with/rerun.ts";
 
 export const routes = [...replayRoutes] as const;
 
@@ -58,16 +58,11 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
   setup(kernel) {
     const replay = createReplay(kernel, options);
     kernel.provide("replay", replay);
-    // A request for the status does not wait for the trial.
-    let known: { kind: string; reason: string | null } = { kind: "unknown", reason: "not tried yet" };
     kernel.hooks.hook("status:collect", (status) => {
-      status.isolation = known;
-      // A program is started for it: not before this is answered.
-      setImmediate(() => {
-        void replay.isolation().then((found) => {
-          known = { kind: found.kind, reason: found.kind === "none" ? found.reason : null };
-        });
-      });
+      const found = replay.triedIsolation;
+      status.isolation = found
+        ? { kind: found.kind, reason: found.kind === "none" ? found.reason : null }
+        : { kind: "unknown", reason: "not needed yet" };
     });
     kernel.hooks.hook("kernel:ready", () => void replay.sweep());
   },

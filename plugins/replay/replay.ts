@@ -20,7 +20,17 @@ import { readEffect } from "./steps/effect.ts";
 import { type Preview, readPreview } from "./steps/preview.ts";
 import { createStepper, type SandboxState, type StepRequest, unisolatedReach } from "./steps/step.ts";
 import { createReplayStore, type SandboxRow, type StepRow } from "./store.ts";
-import { checkRerun, lastResult, type RerunPlan, type RerunRequest, readPrompts, rerun } from "./with/rerun.ts";
+import {
+  checkRerun,
+  type Ground,
+  lastResult,
+  type RerunPlan,
+  type RerunRequest,
+  readPrompts,
+  rerun,
+  type Trial,
+  type TrialRequest,
+} from "./with/rerun.ts";
 import { createRuns } from "./with/runs.ts";
 
 export interface SandboxInfo {
@@ -73,6 +83,11 @@ export interface Replay {
    * REPLAY_WITH_NOT_CONFIRMED, REPLAY_WITH_RUNNING and what keeps a command from running, before anything is made.
    */
   startRerun(id: string, request: RerunRequest): Promise<{ started: true }>;
+  /**
+   * Gives one prompt of a session to an assistant and waits for its end, in a sandbox that no other run has; the next trial of the session
+   * replaces it. Throws what `startRerun` throws, and REPLAY_NOT_A_FILE for a folder or device in place of the file.
+   */
+  trial(id: string, request: TrialRequest, signal: AbortSignal): Promise<Trial>;
   /** Ends a run that is under way. */
   stopRerun(id: string): Promise<{ stopped: boolean }>;
   /** What calls make of files: undefined where they do not fit. Paths are as the actions name them; null: no such file. Nothing is written. */
@@ -80,13 +95,15 @@ export interface Replay {
     actions: readonly ToolAction[],
     read: (path: string) => Promise<Buffer | null>,
   ): Promise<{ path: string; after: Buffer | null }[] | undefined>;
-  isolation(): Promise<Isolation>;
+  /** How commands are isolated; undefined until something needed to know, since a program is started to find out. */
+  readonly triedIsolation: Isolation | undefined;
   /** Removes sandboxes that are too many, too large, or of sessions that are gone. */
   sweep(): Promise<void>;
 }
 
 /** No session's id holds a blank. */
 const rerunKey = (id: string) => `${id} with`;
+const trialKey = (id: string) => `${id} trial`;
 
 const SWEEP_AFTER_MS = 10_000;
 
@@ -94,7 +111,12 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   const home = kernel.storage.path("replay");
   const store = createReplayStore(kernel.storage.db);
   const sessions = createSessionReader(kernel);
-  const isolation = createIsolationProbe(kernel, options);
+  const probe = createIsolationProbe(kernel, options);
+  let triedIsolation: Isolation | undefined;
+  const isolation = async () => {
+    triedIsolation = await probe();
+    return triedIsolation;
+  };
   const sweep = createSweeper(home, store, options, async (error) => {
     // One that the end of the service cuts off is gone on with at the next start.
     if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "replay" });
@@ -189,6 +211,21 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     return row;
   }
 
+  const context = { kernel, options, isolation };
+  /** A fresh sandbox for a run of an assistant. */
+  async function grounded(key: string, id: string, request: RerunRequest): Promise<Ground> {
+    const row = await seeded(key, id, request.allowUnisolated === true);
+    const base = findBase(row);
+    return {
+      row,
+      sandbox: openSandbox(toPlace(row)),
+      budget: toBudget(toPlace(row)),
+      readObject: toReader(row),
+      base,
+      outcome: await findOutcome(id, base),
+    };
+  }
+
   const reruns = createRuns(kernel);
   const stepper = createStepper({ kernel, store, isolation, options });
 
@@ -273,21 +310,22 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     },
     async startRerun(id, request) {
       await sessions.session(id);
-      const context = { kernel, options, isolation };
       const prompts = await readPrompts(kernel, id);
       const found = await checkRerun(context, id, request, prompts.length);
       return reruns.start(id, async (progress) => {
-        const row = await seeded(rerunKey(id), id, request.allowUnisolated === true);
-        const base = findBase(row);
-        const ground = {
-          row,
-          sandbox: openSandbox(toPlace(row)),
-          budget: toBudget(toPlace(row)),
-          readObject: toReader(row),
-          base,
-          outcome: await findOutcome(id, base),
-        };
+        const ground = await grounded(rerunKey(id), id, request);
         await rerun(context, { id, request, prompts, isolation: found }, ground, progress);
+      });
+    },
+    async trial(id, request, signal) {
+      await sessions.session(id);
+      const prompts = (await readPrompts(kernel, id)).filter(({ seq }) => seq === request.seq);
+      const found = await checkRerun(context, id, request, prompts.length);
+      return alone(trialKey(id), async () => {
+        const ground = await grounded(trialKey(id), id, request);
+        const progress = { signal: AbortSignal.any([kernel.closing, signal]), turn: () => undefined };
+        const result = await rerun(context, { id, request, prompts, isolation: found }, ground, progress);
+        return { result, home: ground.sandbox.home };
       });
     },
     stopRerun: (id) => reruns.stop(id),
@@ -300,7 +338,9 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       });
       return effect.applies ? effect.changes.map(({ path, after }) => ({ path, after })) : undefined;
     },
-    isolation,
+    get triedIsolation() {
+      return triedIsolation;
+    },
     sweep: () => sweep(),
   };
 }

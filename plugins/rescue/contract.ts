@@ -65,6 +65,8 @@ export interface RescueContract {
   finds?(copy: { key: string; path: string; cwd: string }, env: AdapterEnv): Promise<boolean>;
   /** The command that starts the assistant with a prompt. */
   start?(prompt: string): readonly string[];
+  /** Keys of the sessions that the user pinned in the assistant: their logs are not removed. Throws where they cannot be read. */
+  pinned?(env: AdapterEnv): Promise<ReadonlySet<string>>;
   /** What cannot come back, as a sentence. */
   lost?: string;
   /** The setting that decides how long logs are retained: the edit for `days`. */

@@ -59,10 +59,13 @@ export default definePlugin({
       ({ ids, write }) => void write.push(...createLogStore(kernel.storage.db).erase(ids)),
     );
     kernel.hooks.hook("session:removed", () => keeper.collect());
+    kernel.hooks.hook("archive:rewrite", (rewrite) => keeper.rewrite(rewrite));
     kernel.hooks.hook("settings:changed", async ({ keys }) => {
       if (keys.includes("rescue.logs")) await keeper.run();
     });
-    kernel.hooks.hook("doctor:check", async ({ checks }) => void checks.push(checkBudget(await keeper.room())));
+    kernel.hooks.hook("doctor:check", async ({ checks, fix, signal }) => {
+      checks.push(checkBudget(await keeper.room()), await keeper.check(fix, signal));
+    });
     kernel.hooks.hook("status:collect", async (status) => {
       const { isOver, leftOut, leftOutDying } = await keeper.room();
       status.rescue = { isOver, leftOut, leftOutDying };

@@ -59,7 +59,7 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
       const rules = await readRetention(kernel);
       if (!adapter) {
         const known = rules.map((rule) => rule.tool).join(", ");
-        throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+        throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; there are ${known}` });
       }
       return changeRetention(kernel, adapter, days, write);
     },

@@ -7,10 +7,10 @@ export const migrations: readonly string[] = [
      version text not null,
      path text not null,
      hidden text,
-     -- JSON of KeptFile[]; null: nothing is stored.
-     files text,
      bytes integer not null,
-     stored integer not null
+     stored integer not null,
+     -- JSON of KeptFile[]; null: nothing is stored. Last, since a sum of the others then does not read its pages.
+     files text
    ) without rowid;
    create index rescue_hidden on rescue_log (hidden) where hidden is not null;
    -- Chunks of logs, each stored once.

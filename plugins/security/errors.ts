@@ -8,8 +8,10 @@ declare module "sessarc" {
     RULE_INVALID: { reason: string };
     EXPORT_LEAKS: { rules: readonly string[] };
     LEAK_NOT_FOUND: { id: string };
+    LEAK_NOT_REVOKED: { id: string };
     GUARD_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
     GUARD_WAITING_UNKNOWN: { tool: string; known: readonly string[] };
+    GUARD_OFFER_UNKNOWN: { tool: string; known: readonly string[] };
     GUARD_FAILURE_FIXED: { tool: string; only: "allow" | "block" };
   }
 }
@@ -32,6 +34,11 @@ export const errors = defineErrors({
       `The finished document still showed a value found by ${rules.join(", ")}; nothing was written or shared`,
     fix: () => "Disable that rule, or add an allow rule for the value when it is no secret, and try again.",
   },
+  LEAK_NOT_REVOKED: {
+    status: 409,
+    why: ({ id }) => `Secret ${id} is not marked as revoked, so it is not removed`,
+    fix: () => "Revoke it where it is valid, then mark it as revoked in the dashboard (Tools, Secrets).",
+  },
   LEAK_NOT_FOUND: {
     status: 404,
     why: ({ id }) => `No session holds a secret with the fingerprint ${id}`,
@@ -46,6 +53,11 @@ export const errors = defineErrors({
     status: 422,
     why: ({ tool }) => `No hook of "${tool}" is known that reports that it waits`,
     fix: ({ known }) => `Leave out --waiting, or use one of ${known.join(", ")}.`,
+  },
+  GUARD_OFFER_UNKNOWN: {
+    status: 422,
+    why: ({ tool }) => `No hook of "${tool}" is known whose answer the model reads`,
+    fix: ({ known }) => `Use one of ${known.join(", ")}.`,
   },
   GUARD_FAILURE_FIXED: {
     status: 422,

@@ -8,10 +8,12 @@ import { type Block, config } from "./config.ts";
 import { exportRoutes } from "./export/routes.ts";
 import { createSessions, type SecuritySessions } from "./export/sessions.ts";
 import type { GuardContract } from "./guard/contract.ts";
-import { createGuard, type Guard, type ToolCall, type ToolDecision } from "./guard/guard.ts";
+import { createGuard, type Guard, type OfferMoment, type ToolCall, type ToolDecision } from "./guard/guard.ts";
 import { guardRoutes } from "./guard/routes.ts";
 import { warmGuard } from "./guard/warm.ts";
 import { migrations } from "./schema.ts";
+import { scrubRoutes } from "./scrub/routes.ts";
+import { createScrub, type Scrub } from "./scrub/scrub.ts";
 import type { Rule } from "./secrets/engine.ts";
 import { createLeaks, type Leaks } from "./secrets/leaks/leaks.ts";
 import { leakRoutes } from "./secrets/leaks/routes.ts";
@@ -22,15 +24,19 @@ import { createRuleSet, type RuleSet } from "./secrets/rule-set.ts";
 export type { CheckFinding } from "./export/job.ts";
 export type { FrozenSession, SessionRedactor } from "./export/sessions.ts";
 export type {
+  ContextHook,
   GuardClient,
   GuardContract,
   GuardEntries,
   GuardFile,
   GuardHook,
   GuardState,
+  Offer,
   WaitingHook,
 } from "./guard/contract.ts";
-export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
+export type { GuardStatus, Interception, OfferMoment, ToolCall, ToolDecision } from "./guard/guard.ts";
+export type { OfferAnswer } from "./guard/install/install.ts";
+export type { Scrubbed, ScrubOriginal, ScrubSecret, ScrubSession, ScrubState, Unscrubbed } from "./scrub/types.ts";
 export type { Confidence, Rule } from "./secrets/engine.ts";
 export type { Provider } from "./secrets/leaks/providers.ts";
 export type {
@@ -52,7 +58,7 @@ const BUDGET_MS = 120_000;
 /** Commands are over by then. */
 const WARM_AFTER_MS = 100;
 
-export const routes = [...ruleRoutes, ...exportRoutes, ...leakRoutes, ...guardRoutes] as const;
+export const routes = [...ruleRoutes, ...exportRoutes, ...leakRoutes, ...scrubRoutes, ...guardRoutes] as const;
 
 export interface SecurityOptions {
   /** ms a check, an export or a share may look for secrets in one session. Default: two minutes. */
@@ -85,10 +91,14 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     kernel.provide("redactor", sessions);
     kernel.provide("guard", guard);
     kernel.provide("leaks", createLeaks(kernel, rules));
+    const scrub = createScrub(kernel);
+    kernel.provide("scrub", scrub);
+    kernel.provide("masks", scrub.masks);
+    kernel.hooks.hook("session:replaced", ({ id }) => scrub.settle(id));
     kernel.hooks.hook("session:removed", ({ id }) => sessions.forget(id));
     kernel.hooks.hook("doctor:check", async (report) => {
-      for (const { installed, label, problems } of await guard.status()) {
-        if (!installed && problems.length === 0) continue;
+      for (const { installed, offers, label, problems } of await guard.status()) {
+        if (!installed && offers.length === 0 && problems.length === 0) continue;
         // The doctor works without a running service.
         const real = problems.filter((problem) => !problem.startsWith("The service is not running"));
         report.checks.push({
@@ -140,6 +150,7 @@ declare module "sessarc" {
     redactor: SecuritySessions;
     guard: Guard;
     leaks: Leaks;
+    scrub: Scrub;
   }
   interface KernelHooks {
     "rule:changed": (rule: Rule) => MaybePromise<void>;
@@ -150,6 +161,8 @@ declare module "sessarc" {
       role: ToolRole | undefined;
       net: boolean;
     }) => MaybePromise<void>;
+    /** Something can be offered to the model: listeners append lines. They must be quick, as the assistant waits. */
+    "context:offer": (moment: OfferMoment) => MaybePromise<void>;
     "tool:checked": (info: { client: string; tool_name: string; decision: string }) => MaybePromise<void>;
   }
 }

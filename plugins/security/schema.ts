@@ -47,4 +47,27 @@ export const migrations: readonly string[] = [
    create table security_mark (fingerprint text primary key, state text not null, at text not null);
    -- When each installed hook last asked.
    create table guard_fired (tool text primary key, hook text not null, at text not null);`,
+  `-- Secrets that were removed, without their values: sums by which they are found again (MaskKey[]).
+   create table security_scrub (fingerprint text primary key, rule_id text not null, masked text not null, keys text not null, at text not null);
+   -- From which sessions. Kept when these are deleted: their logs may be imported again.
+   create table security_scrub_session (
+     session text not null,
+     fingerprint text not null,
+     count integer not null,
+     at text not null,
+     original integer not null,
+     primary key (session, fingerprint)
+   ) without rowid;
+   -- Logs at assistants that were changed, and the copies of what they were.
+   create table security_scrub_file (
+     path text primary key,
+     session text not null,
+     backup text not null,
+     -- SHA-256 before and after.
+     before text not null,
+     after text not null,
+     at text not null
+   ) without rowid;`,
+  // SHA-256 of what a log was before its last change, if an earlier change had made it so: a kill may leave it as that.
+  "alter table security_scrub_file add column was text",
 ];

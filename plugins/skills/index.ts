@@ -19,6 +19,7 @@ export type { SkillComparison } from "./ops/compare.ts";
 export type { Drift } from "./ops/drift.ts";
 export type { GitImport } from "./ops/import.ts";
 export type { SkillsOverview } from "./ops/overview.ts";
+export type { Published, PublishedSkill } from "./ops/publish.ts";
 export type { UpdatePlan, UpstreamCheck } from "./ops/update.ts";
 export type { SkillOptions, Skills } from "./skills.ts";
 export type { Scan, ScanEntry, Skill, SkillDetail, SkillLink, SkillUse, Snapshot } from "./types.ts";

@@ -17,6 +17,7 @@ import {
 import { deleteSkill, type LinkRequest, linkSkill, type UnlinkRequest, unlinkSkill } from "./ops/linking.ts";
 import { listSkills, oneSkill, readDetail, readUse, scanAll, toolsHere } from "./ops/list.ts";
 import { readOverview, type SkillsOverview } from "./ops/overview.ts";
+import { type Published, readFolderHash, readPublished, readPublishedFile } from "./ops/publish.ts";
 import { createShelf } from "./ops/shelf.ts";
 import { applyUpdate, lookUpstream, planUpdate, type UpdatePlan, type UpstreamCheck } from "./ops/update.ts";
 import { putSkill } from "./store/catalog.ts";
@@ -52,6 +53,15 @@ export interface Skills {
   update(id: string, request: { commit?: string | undefined; conflicts?: Preference | undefined }): Promise<UpdatePlan>;
   drift(id: string): Promise<Drift>;
   use(id: string): Promise<SkillUse>;
+  /** Its hash as `skills-lock.json` has it. Throws SKILL_UNREADABLE. */
+  folderHash(id: string): Promise<string>;
+  /** Every skill, or the one with the id `only`, as files with digests, and those that cannot be served to others with the reason. */
+  published(only?: string): Promise<Published>;
+  /**
+   * The bytes of one file of `published()`, with the digest it has there. Undefined where the skill has no such file. Throws SKILL_NOT_FOUND,
+   * and SKILL_UNREADABLE where the folder changes while it is read.
+   */
+  publishedFile(id: string, path: string): Promise<Buffer | undefined>;
   overview(since?: number): Promise<SkillsOverview>;
   readonly uses: Use;
   /** From now on edits in the store become snapshots; those since the last time at once. Then scans. Calling it again changes nothing. */
@@ -118,6 +128,9 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
       commit === undefined ? planUpdate(shelf, id) : alone(() => applyUpdate(shelf, id, commit, conflicts)),
     drift: (id) => aloneReading(() => readDrift(shelf, id)),
     use: (id) => readUse(shelf, id),
+    published: (only) => aloneReading(() => readPublished(shelf, only)),
+    folderHash: (id) => alone(() => readFolderHash(shelf, id)),
+    publishedFile: (id, path) => aloneReading(() => readPublishedFile(shelf, id, path)),
     overview: (since) => aloneReading(() => readOverview(shelf, since)),
     watch() {
       watching ??= watch().catch((error) => {

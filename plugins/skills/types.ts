@@ -51,6 +51,8 @@ export interface SkillDetail extends Skill {
   content: string | null;
   files: { path: string; size: number }[];
   frontmatter: Record<string, unknown>;
+  /** The frontmatter's `metadata`, each value as a text: author, version …; null: none. */
+  metadata: Record<string, string> | null;
   warnings: string[];
   use: SkillUse;
 }

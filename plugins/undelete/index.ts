@@ -81,6 +81,9 @@ export default definePlugin({
       if (problem !== undefined && kernel.config.net.ask === "on" && decision.mode === "enforce")
         decision.ask ??= `sessarc asks about this call: ${problem}. \`sessarc undelete --net\` lists them.`;
     });
+    kernel.hooks.hook("archive:rewrite", async (rewrite) => {
+      if (existsSync(kernel.storage.path("net"))) await (await net()).rewrite(rewrite);
+    });
     // A file stays no longer than its days, also where no call destroys anything any more.
     kernel.hooks.hook("kernel:ready", () => {
       if (kernel.address && !kernel.storage.readOnly && existsSync(kernel.storage.path("net"))) later();

@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Plugin } from "sessarc";
 import cline from "sessarc/plugins/cline";
 import continueDev from "sessarc/plugins/continue";
 import droid from "sessarc/plugins/droid";
@@ -22,7 +23,7 @@ const FOLDER = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../s
 export const hasFixtures = existsSync(join(FOLDER, "second-ring"));
 
 /** Close it at the end. */
-export async function importFixtures(): Promise<TestKernel> {
+export async function importFixtures(more: readonly Plugin[] = []): Promise<TestKernel> {
   const ring = (path: string) => join(FOLDER, "second-ring", path);
   const t = await createTestKernel({
     config: { sync: false },
@@ -34,6 +35,7 @@ export async function importFixtures(): Promise<TestKernel> {
       ...[vibe({ dir: ring("vibe/agentsview") }), continueDev({ dir: ring("continue/generated-continue-cli-1.5.47") })],
       ...[cline({ dir: ring("cline/generated-cline-3.0.65") }), goose({ dir: ring("goose/self-made-1") })],
       opencode({ dir: ring("kilo/generated-kilo-7.7.7"), variant: "kilo" }),
+      ...more,
     ],
   });
   for (const source of readdirSync(join(FOLDER, "claude"))) {

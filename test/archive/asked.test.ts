@@ -27,7 +27,8 @@ function asked(verbs: RegExp): { all: string[]; team: string[] } {
   const by = new Map<string, Set<string>>();
   for (const { plugin, text } of sources) {
     if (/\bdefineAdapter\(|openSqliteFile|SqliteFile\b/.test(text)) continue;
-    for (const [, name = ""] of text.matchAll(verbs)) {
+    // A sentence is no SQL: it begins with a capital or, as a heading, with a mark.
+    for (const [, name = ""] of text.replace(/"[#A-Z][^"\n]*"/g, '""').matchAll(verbs)) {
       const owner = owners.get(name);
       if (owner && !owner.has(plugin)) by.set(name, new Set([...(by.get(name) ?? []), plugin]));
     }

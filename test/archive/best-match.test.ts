@@ -36,7 +36,7 @@ interface Answer {
   results: {
     session: { id: string };
     matchCount: number;
-    matches: { seq: number; kind: string; snippet: string }[];
+    matches: { seq: number; kind: string; snippet: string; ranges: [number, number][] }[];
     title: { text: string; ranges: [number, number][] };
   }[];
 }
@@ -53,6 +53,19 @@ it("title and prompt, answer, result, argument, name of an argument: in this ord
   session("name", ["Run it", ...Array.from({ length: 40 }, () => call({ command: "npm test", timeout_ms: 5000 }))]);
   await importAll();
   expect(await order("timeout")).toEqual(["prompt", "answer", "result", "argument", "name"]);
+});
+
+it("a sub-agent, whose prompt an assistant wrote, is behind the prompt and the answer of a session that has the word as well", async () => {
+  session("answer", ["Why?", "The timeout is too short."]);
+  session("prompt", ["Look into it", "ok", "Why is the timeout so short?", "Let me see."]);
+  session("prompt/subagents/agent-a1", ["Why is the timeout so short?", "Let me see."]);
+  await importAll();
+  const { results } = await search("timeout");
+  expect(results.map((one) => one.session.id.split(":").at(-1))).toEqual([
+    expect.stringMatching(/^prompt$/),
+    expect.stringMatching(/^answer$/),
+    expect.stringContaining("a1"),
+  ]);
 });
 
 it("a whole word is before the beginning of one, and that before a part of one, however often", async () => {
@@ -165,6 +178,32 @@ it("marks a word where it is whole, else where a word begins with it, else insid
   expect(marked).toEqual([[" |test"], [" |test"], ["a|test"]]);
 });
 
+it("marks no short word inside of others, nor common words in a title", async () => {
+  session("tides", [
+    "High and low water times at the port: the slope changes at an extreme.",
+    "Slope and extremes at an island.",
+  ]);
+  await importAll();
+  const [found] = (await search("slope changes at an extr")).results;
+  const marks = ({ text, ranges }: { text: string; ranges: [number, number][] }) =>
+    ranges.map(([start, end]) => text.slice(start, end));
+  expect(found && marks(found.title)).toEqual(["slope", "changes", "extr"]);
+  const [match] = found?.matches ?? [];
+  expect(match && marks({ text: match.snippet, ranges: match.ranges })).toEqual([
+    "at",
+    "slope",
+    "changes",
+    "at",
+    "an",
+    "extr",
+  ]);
+  // The only words there are.
+  const [common] = (await search("at the")).results;
+  expect(common && marks(common.title)).toEqual(["at", "the", "the", "at"]);
+  const [part] = (await search("lop")).results;
+  expect(part && marks(part.title)).toEqual(["lop"]);
+});
+
 it("finds a session by its id or a part of it, first", async () => {
   session("aaaaaaaa-0000-4000-8000-000000000001", ["One."]);
   session("bbbbbbbb-0000-4000-8000-000000000002", ["As in aaaaaaaa-0000-4000-8000-000000000001."]);
@@ -180,4 +219,22 @@ it("finds a session by its id or a part of it, first", async () => {
   // Less would be in the id of many.
   expect(await order("bbbbbbb")).toEqual([]);
   expect((await search("bbbbbbbb-0000 kind:user")).total.sessions).toBe(0);
+});
+
+it("a snippet and what a call was called on keep the matched word and the name of a file whole", async () => {
+  const folders = Array.from({ length: 30 }, (_, i) => `folder-${i}`).join("/");
+  session("path", ["Where is it?", `It is in ${folders}/harbour.ts, at its end.`]);
+  session("after", ["Where then?", `harbour ${"x ".repeat(60)}src/one/two/three/four/five/table.test.ts is next`]);
+  session("call", [
+    "Read",
+    [{ type: "tool_use", id: "t", name: "Read", input: { file_path: `/${folders}/tidepool.ts` } }],
+  ]);
+  await importAll();
+  const snippets = Object.fromEntries(
+    (await search("harbour")).results.map((one) => [one.session.id.split(":").at(-1), one.matches[0]?.snippet ?? ""]),
+  );
+  expect(snippets.path).toMatch(/^folder-\d+\/.*\/harbour\.ts, at its end\.$/);
+  expect(snippets.after).toMatch(/ src\/one\/two\/three\/four\/five\/table\.test\.ts$/);
+  const [call] = (await search("kind:tool_use tidepool")).results[0]?.matches ?? [];
+  expect(call).toMatchObject({ argument: expect.stringMatching(/^…\/folder-\d+\/.*\/tidepool\.ts$/) });
 });

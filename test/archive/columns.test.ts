@@ -49,6 +49,14 @@ const tidy = () => t.kernel.inject("archive/open").index.tidy();
 const files = async () => (await readdir(columns)).map((name) => join(columns, name)).sort();
 const read = () => t.kernel.storage.transcripts.stats.bytesRead;
 
+/** What is nowhere is ruled out without a text being read. The first one reads the archive's words, to offer the right spelling. */
+async function expectNothingRead(): Promise<void> {
+  expect(await search("zyzzogeton")).toMatchObject({ results: [], stats: { candidates: 0, inflated: 0 } });
+  const words = read();
+  expect(await ids("zyzzogetonia")).toEqual([]);
+  expect(read()).toBe(words);
+}
+
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "sessarc-columns-"));
   running = undefined;
@@ -98,8 +106,7 @@ it("answer as before, without reading what they rule out, also after a restart",
   await tidy();
   expect(await files()).toHaveLength(2);
   await startAgain();
-  expect(await ids("zyzzogeton")).toEqual([]);
-  expect(read()).toBe(0);
+  await expectNothingRead();
   expect((await search("zyzzogeton")).stats).toMatchObject({ chunks: SESSIONS, candidates: 0, inflated: 0 });
   expect([await ids("pineapple3x"), await ids("common"), await ids("pine"), await ids("zyzzogeton")]).toEqual(before);
   expect(await t.json("/api/search/total?q=common")).toMatchObject({ sessions: SESSIONS });
@@ -143,8 +150,7 @@ it("that are damaged are looked past, and made again", async () => {
   expect(await ids("pineapple3x")).toEqual(["03"]);
   await tidy();
   await startAgain();
-  expect(await ids("zyzzogeton")).toEqual([]);
-  expect(read()).toBe(0);
+  await expectNothingRead();
   for (const path of await files()) await writeFile(path, "short");
   await startAgain();
   expect(await ids("pineapple3x")).toEqual(["03"]);

@@ -1,11 +1,11 @@
 /** What an appended line asks of the catalogue: reads and statements, counted where the database takes them. */
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Database } from "sessarc";
 import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
 import type { Session } from "../../plugins/archive/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
+import { countAsked } from "../asked.ts";
 import { writeTree } from "../skills/world.ts";
 
 const ID = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -23,30 +23,6 @@ const turn = (n: number) =>
     content: [{ type: "text", text: `answer ${n}` }],
   });
 
-/** Notes what is asked from now on. */
-function count(db: Database): { on: boolean; reads: string[]; statements: string[] } {
-  const asked = { on: true, reads: [] as string[], statements: [] as string[] };
-  const { get, all, run, batch } = db;
-  const reading = (sql: string) => {
-    if (asked.on) asked.reads.push(sql);
-    return sql;
-  };
-  const writing = (sql: string) => {
-    if (asked.on) asked.statements.push(sql);
-    return sql;
-  };
-  Object.assign(db, {
-    get: ((sql, ...rest) => get.call(db, reading(sql), ...rest)) as Database["get"],
-    all: ((sql, ...rest) => all.call(db, reading(sql), ...rest)) as Database["all"],
-    run: ((sql, ...rest) => run.call(db, writing(sql), ...rest)) as Database["run"],
-    batch: ((list) => {
-      for (const [sql] of list) writing(sql);
-      return batch.call(db, list);
-    }) as Database["batch"],
-  });
-  return asked;
-}
-
 /** What the database was asked for one more turn of a session of so many. */
 async function computeCost(turns: number) {
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
@@ -58,7 +34,7 @@ async function computeCost(turns: number) {
   await appendFile(log, turn(turns));
   await t.send("POST", "/api/sync?wait=1", {});
   await appendFile(log, turn(turns + 1));
-  const asked = count(t.kernel.storage.db);
+  const asked = countAsked(t.kernel.storage.db);
   await t.send("POST", "/api/sync?wait=1", {});
   asked.on = false;
   const { session } = await t.json<{ session: Session }>(`/api/sessions/claude-code:${ID}`);

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import type { SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
-import { ChunkBuilder, decodeChunk } from "../../core/storage/chunk.ts";
+import { ChunkBuilder } from "../../core/storage/chunk.ts";
 import { compile, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
-import { toSearched } from "../../plugins/archive/search/searched.ts";
+import { searchedIn } from "../../plugins/archive/search/searched.ts";
 import { makeTempDir } from "../_setup.ts";
 import { writeFiles } from "../cli/_every.ts";
 import { runCommand } from "../command.ts";
@@ -28,9 +28,10 @@ function decoded(texts: readonly SessionEvent[]) {
 /** Whether the question finds the text: with its signature, which must not rule it out. */
 function finds(text: string, q: string, over: Partial<SessionEvent> = {}): boolean {
   const { bytes } = decoded([event(text, over)]);
-  const chunk = toSearched(decodeChunk(bytes));
   const query = compile(parseQuery(q));
-  const found = [...matchesIn(chunk, query)].some((match) => match !== null);
+  const found = [...matchesIn(searchedIn(bytes.toString("latin1"), query.bytes), query)].some(
+    (match) => match !== null,
+  );
   const signature = signed(over.tool_input ?? text);
   const mayHold = mayHoldAll(signature, 0, signature.length, query);
   if (found) expect(mayHold, `${q} in ${text}`).toBe(true);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ChunkBuilder, decodeChunk } from "../../core/storage/chunk.ts";
 import { compile, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
-import { toSearched } from "../../plugins/archive/search/searched.ts";
+import { searchedIn, toSearched } from "../../plugins/archive/search/searched.ts";
 import { mayHold, toGrams, toSignature } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
 import { signed } from "./signed.ts";
@@ -22,8 +22,16 @@ function toChunk(events: readonly SessionEvent[]): SessionEvent[] {
   return decodeChunk(builder.take().bytes);
 }
 
+/** The bytes of a chunk, as a search reads them. */
+function toLatin1(events: readonly SessionEvent[]): string {
+  const builder = new ChunkBuilder();
+  for (const one of events) builder.add(one);
+  return builder.take().bytes.toString("latin1");
+}
+
 function find(events: readonly SessionEvent[], q: string): number[] {
-  const found = [...matchesIn(toSearched(toChunk(events)), compile(parseQuery(q)))];
+  const compiled = compile(parseQuery(q));
+  const found = [...matchesIn(searchedIn(toLatin1(events), compiled.bytes), compiled)];
   return found.flatMap((match) => match?.event.seq ?? []);
 }
 
@@ -157,6 +165,29 @@ describe("signatures", () => {
   });
 });
 
+describe("a chunk that is searched", () => {
+  const events = [
+    event(0, { text: "the needle\nü" }),
+    event(1, { text: "hay" }),
+    event(2, { kind: "tool_use", tool_input: { command: "sort hay, [needle]" } }),
+    event(3, { text: "hay, then a Needle and a needle" }),
+  ];
+  const parsed = (q: string) => searchedIn(toLatin1(events), compile(parseQuery(q)).bytes).map(({ event }) => event);
+
+  it.each([
+    ["needle", [0, 2, 3]],
+    ["then", [3]],
+    ["needle hay", [2, 3]],
+    ["ü needle", [0, 2, 3]],
+    ["neither", []],
+    ["ü", [0, 1, 2, 3]],
+    ["kind:user", [0, 1, 2, 3]],
+  ])("has only those messages parsed that may hold the word: %s", (q, seqs) => {
+    const all = toChunk(events);
+    expect(parsed(q)).toEqual(seqs.map((seq) => all[seq]));
+  });
+});
+
 describe("what rules a chunk out for a filter", () => {
   const input = { file_path: "/Web/ALİ/app.ts" };
   const events = [event(0, { kind: "tool_use", tool_name: "Read", tool_input: input, model: 'İ-"quoted" Model' })];
@@ -168,7 +199,8 @@ describe("what rules a chunk out for a filter", () => {
     const compiled = compile(parseQuery(q));
     const signature = toSignature(bytes, units, bounds);
     return (
-      !mayHoldAll(signature, 0, signature.length, compiled) || compiled.bytes?.test(bytes.toString("latin1")) === false
+      !mayHoldAll(signature, 0, signature.length, compiled) ||
+      searchedIn(bytes.toString("latin1"), compiled.bytes).length === 0
     );
   };
 

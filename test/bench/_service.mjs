@@ -136,3 +136,28 @@ export function printTable() {
       .join(" ")} (1, 5, 15 min)\n`,
   );
 }
+
+/** Milliseconds of each of `n` runs, one after another. */
+export const timed = async (n, work) => {
+  const ms = [];
+  for (let i = 0; i < n; i++) {
+    const begun = performance.now();
+    await work(i);
+    ms.push(performance.now() - begun);
+  }
+  return ms;
+};
+
+/** A command as an assistant runs its hook. */
+export const shell = (command, input) =>
+  new Promise((resolve, reject) => {
+    const child = spawn("/bin/sh", ["-c", command], { env: { PATH: process.env.PATH } });
+    let out = "";
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.on("error", reject);
+    child.stdin.on("error", reject);
+    child.on("close", (code) => resolve({ code, out }));
+    child.stdin.end(input);
+  });

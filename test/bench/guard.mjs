@@ -3,11 +3,10 @@
  * installed hook as Claude Code runs it (shell, script, curl) beside a shell that does nothing. Needs a built `dist/`. Prints a table;
  * exits 1 when an answer is wrong, never for a slow one.
  */
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
-import { percentile, printTable, report, scratch, start } from "./_service.mjs";
+import { percentile, printTable, report, scratch, shell, start, timed } from "./_service.mjs";
 
 const rounds = Number(process.argv[2] ?? 200);
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -42,29 +41,6 @@ const post = (path, body, headers = {}) =>
     });
     outgoing.on("error", reject);
     outgoing.end(body);
-  });
-
-const timed = async (n, work) => {
-  const ms = [];
-  for (let i = 0; i < n; i++) {
-    const begun = performance.now();
-    await work(i);
-    ms.push(performance.now() - begun);
-  }
-  return ms;
-};
-
-const shell = (command, input) =>
-  new Promise((resolve, reject) => {
-    const child = spawn("/bin/sh", ["-c", command], { env: { PATH: process.env.PATH } });
-    let out = "";
-    child.stdout.on("data", (chunk) => {
-      out += chunk;
-    });
-    child.on("error", reject);
-    child.stdin.on("error", reject);
-    child.on("close", (code) => resolve({ code, out }));
-    child.stdin.end(input);
   });
 
 try {

@@ -58,10 +58,19 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   verify: [["verify", "HEAD"]],
   notes: [["notes", "write", "HEAD"]],
   reclaim: [["reclaim"]],
+  scrub: [["scrub"]],
+  rules: [["rules"]],
   undelete: [["undelete", "a.ts", "--list"]],
   guard: [
     ["guard", "status"],
     ["guard", "install", "--dry-run"],
+  ],
+  recall: [
+    ["recall", "owned"],
+    ["recall", "--file", "a.ts"],
+    ["recall", "--command", "npm test"],
+    ["recall", "log"],
+    ["recall", "install", "--dry-run"],
   ],
   export: [["export", "last"], ...["md", "html", "json"].map((format) => ["export", "last", "--format", format])],
   rescue: [["rescue"], ["rescue", "last"]],
@@ -73,6 +82,7 @@ export const EVERY: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["mcp", "doctor"],
     ["mcp", "import", "--dry-run"],
   ],
+  "agent-plugin": [["agent-plugin"], ["agent-plugin", "install", "--tool", "claude-code", "--dry-run"]],
   skills: [
     ["skills", "list"],
     ["skills", "scan"],

@@ -82,7 +82,7 @@ describe("help", () => {
     ]);
     expect(heads.map(([title]) => title)).toEqual(["Look", "Cost", "Code", "Keep", "Tools"]);
     const grouped = commands.filter(({ group }) => group !== undefined).map(({ name }) => name);
-    const listed = (help: string) => [...help.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name);
+    const listed = (help: string) => [...help.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name);
     expect(listed(text).sort()).toEqual([...grouped].sort());
     for (const [title = "", name = ""] of heads)
       expect(commands.find((one) => one.name === name)?.group, title).toBe(title.toLowerCase());

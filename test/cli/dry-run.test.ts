@@ -8,6 +8,7 @@ import { allCommands } from "../../core/cli/commands.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { runCommand } from "../command.ts";
+import { writeFixtures } from "../rules/_fixtures.ts";
 import { writeFiles } from "./_every.ts";
 
 /** Forms that say what would be, with their exit codes. */
@@ -31,12 +32,20 @@ const DRY: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["skills", "import", "--self"],
   ],
   push: [["push"]],
+  reclaim: [["reclaim"], ["reclaim", "--yes"]],
+  recall: [["recall", "install", "--tool", "claude-code"]],
+  rules: [["rules", "--accept", "1"]],
+  "agent-plugin": [["agent-plugin", "install", "--tool", "claude-code"]],
 };
 /** Forms that would change something and cannot say what: they are refused. */
 const REFUSED: readonly (readonly string[])[] = [
   ["import", "--file", "conversations.json"],
   ["vacuum", "--logs"],
+  ["reclaim", "--undo"],
   ["guard", "uninstall"],
+  ["rules", "--dismiss", "1"],
+  ["rules", "--undo", "1"],
+  ["rules", "--prove", "1", "--with", "true"],
   ["mcp", "add", "x", "--url", "http://127.0.0.1:1/mcp"],
   ["mcp", "remove", "x"],
   ["skills", "link", "skill", "--tool", "claude-code"],
@@ -116,7 +125,9 @@ describe("--dry-run", () => {
     it.each(Object.values(DRY).flat())("changes nothing: %s %s %s", async (...args) => {
       const { code, stderr } = await runCommand([...args.filter(Boolean), "--dry-run"], home);
       expect(changed(before, await readContent(home))).toEqual([]);
-      if (args[0] !== "push") expect([args, code, code === 0 ? "" : stderr]).toEqual([args, 0, ""]);
+      // There is no team, and nothing is proposed.
+      if (args[0] !== "push" && args[0] !== "rules")
+        expect([args, code, code === 0 ? "" : stderr]).toEqual([args, 0, ""]);
     });
 
     it.each(REFUSED)("is refused where it would change something: %s %s", async (...args) => {
@@ -134,5 +145,32 @@ describe("--dry-run", () => {
     expect(stderr).toContain("read leniently");
     const { code } = await runCommand(["skills", "import", "nowhere", "--dry-run"], home);
     expect(code).toBe(1);
+  });
+
+  it("shows the line of a rule, and changes nothing with logs that are newer than the archive", async () => {
+    const home = await mkdtemp(join(tmpdir(), "sessarc-dry-"));
+    homes.push(home);
+    const slip = [
+      { user: "Run the checks" },
+      { run: "make test", out: "No rule to make target 'test'", fails: true },
+      { run: "make check", out: "ok" },
+    ];
+    const write = (count: number, first: number) =>
+      writeFixtures(
+        home,
+        [{ name: "app", what: "", planted: null, sessions: Array.from({ length: count }, () => slip) }],
+        Date.now() - 9 * 86_400_000,
+        first,
+      );
+    await write(5, 0);
+    await writeFiles(home, { "work/app/AGENTS.md": "Be kind.\n" });
+    await runCommand(["import", "--all"], home);
+    await write(1, 5);
+    const before = await readContent(home);
+    for (const more of [[], ["--json"]]) {
+      const { code, stdout, stderr } = await runCommand(["rules", "--accept", "1", "--dry-run", ...more], home);
+      expect([code, stderr, stdout]).toEqual([0, "", expect.stringContaining("`make check`")]);
+      expect(changed(before, await readContent(home))).toEqual([]);
+    }
   });
 });

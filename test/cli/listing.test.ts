@@ -239,13 +239,16 @@ describe("search", () => {
 
 describe("what is wrong", () => {
   it.each([
-    [["usage", "--tool", "notepad"], "No adapter is named notepad; there are claude-code"],
-    [["sessions", "--tool", "notepad"], "No adapter is named notepad"],
-    [["projects", "--tool", "notepad"], "No adapter is named notepad"],
+    [["usage", "--tool", "notepad"], "No assistant is named notepad; there are claude-code"],
+    [["sessions", "--tool", "notepad"], "No assistant is named notepad"],
+    [["projects", "--tool", "notepad"], "No assistant is named notepad"],
     [["sessions", "--sort", "name"], '--sort takes recent, oldest, messages or active, not "name"'],
     [["sessions", "--limit", "0"], "--limit takes a number from 1 to 1000"],
     [["sessions", "--since", "yesterday"], "--since takes a day"],
     [["usage", "--order", "up"], '--order takes asc or desc, not "up"'],
+    [["search", "tool:Grep"], "For calls of a tool: kind:call grep"],
+    [["show", "last", "--limit", "0"], "--limit takes a number from 1 to"],
+    [["show", "last", "--kinds", "tool"], "there are user, assistant, thinking, call, result, note"],
     [["search", "kind:foo"], '"foo" is none of user'],
     [["search", "x", "after:soon"], '"soon" is no date'],
     [["export", "last", "--format", "pdf"], '--format takes md, html or json, not "pdf"'],

@@ -148,7 +148,11 @@ describe("serve", () => {
 
 describe("wrong usage", () => {
   it.each([
-    [["imprt"], 'Unknown command "imprt"; did you mean import?'],
+    [["imprt"], 'Unknown command "imprt"; did you mean import?\n      `sessarc --help` lists the commands.'],
+    [["why"], 'Unknown command "why"; did you mean blame?'],
+    [["hlep"], 'Unknown command "hlep"; did you mean help?'],
+    [["show"], "`sessarc show --help` shows its usage."],
+    [["--nosuch"], "`sessarc --help` lists the commands."],
     [["--prot", "1"], "did you mean --port?"],
     [["search"], "Give words to look for"],
     [["search", "x", "--limit", "0"], "--limit takes a number from 1 to 1000"],
@@ -157,7 +161,7 @@ describe("wrong usage", () => {
     [["usage", "--since", "2026-02-30"], "--since takes a day"],
     [["usage", "--tz", "Mars/Base"], "--tz takes a time zone"],
     [["serve", "now"], 'takes no "now"'],
-    [["import", "--tool", "notepad"], 'Unknown tool "notepad"'],
+    [["import", "--tool", "notepad"], "No assistant is named notepad"],
   ])("%j ends with 2 and says why on stderr", async (args, message) => {
     const ran = await runCommand(args, await emptyHome());
     expect(ran).toMatchObject({ code: 2, stdout: "" });
@@ -175,6 +179,7 @@ describe("wrong usage", () => {
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     });
+    expect((await runCommand(["version"], home)).stdout).toBe((await runCommand(["--version"], home)).stdout);
     expect(await runCommand(["search", "--help"], home)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("--limit"),
@@ -196,7 +201,7 @@ describe("commands on the archive", () => {
     expect(imported).toMatchObject({ code: 0, stderr: "" });
     expect(imported.stdout).toMatch(/^Claude Code +7 +0 +0 +0$/m);
     expect(imported.stdout).toMatch(/^20 imported, 0 unchanged, 0 failed: \d+ messages/m);
-    expect((await runCommand(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged, 0 failed/m);
+    expect((await runCommand(["import"], home)).stdout).toMatch(/^Nothing is new: 20 logs are imported already\.$/m);
 
     const found = await runCommand(["search", "chiffchaff"], home);
     expect(found).toMatchObject({ code: 0 });
@@ -210,6 +215,17 @@ describe("commands on the archive", () => {
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(shown.stdout).toContain("extremes answers raw milliseconds. Send ISO strings.");
     expect(shown.stdout).not.toMatch(/^call /m);
+    const calls = await runCommand(["show", id, "--kinds", "call,result"], home);
+    expect(calls.stdout).toMatch(/^call /m);
+    expect(calls.stdout).not.toMatch(/^user /m);
+    expect(await runCommand(["show", id, "--kinds", "tool_use,tool_result"], home)).toEqual(calls);
+    expect((await runCommand(["show", id, "--after", "9999"], home)).stderr).toMatch(
+      /^No message comes after #9999; the session has \d+\.$/m,
+    );
+    const [called, used] = await Promise.all(
+      ["kind:call", "kind:tool_use"].map(async (query) => (await runCommand(["search", query], home)).stdout),
+    );
+    expect(called).toBe(used);
     expect(await runCommand(["show", "codex:nothing"], home)).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/^error No session codex:nothing\n +`sessarc sessions` lists the ids/),
@@ -258,7 +274,7 @@ describe("commands on the archive", () => {
       plugins: { name: string }[];
     };
     expect(plugins).toEqual(await getJson(service, "/plugins"));
-    expect((await runCommand(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged/m);
+    expect((await runCommand(["import"], home)).stdout).toBe("Nothing is new: 20 logs are imported already.\n");
     const { checks } = JSON.parse((await runCommand(["doctor", "--json"], home)).stdout) as {
       checks: { name: string; status: string; detail: string }[];
     };

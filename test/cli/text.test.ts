@@ -71,7 +71,7 @@ describe("progress", () => {
       etaMs: 4200,
       current: "codex:x",
     });
-    expect(line).toBe("━━━━━━━━━━━━────────────  50 %  3/10  1.0 MiB/s  4 s left  codex:x");
+    expect(line).toBe("━━━━━━━━━━━━────────────  50 %  3/10  1.0 MiB/s  5 s left  codex:x");
   });
 
   it("rewrites one line on a terminal, and writes nothing elsewhere", () => {

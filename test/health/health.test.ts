@@ -193,7 +193,30 @@ describe("over all sessions", () => {
     expect(of("failsFirst")).toMatchObject([{ tool: "Bash", sessions: 3 }]);
     expect(of("reread")).toMatchObject([{ subject: "/w/app/README.md", sessions: 3, count: 3, tokens: 300 }]);
     expect(of("reread")[0]?.examples).toHaveLength(3);
-    expect(of("wait")).toMatchObject([{ ms: 120_000, examples: [{ session: `claude-code:${uuid(4)}`, seq: 3 }] }]);
+    expect(of("wait")).toMatchObject([
+      { ms: 120_000, examples: [{ session: `claude-code:${uuid(4)}`, seq: 3, title: "do it" }] },
+    ]);
+  });
+
+  it("say with each row what its kind comes to, also where the list is cut", async () => {
+    for (const n of [1, 2, 3])
+      await write(n, rows(n, [shell("make", true, 90), read("/w/app/a.ts"), read("/w/app/b.ts", "b"), shell("ls")]));
+    await write(
+      4,
+      rows(4, [{ ...read("/w/app/a.ts"), takes: 100 }, shell("sleep", false, 120), shell("nap", false, 70)]),
+    );
+    const t = await start();
+    await t.send("POST", "/api/import", { all: true });
+    const of = async (query: string, kind: Waste["kind"]) =>
+      (await t.json<Waste[]>(`/api/health?${query}`)).filter((one) => one.kind === kind);
+    expect(await of("limit=1", "wait")).toMatchObject([
+      { tool: "Bash", count: 5, sessions: 4, ofKind: { wastes: 2, count: 6, sessions: 4 } },
+    ]);
+    expect(await of("limit=1", "readEverywhere")).toMatchObject([
+      { subject: "/w/app/a.ts", count: 4, ofKind: { wastes: 2, count: 7, sessions: 4 } },
+    ]);
+    expect(await of("limit=1", "failsFirst")).toMatchObject([{ ofKind: { wastes: 1, count: 3, sessions: 3 } }]);
+    expect(await of("after=2026-01-01&limit=5", "wait")).toMatchObject([{}, { ofKind: { wastes: 2, sessions: 4 } }]);
   });
 
   it("are asked of the catalogue once until something is stored", async () => {
@@ -303,9 +326,10 @@ describe("a context near its limit", () => {
       (await t.json<Waste[]>(`/api/health${query}`)).filter(({ kind }) => kind === "nearLimit");
     const both = {
       ...{ kind: "nearLimit", tool: KNOWN, subject: "≥ 80 % / 200000", sessions: 2, count: 2, tokens: 350_000, ms: 0 },
+      ofKind: { wastes: 1, sessions: 2, count: 2 },
       examples: [
-        { session: `claude-code:${uuid(2)}`, seq: 1 },
-        { session: `claude-code:${uuid(1)}`, seq: 0 },
+        { session: `claude-code:${uuid(2)}`, seq: 1, title: null },
+        { session: `claude-code:${uuid(1)}`, seq: 0, title: null },
       ],
     };
     expect(await near()).toEqual([both]);

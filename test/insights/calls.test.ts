@@ -111,3 +111,13 @@ it("usage splits by kind of session, and is narrowed by one", async () => {
   expect((await usage("by=day&kind=main")).totals.tokens).toEqual(totals.tokens);
   expect((await usage("by=day&kind=subagent")).totals.sessions).toBe(0);
 });
+
+it("a list of tasks is named by the one in progress", async () => {
+  const todos = [
+    { content: "Read the tests", status: "completed" },
+    { content: "Fix the build", status: "in_progress" },
+  ];
+  await write(6, "TodoWrite", { todos }, "fine", false, 45);
+  await t.send("POST", "/api/import", { all: true });
+  expect((await ask("slow=30000&name=TodoWrite")).calls.map(({ argument }) => argument)).toEqual(["Fix the build"]);
+});

@@ -74,6 +74,20 @@ describe("keeping the archive up to date", () => {
     await there;
   });
 
+  it("takes in a log whose first row says nothing at its first message, without that rest", async () => {
+    await start({}, { ...QUICK, rest: 1e9 });
+    const first = settled();
+    await importAll();
+    await first;
+    const looked = settled();
+    const snapshot = { type: "file-history-snapshot", messageId: "x", snapshot: {}, isSnapshotUpdate: false };
+    writeFileSync(toLog(2), `${JSON.stringify(snapshot)}\n`);
+    await looked;
+    const there = until(async () => (await count(toId(2))) === 1);
+    appendFileSync(toLog(2), prompt(0, "asked at last"));
+    await there;
+  });
+
   it("waits for the first import, then takes in what is written and what is new", async () => {
     await start();
     expect(await sync()).toMatchObject({ mode: "off", roots: [] });

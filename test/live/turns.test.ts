@@ -52,9 +52,31 @@ it("reports an answer that nothing follows, the work after it, and the next answ
   expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 2 });
   appendFileSync(log, reply(3) + call(4));
   // Said before a call is no end of a turn.
-  expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 4 });
+  expect(await next()).toMatchObject({ sessionId: ID, turn: "working", seq: 4 });
   appendFileSync(log, reply(5));
+  expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 5 });
   expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 5 });
+});
+
+it("names the call that runs with what it is called on, the newest of several, until its result comes", async () => {
+  const input = (command: string) => `"input":{"command":${JSON.stringify(command)}}`;
+  expect(await next()).toMatchObject({ turn: "waiting" });
+  appendFileSync(log, call(2).replace('"input":{}', input("npm test\n  -- --run")));
+  const { call: running, ...frame } = (await next()) as TurnFrame;
+  expect(frame).toEqual({ sessionId: ID, turn: "working", seq: 2 });
+  expect(running).toMatchObject({ tool: "Bash", argument: "npm test -- --run" });
+  expect(Date.parse(running?.at ?? "")).toBeGreaterThan(0);
+  appendFileSync(log, call(3).replace('"input":{}', input("ls")));
+  expect(await next()).toMatchObject({ seq: 3, call: { argument: "ls" } });
+  const result = (n: number) =>
+    prompt(n + 10).replace(
+      /"content":.*?([,}])/,
+      `"content":[{"type":"tool_result","tool_use_id":"t${n}","content":"x"}]$1`,
+    );
+  appendFileSync(log, result(3));
+  expect(await next()).toMatchObject({ seq: 4, call: { argument: "npm test -- --run" } });
+  appendFileSync(log, result(2));
+  expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 5 });
 });
 
 it("reports that a session ended: its log is gone, or it is unknown", async () => {

@@ -123,6 +123,27 @@ describe("scan", () => {
     ]);
   });
 
+  it("names the first of equal entries in conflict, so that they are one choice", async () => {
+    const t = await startConfigs();
+    await t.put(".claude.json", claude({ db: { command: "a" } }));
+    await t.put(".cursor/mcp.json", json({ mcpServers: { db: { command: "b" } } }));
+    await t.put(".gemini/settings.json", json({ mcpServers: { db: { command: "a" } } }));
+    const { entries } = await t.scan();
+    const firstOf = (tool: string) => entries.find((one) => one.tool === tool);
+    expect(entries.map((one) => one.class)).toEqual(["Conflict", "Conflict", "Conflict"]);
+    expect(firstOf("claude-code")?.duplicateOf).toBeNull();
+    expect(firstOf("cursor")?.duplicateOf).toBeNull();
+    expect(firstOf("gemini-cli")?.duplicateOf).toBe(firstOf("claude-code")?.key);
+    const done = await t.takeover(entries, {
+      entries: entries.map(({ key, tool }) => ({ key, resolution: tool === "cursor" ? "rename:db-2" : "takeSource" })),
+    });
+    expect(done.body.imported.map(({ service, action }) => [service, action])).toEqual([
+      ["db", "created"],
+      ["db-2", "created"],
+      ["db", "linked"],
+    ]);
+  });
+
   it("D9: several entries of one name are all in conflict, equal ones are one service", async () => {
     const t = await startConfigs();
     await t.put(".claude.json", claude({ db: { command: "a" }, same: { command: "s" } }));

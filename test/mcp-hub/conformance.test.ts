@@ -15,6 +15,7 @@ import { LONG } from "../rounds.ts";
 import { serveHub } from "./_hub.ts";
 import { renaming } from "./_renaming.ts";
 import { rough } from "./_rough.ts";
+import { manifest, serveSkills } from "./_skills.ts";
 
 const module = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
 const SERVER = fileURLToPath(new URL("conformance-server.mjs", import.meta.url));
@@ -77,6 +78,31 @@ describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", () => {
       expect(said).toBe("");
       expect(code).toBe(0);
     });
+  });
+
+  // Its client says nothing of the extension, so the address does.
+  const scenarios = ["enumeration", "manifest", "directory"].map((name) => `sep-2640-skills-${name}`);
+  it.each(scenarios)("passes %s of the skills extension, with the store's skills and a service's", async (scenario) => {
+    const { url, store, add } = await serveSkills();
+    await store("notes", { "references/a.md": "a\n", "SKILL.md": manifest("notes", "metadata:\n  author: me\n") });
+    await add("skilled", "sdk", { "acme/refunds/SKILL.md": manifest("refunds"), "acme/refunds/t/e.md": "mail\n" });
+    const args = ["server", "--url", new URL("mcp?skills=1", url).href, "--scenario", scenario];
+    const cwd = await makeTempDir();
+    const { stdout, stderr, code } = await exec(
+      NODE,
+      [NEXT, ...args, "--spec-version", "2026-07-28", "--force", "--verbose"],
+      {
+        cwd,
+        env: { PATH: process.env.PATH, HOME: cwd, NO_COLOR: "1" },
+        timeoutMs: 290_000,
+      },
+    );
+    const statuses = [...`${stdout}`.matchAll(/"id": "(sep-2640[^"]*)",[^}]*?"status": "([A-Z]+)"/g)];
+    expect({ code, stderr: code === 0 ? "" : `${stdout}${stderr}` }).toEqual({ code: 0, stderr: "" });
+    expect(statuses.length).toBeGreaterThan(4);
+    expect(statuses.filter(([, , status]) => status !== "SUCCESS").map(([, id, status]) => `${id} ${status}`)).toEqual(
+      [],
+    );
   });
 
   describe("behind 29 services of which three hang, three crash and three flood", () => {

@@ -97,6 +97,20 @@ describe("mcp-hub: registry", () => {
     expect(fresh.status).toBe(422);
   });
 
+  it.each([
+    ["a password made of words", "Bearer hunter-harbour-key", "••••••••"],
+    ["a short one behind a scheme", `Bearer ${letters(13, 3)}7`, "••••••••"],
+    ["a long random one", `Bearer ${letters(24, 3)}wxy7`, "••••••••wxy7"],
+  ])("shows the end of a random value alone: %s", async (_, value, shown) => {
+    const t = await startHub();
+    const { body } = await t.send<WireService>("POST", "/api/mcp/services", {
+      id: "a",
+      url: "https://a.dev",
+      headers: { Authorization: value },
+    });
+    expect(body.headers).toEqual({ Authorization: shown });
+  });
+
   it("keeps services over a restart, sealed: no file but the vault's holds a value, and its key is the user's alone", async () => {
     const first = await startHub();
     const { home } = first;

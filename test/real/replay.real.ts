@@ -3,7 +3,6 @@
  * prompts of a session given to a real assistant with `sessarc replay --with`.
  */
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { EndState, PlanReport, RerunResult, SandboxInfo, StepReport } from "../../plugins/replay/index.ts";
@@ -12,6 +11,7 @@ import { createTestKernel } from "../kernel.ts";
 import type { Driven } from "./drive.ts";
 import type { Call } from "./model/script.ts";
 import { isPicked } from "./picked.ts";
+import { toAssistantCommand } from "./sandboxed.ts";
 import { stage } from "./stage.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { codex } from "./tools/codex.ts";
@@ -119,61 +119,19 @@ describe.each(drivers)("a session of $name with", (driver) => {
   });
 });
 
-/** With another address of its service Gemini takes the way to sign in from its settings alone. */
-const GEMINI_SETTINGS = `mkdir -p ~/.gemini; echo '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' > ~/.gemini/settings.json; `;
-
-/** What is in a file of the home: the sandbox has a home of its own. */
-function toSettings({ driver, url }: Driven): string[] {
-  if (driver !== codex) return [];
-  const bench = { name: "bench", base_url: `${url}/v1`, env_key: "BENCH_KEY", wire_api: "responses" };
-  const settings = {
-    model_provider: "bench",
-    ...Object.fromEntries(Object.entries(bench).map(([name, value]) => [`model_providers.bench.${name}`, value])),
-    "model_providers.bench.supports_websockets": false,
-    "model_providers.bench.request_max_retries": 0,
-    "model_providers.bench.stream_max_retries": 0,
-  };
-  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
-}
-
 it.each(drivers)("the prompts of a session are given to $name with `sessarc replay --with`", async (driver) => {
   const { tool, model } = await start(driver);
   model.play({ main: [{ text: "First." }] });
   expect((await tool.run({ prompt: "Write a note" }, WHO)).code).toBe(0);
-  const env = {
-    SESSARC_DATA_DIR: join(tool.home, "data"),
-    ...driver.env(tool),
-    NO_PROXY: "127.0.0.1",
-    HTTPS_PROXY: tool.url,
-  };
+  // The settings of the home are not in the sandbox's: what an assistant needs is in its command and its variables.
+  const { command, env, flags } = toAssistantCommand(tool);
   const run = (...args: string[]) => runCommand(args, tool.home, env);
   expect((await run("import", "--all")).code).toBe(0);
   const { sessions } = JSON.parse((await run("sessions", "--json")).stdout) as { sessions: { id: string }[] };
   const [{ id } = { id: "" }] = sessions;
 
-  // The settings of the home are not in the sandbox's: what an assistant needs is in its command and its variables.
   model.play({ main: [{ calls: [toCall(tool, { write: "note.txt", text: "a note\n" })] }, { text: "Written." }] });
-  const words = [
-    join(tool.bin, driver.command),
-    ...driver.args({ prompt: "$SESSARC_PROMPT", extra: toSettings(tool) }, tool),
-  ];
-  const command =
-    (driver === geminiCli ? GEMINI_SETTINGS : "") +
-    words.map((word) => (word === "$SESSARC_PROMPT" ? '"$SESSARC_PROMPT"' : `'${word}'`)).join(" ");
-  const names = Object.keys(env).flatMap((name) => ["--env", name]);
-  const readable = ["--readable", join(tool.bin, "..", "..")];
-  const done = await run(
-    "replay",
-    id,
-    "--with",
-    command,
-    "--confirm",
-    command,
-    "--network",
-    ...names,
-    ...readable,
-    "--json",
-  );
+  const done = await run("replay", id, "--with", command, "--confirm", command, ...flags, "--json");
   expect(done.stderr).toBe("");
   const result = JSON.parse(done.stdout) as RerunResult;
   expect(result.turns[0]?.exitCode, JSON.stringify(result.turns)).toBe(0);

@@ -96,6 +96,16 @@ describe("confirmation", () => {
   });
 });
 
+it("a request for the status starts no program: how commands are isolated is in it once a replay needed that", async () => {
+  const t = await replayKernel([toEcho("echo", SHELL)]);
+  const shown = async () => (await t.json<{ isolation: { kind: string } }>("/api/status")).isolation.kind;
+  const id = await writeSession(t.home, "echo", "s", { cwd: t.home, startedAt: START, calls: [sh("true")] });
+  await t.send("POST", "/api/import", { all: true });
+  expect([await shown(), await shown()]).toEqual(["unknown", "unknown"]);
+  const plan = await t.json<{ isolation: { kind: string } }>(`/api/sessions/${id}/replay-plan`);
+  expect(await shown()).toBe(plan.isolation.kind);
+});
+
 it("a file that a command linked hard to one outside is edited without the other", async () => {
   const { t, run } = await bench(
     [sh("ln ../../../../outside.txt hard.txt"), { name: "put", input: { path: "hard.txt", content: "changed" } }],

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import type { Database } from "sessarc";
 import { expect, it } from "vitest";
 import type { RescueOverview } from "../../plugins/rescue/index.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -89,6 +90,35 @@ it("never removes a log that its assistant deletes soon or has deleted, and says
   await importAll(t);
   expect(await stored(t)).toEqual([2, 3]);
   expect(await room(t)).toMatchObject({ leftOutDying: 1 });
+});
+
+it("a request for the status adds up nothing again that has not changed", async () => {
+  const home = await makeTempDir();
+  await say(home, 1, 1);
+  const t = await startIn(home);
+  await importAll(t);
+  const { db } = t.kernel.storage;
+  const asked: string[] = [];
+  const { get, all } = db;
+  const note = (sql: string) => {
+    asked.push(sql);
+    return sql;
+  };
+  Object.assign(db, {
+    get: ((sql, ...rest) => get.call(db, note(sql), ...rest)) as Database["get"],
+    all: ((sql, ...rest) => all.call(db, note(sql), ...rest)) as Database["all"],
+  });
+  const added = async () => {
+    asked.length = 0;
+    await t.json("/api/status");
+    return asked.filter((sql) => sql.includes("rescue_log")).length;
+  };
+  expect(await added()).toBeGreaterThan(0);
+  expect(await added()).toBe(0);
+  await say(home, 2, 2);
+  await importAll(t);
+  expect(await added()).toBeGreaterThan(0);
+  expect((await room(t)).sessions).toBe(2);
 });
 
 it("stores a log that is about to be deleted in the place of one that stays", async () => {

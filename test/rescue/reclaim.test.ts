@@ -1,5 +1,5 @@
 /** Old logs give their room back: only those whose bytes are stored go, and each comes back byte for byte. */
-import { appendFile, link, mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
+import { appendFile, link, mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Reclaimable, Reclaimed } from "../../plugins/rescue/index.ts";
@@ -76,6 +76,32 @@ describe.each(TOOLS)("$name", ({ name, path: pathIn, rows }) => {
     expect((await t.send("POST", "/api/rescue/undo", { session: id })).status).toBe(404);
     expect((await t.send("DELETE", "/api/rescue/logs", { all: true })).status).toBe(200);
   });
+});
+
+it("a thread that is pinned in Codex stays, and all of its threads while its database cannot be read", async () => {
+  const codex = TOOLS.find(({ name }) => name === "codex");
+  if (!codex) throw new Error("the logs of Codex are missing");
+  const home = await makeTempDir();
+  for (const key of [toKey(1), toKey(2)]) {
+    const said = { key, cwd: home, turns: 3 };
+    await age(await writeLog(codex.path(home, said), codex.rows(said)), 40);
+  }
+  const state = join(home, ".codex", "state_5.sqlite");
+  const { Database } = await (await import("sql.js")).default();
+  const db = new Database();
+  db.run("create table threads (id text primary key, title text not null, is_pinned integer not null default 0)");
+  db.run("insert into threads values (?, 'a', 1), (?, 'b', 0)", [toKey(1), toKey(2)]);
+  const bytes = db.export();
+  db.close();
+  const t = await startIn(home);
+  await importAll(t);
+  await writeFile(state, "no database");
+  expect(await plan(t)).toMatchObject({ sessions: 0, stays: [{ reason: "pinned", sessions: 2 }] });
+  expect((await reclaim(t)).body).toMatchObject({ sessions: 0 });
+  await writeFile(state, bytes);
+  expect(await plan(t)).toMatchObject({ sessions: 1, stays: [{ reason: "pinned", sessions: 1 }] });
+  expect((await reclaim(t)).body).toMatchObject({ sessions: 1, left: [] });
+  expect([await states(t, `codex:${toKey(1)}`), await states(t, `codex:${toKey(2)}`)]).toEqual(["listed", "reclaimed"]);
 });
 
 it("young logs stay, and so do those that changed since they were stored, links, and logs under a second name", async () => {

@@ -159,6 +159,29 @@ describe("security: the inbox of leaks", () => {
     expect((await inbox(t)).totals).toMatchObject({ open: 0, harmless: 3, ignored: 0 });
   });
 
+  it("lists kinds and secrets that a file holds first, with how many and the projects", async () => {
+    const cwd = await makeTempDir();
+    const held = `glpat-${letters(20, 7)}`;
+    await writeFile(join(cwd, ".env"), `TOKEN=${held}\n`);
+    const t = await startWith(
+      [
+        { role: "user", text: `the one ${held} in the file` },
+        { role: "user", text: `tokens ghp_${letters(36, 5)} and ghp_${letters(36, 6)}` },
+      ],
+      { cwd },
+    );
+    const [first] = (await inbox(t)).leaks;
+    expect(first).toMatchObject({ ruleId: "gitlab-pat", files: [join(cwd, ".env")] });
+    const groups = async (by: string) => (await t.json<LeakGroups>(`/api/security/leaks/groups?by=${by}`)).groups;
+    expect(await groups("kind")).toMatchObject([
+      { id: "gitlab-pat", inFiles: 1, projects: [basename(cwd)] },
+      { id: "github-pat", secrets: 2, inFiles: 0, projects: [basename(cwd)] },
+    ]);
+    expect(await groups("project")).toMatchObject([
+      { secrets: 3, inFiles: 1, providers: expect.arrayContaining(["GitHub", "GitLab"]) },
+    ]);
+  });
+
   it("counts the open ones without reading a file", async () => {
     const t = await startWith(rows);
     const count = () => t.json("/api/security/leaks/count");

@@ -1,4 +1,5 @@
 /** `skills.lock`, and the commands around a skill's life. */
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -136,4 +137,61 @@ it("a skill is begun, imported, tagged, deleted and brought back", async () => {
   expect(existsSync(join(home, ".local/share/sessarc/skills/store/notes"))).toBe(false);
   expect((await run("restore", "notes", snapshots[0].id)).stdout).toBe("Restored notes\n");
   expect((await run("delete", "none")).code).toBe(3);
+});
+
+describe("skills-lock.json", () => {
+  it("is written beside ours, what it has of others stays, and it installs the same elsewhere", async () => {
+    const home = await makeTempDir();
+    const remote = await createRemote(home);
+    await remote.commit({ "skills/one/SKILL.md": skillText("one"), "skills/one/b/a.md": "first\n" });
+    const local = await plant(home, "project/skills", "local", { "B.md": "b", "a.md": "a", "node_modules/x.md": "x" });
+    const run = runIn(home);
+    expect((await run("import", remote.url)).code).toBe(0);
+    expect((await run("import", local)).code).toBe(0);
+    const file = join(home, "project/skills-lock.json");
+    const other = { source: "pkg", sourceType: "node_modules", computedHash: "0", via: "x" };
+    await writeFile(file, JSON.stringify({ version: 1, more: true, skills: { zeta: other } }));
+    expect((await run("lock", "--lock", join(home, "project/skills.lock"))).code).toBe(0);
+    // SHA-256 over path and bytes in that program's order (a before B), without node_modules.
+    const hash = createHash("sha256");
+    for (const part of ["a.md", "a", "B.md", "b", "SKILL.md", skillText("local")]) hash.update(part);
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+      version: 1,
+      more: true,
+      skills: {
+        local: { source: "./skills/local", sourceType: "local", computedHash: hash.digest("hex") },
+        one: {
+          ...{ source: remote.url, sourceUrl: remote.url, sourceType: "git", skillPath: "skills/one/SKILL.md" },
+          computedHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+        zeta: other,
+      },
+    });
+
+    const there = runIn(await makeTempDir());
+    const installed = await there("install", "--lock", file);
+    expect([installed.code, installed.stdout]).toEqual([1, "Installed local\nInstalled one\n"]);
+    expect(installed.stderr).toBe("zeta: it comes from node_modules, which only that program installs\n");
+    const frozen = await there("install", "--frozen", "--lock", file);
+    expect([frozen.code, frozen.stderr]).toEqual([2, expect.stringContaining("names no revision")]);
+    await remote.commit({ "skills/one/SKILL.md": skillText("one"), "skills/one/b/a.md": "second\n" });
+    const later = await runIn(await makeTempDir())("install", "--lock", file);
+    expect(later.stderr).toContain("one: the imported skill holds other files than the lock says\n");
+  });
+
+  it("is left as it is where it cannot be read, and refused where it leads elsewhere", async () => {
+    const home = await makeTempDir();
+    const file = join(home, "skills-lock.json");
+    const run = runIn(home);
+    for (const text of ["{", "[]", '{"version":2,"skills":{}}', '{"version":1,"skills":{"a":{"source":1}}}']) {
+      await writeFile(file, text);
+      const refused = await run("install", "--lock", file);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("is not a lock of skills")]);
+      expect((await run("lock", "--lock", join(home, "skills.lock"))).code).toBe(2);
+      expect(await readFile(file, "utf8")).toBe(text);
+    }
+    const entry = { source: "./x", sourceType: "local", skillPath: "../../y/SKILL.md" };
+    await writeFile(file, JSON.stringify({ version: 1, skills: { up: entry } }));
+    expect((await run("install", "--lock", file)).stderr).toBe("up: its skillPath leaves its source\n");
+  });
 });

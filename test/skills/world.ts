@@ -21,6 +21,9 @@ const LEFT_OUT = [
   "report",
   "mcp-hub",
   "replay",
+  "recall",
+  "rules",
+  "agent-plugin",
 ];
 
 /** The plugins that have to do with skills: the adapters, the archive, insights. */

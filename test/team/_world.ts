@@ -16,7 +16,7 @@ import { createTestKernel, type TestKernel, testEnv } from "../kernel.ts";
 import type { Engine } from "./postgres.ts";
 
 /** Plugins that make no sense on a server: they work on the machine's files. */
-const LOCAL = new Set(["live", "rescue", "replay", "feedback", "demo", "dashboard", "team", "statusline"]);
+const LOCAL = new Set(["live", "rescue", "replay", "rules", "feedback", "demo", "dashboard", "team", "statusline"]);
 export const serverPlugins = (): PluginEntry[] =>
   defaultPlugins().filter(({ specifier }) => !LOCAL.has(specifier.split("/").at(-1) ?? ""));
 

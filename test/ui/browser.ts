@@ -27,9 +27,11 @@ import metrics from "../../plugins/metrics/index.ts";
 import notes from "../../plugins/notes/index.ts";
 import notices from "../../plugins/notices/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
+import recall from "../../plugins/recall/index.ts";
 import replay from "../../plugins/replay/index.ts";
 import report from "../../plugins/report/index.ts";
 import rescue from "../../plugins/rescue/index.ts";
+import rules from "../../plugins/rules/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import skills from "../../plugins/skills/index.ts";
@@ -188,9 +190,11 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     share(),
     hub(),
     skills(),
+    recall(),
     replay(),
     budget(),
     rescue(),
+    rules(),
     health(),
     metrics(),
     notes(),

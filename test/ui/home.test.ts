@@ -7,6 +7,7 @@ import { toDistinctNames } from "../../ui/state/projects.ts";
 import { violations } from "./axe.ts";
 import { describeUi, load, useStage, visit } from "./browser.ts";
 import { layoutFaults } from "./probes.ts";
+import { sound } from "./sound.ts";
 import { storyId, writeStory } from "./stories.ts";
 
 describeUi("dashboard: Now", () => {
@@ -19,7 +20,7 @@ describeUi("dashboard: Now", () => {
     await load(stage, "/");
     const lines = page.getByRole("list", { name: "At a glance" });
     await lines.getByText("1 secret open").waitFor();
-    expect(await lines.innerText()).toMatch(/Today .+ This week /);
+    expect(await lines.innerText()).toMatch(/Today .+\s+This week .+\s+Last week /);
     const tops: number[] = [];
     for (const part of [
       page.getByRole("region", { name: "Running" }),
@@ -37,6 +38,28 @@ describeUi("dashboard: Now", () => {
     expect(await layoutFaults(page)).toEqual([]);
     expect(await violations(stage)).toEqual([]);
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("says Resume in full in the first row, in the others where they are used, and what a cost leaves out in words", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    const rows = page.getByRole("region", { name: "Continue" }).getByRole("listitem");
+    const words = (at: number) =>
+      rows
+        .nth(at)
+        .getByRole("button", { name: /^Copy resume command: ./ })
+        .locator("span");
+    const isShown = (at: number) => words(at).evaluate((span) => span.checkVisibility({ opacityProperty: true }));
+    expect(await Promise.all([0, 1, 2].map(isShown))).toEqual([true, false, false]);
+    await rows.nth(1).hover();
+    expect(await Promise.all([0, 1, 2].map(isShown))).toEqual([true, true, false]);
+    await rows.nth(2).getByRole("button").focus();
+    expect(await isShown(2)).toBe(true);
+    await page
+      .getByRole("list", { name: "At a glance" })
+      .getByText(/^\$[\d.]+ \+ unpriced calls$/)
+      .waitFor();
   });
 
   it("leads from a number of sessions to the list of as many", async () => {
@@ -91,14 +114,66 @@ describeUi("dashboard: Now, while a session runs", () => {
       })}\n`,
     );
     await row.getByText("Working").waitFor();
+    // The mark follows the title: badges and titles of the page are in one line.
+    await row.getByText("live", { exact: true }).waitFor();
+    const lefts = await page
+      .locator("a[data-row]")
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().left)));
+    expect(lefts.length).toBeGreaterThan(1);
+    expect(new Set(lefts).size).toBe(1);
+    await appendFile(log, toCall("call-now", `cd ${join(stage.home, "app")}/src && npm test`));
+    await row.getByText("Bash").waitFor();
+    // Inside the session's folder, for how long, and as a whole for those who point at it.
+    await row.getByText("cd src && npm test").waitFor();
+    expect(await row.innerText()).toMatch(/\d+ (s|min)\b/);
+    expect(await row.locator("code").getAttribute("title")).toContain(join(stage.home, "app"));
+    await sound(stage, "/");
     expect(await page.getByRole("region", { name: "Continue" }).getByRole("listitem").allInnerTexts()).toEqual([
       expect.stringContaining("of yesterday"),
     ]);
-    await row.getByRole("link").click();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("of yesterday");
+    await page.keyboard.press("k");
+    await page.keyboard.press("k");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("begun now");
+    await page.keyboard.press("Enter");
     await page.waitForURL(/\/sessions\/.*tail=1/);
     expect(stage.problems()).toEqual([]);
   });
+
+  it("offers no command where the folder is gone, and on a phone names project and age in the row", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await load(stage, "/");
+    const row = page
+      .getByRole("region", { name: "Continue" })
+      .getByRole("listitem")
+      .filter({ hasText: "of yesterday" });
+    await row.getByText("Folder gone").waitFor();
+    expect(await row.innerText()).toMatch(/\bapp\n/);
+    expect(await row.locator("time:visible").count()).toBe(1);
+    // A copy for another folder instead, which is asked for first.
+    expect(await row.getByRole("button").count()).toBe(1);
+    await row.getByRole("button", { name: /^Resume in another folder: / }).click();
+    await page.getByRole("dialog").getByRole("textbox", { name: "Folder" }).waitFor();
+    await page.keyboard.press("Escape");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(stage.problems()).toEqual([]);
+  });
 });
+
+/** A call of the session that runs, without a result. */
+const toCall = (id: string, command: string): string =>
+  `${JSON.stringify({
+    ...{ type: "assistant", sessionId: storyId(2), uuid: id, version: "2.1.0", timestamp: new Date().toISOString() },
+    message: {
+      ...{ id: `msg-${id}`, role: "assistant", model: "claude-sonnet-4-5" },
+      content: [{ type: "tool_use", id, name: "Bash", input: { command } }],
+      usage: { input_tokens: 10, output_tokens: 5 },
+    },
+  })}\n`;
 
 it("tells projects of one name apart by the folders above them", () => {
   const project = (id: string, path: string | null) => ({ id, path, name: path?.split("/").at(-1) ?? "demo" });

@@ -18,17 +18,17 @@ const CLAUDE = JSON.stringify({
 });
 const toConfig = (stage: Stage) => join(stage.home, ".cursor/mcp.json");
 
+const action = (page: Page, name: string) => page.getByRole("group", { name: `Action: ${name}`, exact: true });
+const choose = (page: Page, name: string, option: string) =>
+  action(page, name).getByRole("radio", { name: option }).check();
+
 /** Skips all entries of the takeover but those of a name. */
 async function onlyTake(page: Page, name: string): Promise<void> {
-  const all = page.getByLabel(/^Action: /);
+  const all = page.getByRole("group", { name: /^Action: / });
   await all.first().waitFor();
-  for (let at = 0; at < (await all.count()); at++) {
-    const one = all.nth(at);
-    const isSkipped = (await one.textContent())?.includes("Skip") ?? true;
-    if (isSkipped || (await page.getByLabel(`Action: ${name}`).and(one).count()) > 0) continue;
-    await one.click();
-    await page.getByRole("option", { name: "Skip" }).click();
-  }
+  for (const one of await all.all())
+    if ((await one.getAttribute("aria-label")) !== `Action: ${name}`)
+      await one.getByRole("radio", { name: "Skip" }).check();
 }
 
 describeUi("dashboard: hub", () => {
@@ -146,9 +146,15 @@ describeUi("dashboard: hub", () => {
     await stage.served.kernel.fetch("/api/mcp/services", { method: "POST", body });
     await visit(stage, "/tools/advanced?view=takeover");
     await onlyTake(page, "board");
-    await page.getByLabel("Action: board").click();
-    await page.getByRole("option", { name: "Import as…" }).click();
-    const name = page.getByLabel("New name of board");
+    // Wherever one chooses, what it leads to is one press away.
+    await page.evaluate(() => scrollTo(0, 0));
+    const act = await page.getByRole("button", { name: "Show what will be written" }).boundingBox();
+    expect((act?.y ?? 0) + (act?.height ?? 0)).toBeLessThanOrEqual(900);
+    await page.getByText("Skipped until you choose: the hub has another server named board.").waitFor();
+    expect(await action(page, "board").locator("label").allInnerTexts()).toContain("Keep the hub's");
+    await choose(page, "board", "Each under its own name");
+    await page.getByText("Will be added to the hub as board-2, beside the other one.").waitFor();
+    const name = page.getByLabel("New name of Gemini CLI's board");
     expect(await name.inputValue()).toBe("board-2");
     await name.fill("their-board");
     await page.getByLabel("Points to another port: point it here").click();
@@ -195,7 +201,9 @@ describeUi("dashboard: hub", () => {
     const restored = page.getByRole("region", { name: "Backups" }).getByText("restored");
     const before = await restored.count();
     // What the hub lacks is imported unless it is skipped.
-    expect(await page.getByLabel("Action: notes").textContent()).toContain("Import");
+    await page.getByText("Will be added to the hub, which has no server of this name.").first().waitFor();
+    expect(await action(page, "notes").getByRole("radio", { name: "Take over" }).isChecked()).toBe(true);
+    await page.getByText(/^\d+ servers? will be taken over\./).waitFor();
     await onlyTake(page, "notes");
     await page.getByRole("button", { name: "Show what will be written" }).click();
     const plan = page.getByRole("region", { name: "Show what will be written" });
@@ -224,6 +232,48 @@ describeUi("dashboard: hub", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("asks once for a server of one name, and equal entries of several assistants are one choice", async () => {
+    const stage = get();
+    const { page } = stage;
+    await mkdir(join(stage.home, ".codex"), { recursive: true });
+    await writeFile(join(stage.home, ".gemini/settings.json"), `{"mcpServers":{"gauge":{"command":"gauge-a"}}}`);
+    await writeFile(join(stage.home, ".codex/config.toml"), `[mcp_servers.gauge]\ncommand = "gauge-a"\n`);
+    await writeFile(join(stage.home, ".cursor/mcp.json"), `{"mcpServers":{"gauge":{"command":"gauge-b"}}}`);
+    await visit(stage, "/tools/advanced?view=takeover");
+    await page.getByRole("button", { name: "Scan again" }).click();
+    await page.getByText(/several files have a server named gauge, with different settings/).waitFor();
+    await onlyTake(page, "gauge");
+    expect(await action(page, "gauge").locator("label").allInnerTexts()).toEqual([
+      "Use Codex CLI and Gemini CLI's",
+      "Use Cursor's",
+      "Each under its own name",
+      "Skip",
+    ]);
+    await choose(page, "gauge", "Use Codex CLI and Gemini CLI's");
+    await page
+      .getByText(
+        "Will be added to the hub as gauge, with Codex CLI and Gemini CLI's settings. Cursor: the entry stays in its own file.",
+      )
+      .waitFor();
+    await page.getByText(/^1 server will be taken over\./).waitFor();
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    const plan = page.getByRole("region", { name: "Show what will be written" });
+    await plan.getByText("1 server will be in the hub").waitFor();
+    const written = await plan.getByRole("heading").allInnerTexts();
+    expect(written.map((path) => path.replace(stage.home, "")).sort()).toEqual([
+      "/.codex/config.toml",
+      "/.gemini/settings.json",
+    ]);
+
+    // Where no file says otherwise, there is nothing to choose: one line for both assistants.
+    await writeFile(join(stage.home, ".cursor/mcp.json"), "{}");
+    await page.getByRole("button", { name: "Scan again" }).click();
+    await choose(page, "gauge", "Take over");
+    const block = page.getByRole("listitem").filter({ has: action(page, "gauge") });
+    expect(await block.innerText()).toMatch(/Codex CLI\s+Gemini CLI/);
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("takes three entries of one name over, each under a name of its own, and shows which is which afterwards", async () => {
     const stage = get();
     const { page } = stage;
@@ -233,16 +283,14 @@ describeUi("dashboard: hub", () => {
     await writeFile(join(stage.home, ".cursor/mcp.json"), `{"mcpServers":{"chart":{"command":"chart-c"}}}`);
     await visit(stage, "/tools/advanced?view=takeover");
     await page.getByRole("button", { name: "Scan again" }).click();
-    const choose = async (at: number, option: string) => {
-      await page.getByLabel("Action: chart").nth(at).click();
-      await page.getByRole("option", { name: option }).click();
-    };
-    await page.getByLabel("Action: chart").nth(2).waitFor();
+    await action(page, "chart").waitFor();
     await onlyTake(page, "chart");
-    await choose(0, "Take the file's");
-    await choose(1, "Import as…");
-    await choose(2, "Import as…");
-    const names = page.getByLabel("New name of chart");
+    // A choice names its assistant, and the hub's can be kept only where the hub has one.
+    const choices = await action(page, "chart").locator("label").allInnerTexts();
+    expect(choices.slice(-2)).toEqual(["Each under its own name", "Skip"]);
+    expect(choices.slice(0, -2).sort()).toEqual(["Use Codex CLI's", "Use Cursor's", "Use Gemini CLI's"]);
+    await choose(page, "chart", "Each under its own name");
+    const names = page.getByLabel(/^New name of .*'s chart$/);
     expect(await names.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))).toEqual([
       "chart-2",
       "chart-3",

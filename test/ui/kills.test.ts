@@ -120,7 +120,11 @@ const SCREENS: Record<string, Screen> = {
   },
   takeover: {
     path: at("/tools/advanced?view=takeover"),
-    type: (page) => choose(page, "Action: notes", "Skip").then(() => choose(page, "Action: notes", "Import")),
+    type: async (page) => {
+      const action = page.getByRole("group", { name: "Action: notes" });
+      for (const name of ["Skip", "Take over"]) await action.getByRole("radio", { name }).check();
+      return () => action.getByRole("radio", { name: "Take over" }).isChecked();
+    },
     send: (page) => button(page, "Show what will be written").click(),
     done: (page) => page.getByRole("region", { name: "Show what will be written" }).waitFor(),
   },
@@ -144,7 +148,7 @@ const SCREENS: Record<string, Screen> = {
   },
   "calls that failed": {
     path: at("/calls?days=all&show=both"),
-    type: (page) => choose(page, "Assistant", "Codex"),
+    type: (page) => choose(page, "Assistant", "Codex CLI"),
     send: (page) => choose(page, "Project", "tidepool"),
     again: retry,
     done: (page) => page.getByRole("main").getByRole("alert").waitFor({ state: "detached" }),

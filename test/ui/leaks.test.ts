@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { letters } from "../security/_samples.ts";
 import { violations } from "./axe.ts";
-import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { describeUi, painted, settled, useStage, visit } from "./browser.ts";
 
 const MANY = 230;
 const SESSIONS = 5;
@@ -50,7 +50,20 @@ describeUi("dashboard: leaked secrets", () => {
     expect(await github.getByRole("link", { name: /^Revoke at GitHub/ }).getAttribute("href")).toBe(
       "https://github.com/settings/tokens",
     );
+    // A closed group says how many of it a file holds, and in which projects they are.
+    await github.getByText("1 in files", { exact: true }).and(page.locator(":visible")).waitFor();
+    await github.getByText("work", { exact: true }).waitFor();
     expect(await violations(stage)).toEqual([]);
+    // On a phone: two lines a kind, its name whole, its action at the end of the second.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await painted(page);
+    const name = github.getByText("GitHub PAT", { exact: true });
+    expect(await name.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
+    expect((await github.boundingBox())?.height).toBeLessThan(110);
+    const revoke = await github.getByRole("link", { name: /^Revoke at GitHub/ }).boundingBox();
+    expect((revoke?.y ?? 0) > ((await name.boundingBox())?.y ?? 999)).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
 
     await github.getByRole("button", { expanded: false }).first().click();
     const rows = github.getByRole("listitem");
@@ -59,6 +72,20 @@ describeUi("dashboard: leaked secrets", () => {
     const prints = await rows.locator("[data-fingerprint]").allInnerTexts();
     expect(prints).toHaveLength(50);
     expect(new Set(prints).size).toBe(50);
+    // The file's comes first; how to revoke them is said once, in the heading.
+    await rows.first().getByText(".env:2", { exact: true }).and(page.locator(":visible")).waitFor();
+    expect(await github.getByRole("link", { name: /^Revoke at GitHub/ }).count()).toBe(1);
+    expect(
+      await rows
+        .first()
+        .getByRole("button", { name: /^Mark revoked/ })
+        .count(),
+    ).toBe(1);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await painted(page);
+    expect(await rows.first().locator("[data-where]:visible").innerText()).toBe(".env:2 · work");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await rows
       .first()
       .getByText(/^Use .* for the release$/)
@@ -91,7 +118,6 @@ describeUi("dashboard: leaked secrets", () => {
     await visit(stage, "/tools/secrets?state=all&by=project");
     const project = page.getByRole("region", { name: "work" });
     const held = project.getByRole("listitem").filter({ hasText: ".env:2" });
-    // The newest come first: the file's is on a later page.
     await expect
       .poll(async () => {
         const more = project.getByRole("button", { name: "Show more" });
@@ -140,6 +166,36 @@ describeUi("dashboard: leaked secrets", () => {
     await rule.getByText(/lets secrets of this kind through/).waitFor();
     await rule.getByRole("switch").check();
     await rule.getByText(/The guard blocks calls/).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
+describeUi("dashboard: leaked secrets of several projects", () => {
+  const get = useStage({
+    fill: async (home) => {
+      for (const [n, name] of ["tide", "moon"].entries()) {
+        const [folder, work] = [join(home, `.claude/projects/-${name}`), join(home, name)];
+        await mkdir(folder, { recursive: true });
+        await mkdir(work, { recursive: true });
+        await writeFile(join(work, ".env"), `TOKEN=ghp_${letters(36, n)}\n`);
+        const sessionId = `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0b0${n}`;
+        const row = {
+          ...{ type: "user", uuid: "u1", sessionId, cwd: work, timestamp: "2026-11-01T00:00:00.000Z" },
+          message: { role: "user", content: `Use ghp_${letters(36, n)} for the release` },
+        };
+        await writeFile(join(folder, `${sessionId}.jsonl`), `${JSON.stringify(row)}\n`);
+      }
+    },
+  });
+
+  it("says that files of several projects hold them", async () => {
+    const stage = get();
+    await stage.served.kernel.fetch("/api/security/leaks?whole=1");
+    await visit(stage, "/tools/secrets");
+    await stage.page
+      .getByRole("status")
+      .getByText("2 secrets in 2 sessions, 2 still in your projects' files", { exact: true })
+      .waitFor();
     expect(stage.problems()).toEqual([]);
   });
 });

@@ -19,20 +19,37 @@ describeUi("dashboard: servers by assistants", () => {
     const cell = (name: string) => page.getByRole("button", { name, exact: true });
     const sheet = page.getByRole("dialog");
     await cell("tides, Claude Code: In its own file").waitFor();
-    await cell("tides, Codex: In its own file").waitFor();
-    await cell("harbour, Codex: Absent").waitFor();
+    await cell("tides, Codex CLI: In its own file").waitFor();
+    await cell("harbour, Codex CLI: Absent").waitFor();
 
     await cell("tides, Cursor: Differs").click();
-    await sheet.getByRole("cell", { name: '["--stations","data/stations.json"]' }).waitFor();
-    await sheet.getByRole("cell", { name: '["--stations","data/stations.json","--units","feet"]' }).waitFor();
+    const other = sheet.getByRole("cell", { name: "--stations data/stations.json", exact: true });
+    await other.waitFor();
+    await sheet.getByRole("cell", { name: "--stations data/stations.json --units feet", exact: true }).waitFor();
+    expect(await sheet.getByRole("columnheader").allInnerTexts()).toEqual(["Field", "Claude Code", "Cursor"]);
+    expect(await other.evaluate((one) => Number.parseFloat(getComputedStyle(one).paddingInlineStart))).toBeGreaterThan(
+      0,
+    );
     await sheet.getByText(/"url": ".*client=cursor"/).waitFor();
+    // What the first choice does to both files is said before its lines; the other one leaves Claude Code's alone.
+    const warning = sheet.getByText(
+      /the entries of Claude Code and Cursor are replaced.* Cursor's settings are dropped/,
+    );
+    await warning.waitFor();
+    expect(
+      await sheet
+        .getByRole("radio")
+        .evaluateAll((all) => all.map((one) => one.ariaLabel ?? one.parentElement?.innerText)),
+    ).toEqual(["Use Claude Code's", "Use Cursor's"]);
+    await sheet.getByRole("radio", { name: "Use Cursor's" }).check();
+    await warning.waitFor({ state: "detached" });
     expect(await violations(stage)).toEqual([]);
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
 
     // What is added to one and changes the file of another is named.
-    await cell("harbour, Codex: Absent").click();
-    await sheet.getByText(/harbour is in the file of Claude Code\. To give it to Codex too, it moves/).waitFor();
+    await cell("harbour, Codex CLI: Absent").click();
+    await sheet.getByText(/harbour is in the file of Claude Code\. To give it to Codex CLI too, it moves/).waitFor();
     await sheet.getByRole("button", { name: "Move to the hub and add" }).waitFor();
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
@@ -48,8 +65,9 @@ describeUi("dashboard: servers by assistants", () => {
     expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeGreaterThan((page.viewportSize()?.height ?? 0) - 24);
     await share.click();
     await sheet.waitFor({ state: "detached" });
-    for (const tool of ["Claude Code", "Codex", "Cursor"]) await cell(`harbour, ${tool}: Through the hub`).waitFor();
-    await cell("tides, Codex: In its own file").waitFor();
+    for (const tool of ["Claude Code", "Codex CLI", "Cursor"])
+      await cell(`harbour, ${tool}: Through the hub`).waitFor();
+    await cell("tides, Codex CLI: In its own file").waitFor();
     expect(await readText(".codex/config.toml")).not.toBe(codex);
 
     // From one, by the keyboard.
@@ -62,7 +80,7 @@ describeUi("dashboard: servers by assistants", () => {
 
     // A variant becomes the hub's; its file leads there.
     await cell("tides, Cursor: Differs").click();
-    await sheet.getByRole("radio", { name: "Take this file's" }).check();
+    await sheet.getByRole("radio", { name: "Use Cursor's" }).check();
     await sheet.getByText("Each file is backed up").waitFor();
     await sheet.getByRole("button", { name: "Apply" }).click();
     await cell("tides, Cursor: Through the hub").waitFor();
@@ -115,6 +133,13 @@ describeUi("dashboard: servers by assistants", () => {
     // The names of the servers stay in sight while the rest scrolls.
     const box = await page.getByRole("rowheader", { name: /^harbour/ }).boundingBox();
     expect(box?.x).toBeGreaterThanOrEqual(0);
+    // One line on each row, so that three assistants are in sight.
+    const enable = page.getByRole("button", { name: /^Enable for all/ }).first();
+    expect((await enable.boundingBox())?.height).toBeLessThanOrEqual(44);
+    const heads = await page
+      .getByRole("columnheader")
+      .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right <= innerWidth).length);
+    expect(heads).toBeGreaterThanOrEqual(4);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await sound(stage, "assistants, phone");
     expect(stage.problems()).toEqual([]);

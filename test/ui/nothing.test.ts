@@ -22,8 +22,16 @@ describeUi("dashboard: an empty archive", () => {
     await load(get(), address);
     await page.getByText("Nothing is archived yet.").waitFor();
     await page.getByText("npx sessarc --demo", { exact: true }).waitFor();
-    await page.getByRole("main").getByRole("button", { name: "Import", exact: true }).last().click();
+    await page.getByRole("main").getByRole("button", { name: "Choose a folder", exact: true }).click();
     await page.waitForURL("**/import");
+  });
+
+  it("the usage of an empty archive offers no report and no range", async () => {
+    const { page } = get();
+    await load(get(), "/usage");
+    await page.getByText("Nothing is archived yet.").waitFor();
+    expect(await page.getByRole("button", { name: "Report" }).count()).toBe(0);
+    expect(await page.getByRole("group", { name: "Range" }).count()).toBe(0);
   });
 
   it("the import says that this machine has no logs, and how to see sample data", async () => {

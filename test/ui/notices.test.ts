@@ -37,7 +37,7 @@ describeUi("dashboard: what needs you", () => {
     const rows = notices.getByRole("listitem");
     expect(await rows.count()).toBe(2);
     // A permission holds work up.
-    expect(await rows.nth(0).innerText()).toMatch(/New session of Codex\s+Waits for a permission/);
+    expect(await rows.nth(0).innerText()).toMatch(/New session of Codex CLI\s+Waits for a permission/);
     expect(await rows.nth(1).innerText()).toMatch(/Waits for you/);
     await page
       .getByRole("list", { name: "At a glance" })

@@ -45,7 +45,7 @@ describeUi("dashboard: notifications", () => {
     await load(stage, `/sessions/${log.id}`);
     await Promise.all([stage.page.getByText("Notifications are blocked").waitFor(), bell(stage).click()]);
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("false");
-    await visit(stage, "/settings/general");
+    await visit(stage, "/settings/privacy");
     await stage.page.locator("#notifications").getByText("Notifications are blocked").waitFor();
     expect(stage.problems()).toEqual([]);
   });
@@ -82,7 +82,7 @@ describeUi("dashboard: notifications", () => {
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("true");
     await isKnown(stage);
     // How it stood is no news, nor after a load.
-    await load(stage, "/settings/general");
+    await load(stage, "/settings/privacy");
     const row = page.locator("#notifications");
     await row.getByText("1 followed").waitFor();
     if (LONG) expect(await violations(stage)).toEqual([]);
@@ -95,7 +95,7 @@ describeUi("dashboard: notifications", () => {
 
     await answer("And more");
     await expect.poll(async () => (await shown(stage)).length).toBe(2);
-    await visit(stage, "/settings/general");
+    await visit(stage, "/settings/privacy");
     await row.getByRole("button", { name: /^No notifications of/ }).click();
     await row.getByText("No session is followed.").waitFor();
     expect(await page.evaluate(() => localStorage.getItem("sessarc:followed"))).toBeNull();

@@ -86,7 +86,8 @@ const OVERLAYS: Record<string, Overlay> = {
     part: "[role=menu]",
   },
   "menu of a session": { path: session, open: menu("Session actions"), part: "[role=menu]" },
-  "switch session": { path: session, open: menu("Switch session or project"), part: "[role=menu]" },
+  // One column has no room for it: the list of sessions is another screen.
+  "switch session": { path: session, width: 1440, open: menu("Switch session or project"), part: "[role=menu]" },
   "rename a project": {
     path: () => "/projects",
     alike: true,

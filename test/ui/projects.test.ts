@@ -47,6 +47,17 @@ describeUi("dashboard: projects", () => {
     },
   });
 
+  it("shows on a phone when each was last active, by which they are sorted", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await load(stage, "/projects");
+    const heads = page.getByRole("columnheader").filter({ visible: true });
+    expect((await heads.allInnerTexts()).map((text) => text.trim()).slice(0, 2)).toEqual(["Project", "Last active"]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("shows all rows before git has answered, says which is slow, and moves nothing", async () => {
     const stage = get();
     const { page } = stage;
@@ -478,5 +489,14 @@ describeUi("dashboard: one project", () => {
     await page.locator("[data-notices]").getByText("Beacon").waitFor();
     expect(await page.locator("[data-notices]").getByRole("button", { name: "Close" }).count()).toBe(1);
     expect(stage.problems().filter((one) => !one.includes("507"))).toEqual([]);
+  });
+
+  it("says that a project is not in the archive without the route of the API", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects/none");
+    const said = await page.getByRole("alert").innerText();
+    expect([said.includes("sessarc projects"), said.includes("GET /")]).toEqual([true, false]);
+    for (const problem of stage.problems()) expect(problem).toContain("404");
   });
 });

@@ -55,11 +55,20 @@ describeUi("dashboard: protect and share", () => {
     await stage.served.kernel.fetch("/api/security/leaks?whole=1");
     await visit(stage, "/tools/secrets");
     await page.getByRole("status").getByText("1 secret in 1 session, 1 still in your project's files").waitFor();
+    // The heads are above their columns.
+    const left = async (text: string) =>
+      (await page.getByText(text, { exact: true }).filter({ visible: true }).first().boundingBox())?.x;
+    expect(await left("In your files")).toBe(await left(".env:2"));
+    expect(await left("Project")).toBe(await left("ledger"));
     const row = page
       .getByRole("region", { name: /^Stripe/ })
       .getByRole("listitem")
       .first();
-    await row.getByText(/^\.env(\.\w+)?:\d+/).waitFor();
+    await row
+      .getByText(/^\.env(\.\w+)?:\d+/)
+      .filter({ visible: true })
+      .first()
+      .waitFor();
     await row.getByRole("button", { name: /^Where/ }).click();
     await row.getByRole("heading", { name: "Commits" }).waitFor();
     await row
@@ -89,7 +98,11 @@ describeUi("dashboard: protect and share", () => {
       .getByText(/PreToolUse/)
       .waitFor();
     expect(existsSync(settings) ? await readFile(settings, "utf8") : null).toBe(before);
+    // The lines follow each choice.
+    const lines = () => page.getByRole("dialog").innerText();
+    const without = await lines();
     await page.getByRole("switch", { name: /Save files before a call destroys them/ }).check();
+    await expect.poll(lines).not.toBe(without);
     await page.getByRole("button", { name: "Write and install" }).click();
     await page.getByRole("button", { name: "Remove Claude Code" }).waitFor();
     expect(await readFile(settings, "utf8")).toContain("PreToolUse");

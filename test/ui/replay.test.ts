@@ -22,8 +22,15 @@ describeUi("dashboard: replay", () => {
     await page.getByRole("button", { name: "Session actions" }).click();
     await page.getByRole("menuitem", { name: "Replay" }).click();
     await page.getByText("Nothing has run yet").waitFor();
+    // The step as the log has it, before anything is set up.
+    await page.getByRole("heading", { name: "As recorded" }).waitFor();
+    await page.locator("[data-line][data-sign='+']").first().waitFor();
+    await page.getByText(/^\d edits? · \d commands?/).waitFor();
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("group", { name: "What it will change" }).waitFor();
+    // The button that had the focus is gone: the keyboard goes on at the step.
+    const focused = () => page.evaluate(() => document.activeElement?.tagName);
+    expect(await focused()).toBe("H2");
     const { sandbox, steps } = await plan();
     const file = join(sandbox?.path ?? "", steps[0]?.path ?? "");
     const before = await readFile(file, "utf8");
@@ -32,12 +39,23 @@ describeUi("dashboard: replay", () => {
     await page.getByRole("status").getByText("done", { exact: true }).waitFor();
     expect(await readFile(file, "utf8")).not.toBe(before);
     await page.getByRole("group", { name: "What it changed" }).waitFor();
+    expect(await focused()).toBe("H2");
     await page.getByRole("button", { name: "Undo step" }).click();
     await page.getByRole("button", { name: "Do this step" }).waitFor();
     expect(await readFile(file, "utf8")).toBe(before);
 
+    // On a phone the page scrolls, with the step above the list.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const list = page.getByRole("list", { name: "Steps" });
+    expect(await list.evaluate((one) => one.scrollHeight - one.clientHeight)).toBe(0);
+    await list.getByRole("button").last().click();
+    const step = page.getByRole("heading", { level: 2 }).first();
+    await expect.poll(() => step.evaluate((one) => one.getBoundingClientRect().top)).toBeGreaterThanOrEqual(0);
+    expect(await step.evaluate((one) => one.getBoundingClientRect().top < innerHeight)).toBe(true);
+    await page.setViewportSize({ width: 1440, height: 900 });
+
     // To the end: the edits stop before the command.
-    await page.getByRole("listitem").filter({ hasText: "to do" }).last().getByRole("button").click();
+    await page.getByRole("listitem").filter({ hasText: "pending" }).last().getByRole("button").click();
     await page.getByRole("button", { name: "All edits up to here" }).click();
     const run = page.getByRole("button", { name: "Run command" });
     await run.waitFor();

@@ -29,7 +29,13 @@ describeUi("dashboard: rescue", () => {
     await page.getByText("The assistant has no log of these sessions any more.").waitFor();
     await page.getByRole("checkbox", { name: /^Choose / }).check();
     await sound(stage, "rescue");
-    await page.getByRole("toolbar", { name: "1 chosen" }).getByRole("button", { name: "Put back" }).click();
+    await page.getByRole("toolbar", { name: "1 chosen" }).getByRole("button", { name: "Clear" }).click();
+    // One session is put back by the act of its row.
+    await page
+      .getByRole("main")
+      .getByRole("listitem")
+      .getByRole("button", { name: /^Put back: / })
+      .click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText(path).waitFor();
     await dialog.getByRole("button", { name: "Put back" }).click();
@@ -95,7 +101,7 @@ describeUi("dashboard: rescue, more than a page", () => {
     },
   });
 
-  it("says of how many it chooses all that are loaded, below how long logs are retained", async () => {
+  it("lists the sessions first, says of how many it chooses all that are loaded, then how long logs are retained", async () => {
     const stage = get();
     const { page } = stage;
     const { kernel } = stage.served;
@@ -104,12 +110,27 @@ describeUi("dashboard: rescue, more than a page", () => {
     await kernel.fetch("/api/sync?wait=1", { method: "POST" });
     await visit(stage, "/sessions?view=hidden&state=gone");
     const all = page.getByRole("checkbox", { name: new RegExp(`^All that are loaded: \\d+ of ${MANY}$`) });
+    await page.getByText("Choose those you want back: their logs are put where they were.").waitFor();
+    // The first row has its act in words, the others an icon until they are in use.
+    const acts = page.getByRole("listitem").getByRole("button", { name: /^Put back: / });
+    const words = (nth: number) =>
+      acts
+        .nth(nth)
+        .locator("span")
+        .evaluate((one) => getComputedStyle(one).opacity);
+    expect([await words(0), await words(1)]).toEqual(["1", "0"]);
+    await acts.nth(1).focus();
+    await expect.poll(() => words(1)).toBe("1");
     await all.check();
     const loaded = await page.getByRole("checkbox", { name: /^Choose / }).count();
     expect(loaded).toBeLessThan(MANY);
     await page.getByRole("toolbar", { name: `${loaded} chosen` }).waitFor();
     const retention = await page.getByRole("heading", { name: "How long assistants retain their logs" }).boundingBox();
-    expect(retention?.y).toBeLessThan((await all.boundingBox())?.y ?? 0);
+    const last = await page
+      .getByRole("checkbox", { name: /^Choose / })
+      .last()
+      .boundingBox();
+    expect(retention?.y).toBeGreaterThan(last?.y ?? Number.POSITIVE_INFINITY);
     await sound(stage, "rescue, more than a page");
     expect(stage.problems()).toEqual([]);
   });

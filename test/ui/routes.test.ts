@@ -38,6 +38,8 @@ const FOR_PROGRAMS = [
   /^PATCH \/security\/leaks\/:id$/,
   // For Prometheus, and for collectors of OpenTelemetry by the command line.
   /^GET \/metrics(\/otlp)?$|^GET \/sessions\/:id\/spans$/,
+  // The command line proves lines for a project's instructions: what it runs and reads is named there.
+  /^(GET|POST) \/rules\/proof(\/stop)?$/,
   // The command line loads a price table.
   /^(PUT|DELETE) \/prices\/table$/,
   // Exports of the command line hold them.
@@ -47,6 +49,12 @@ const FOR_PROGRAMS = [
   // The command line and the hub.
   /^GET \/git\/writers$|^POST \/projects\/:id\/git-notes$|^GET \/projects\/:id\/agent-trace$|^GET \/git\/(verify|staged)$|^POST \/git\/attest$/,
   /^DELETE \/rescue\/logs$/,
+  // The command line says what was removed of secrets, and removes the copies of changed logs.
+  /^GET \/security\/scrub$|^DELETE \/security\/scrub\/backups$/,
+  // The command line installs the hooks of recall, and shows what they offered.
+  /^GET \/recall(\/log)?$|^(POST|DELETE) \/recall\/install$/,
+  // The command line shows skills as clients of the hub see them, installs the plugin for assistants, and imports those of others.
+  /^GET \/mcp\/skills$|^GET \/skills\/:id\/folder-hash$|^(GET|POST) \/agent-plugin(\/|$)/,
   // The command line shows what is left of deleted sessions, and exports raw logs.
   /^(GET|DELETE) \/traces(\/:id)?$|^GET \/sessions\/:id\/log$/,
   // The command line shows and puts back files that are gone.

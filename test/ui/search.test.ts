@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Request } from "playwright-core";
 import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
 import { describeUi, settled, useSharedStage, useStage, visit } from "./browser.ts";
 
 describeUi("dashboard: search", () => {
@@ -18,7 +19,7 @@ describeUi("dashboard: search", () => {
       (await facets.locator("details").first().getByRole("button").allInnerTexts()).map((one) =>
         one.replace(/\s+/g, " "),
       );
-    await facets.getByRole("button", { name: /^Codex \d/ }).waitFor();
+    await facets.getByRole("button", { name: /^Codex CLI \d/ }).waitFor();
     const before = await counts();
     expect(before.filter((one) => /\d$/.test(one)).length).toBeGreaterThan(2);
     await facets.getByRole("button", { name: /^Codex/ }).click();
@@ -40,11 +41,51 @@ describeUi("dashboard: search", () => {
     await page.locator("a[data-result]").first().waitFor();
   });
 
+  it("ends where the list ends, with the way to its syntax in the middle of the field", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await visit(stage, "/sessions?q=tide");
+    const field = await page.getByRole("main").getByRole("searchbox").boundingBox();
+    const link = await page.getByText("Search syntax").boundingBox();
+    const middle = (box: typeof field) => (box ? box.y + box.height / 2 : Number.NaN);
+    expect(Math.abs(middle(field) - middle(link))).toBeLessThan(1);
+    const result = await page
+      .locator("li", { has: page.locator("a[data-result]") })
+      .first()
+      .boundingBox();
+    const tabs = await page
+      .getByRole("button", { name: "Saved searches" })
+      .locator("xpath=ancestor::header")
+      .boundingBox();
+    expect(result && tabs && Math.abs(result.x + result.width - tabs.x - tabs.width)).toBeLessThan(1);
+  });
+
+  it("names what no session contains, without an order or filters, and offers to clear the box", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=zebrafish");
+    const main = page.getByRole("main");
+    await main.getByText("No session contains “zebrafish”.").waitFor();
+    expect(await main.getByRole("group", { name: "Order" }).count()).toBe(0);
+    expect(await main.getByRole("complementary", { name: "Filters" }).count()).toBe(0);
+    expect(await main.innerText()).not.toMatch(/ in \d+ ms/);
+    await main.getByText("Search syntax").click();
+    await main.getByText("Exactly these words").waitFor();
+    expect(await violations(stage)).toEqual([]);
+    // A filter that is set can be given up.
+    await visit(stage, "/sessions?q=zebrafish&errors=1");
+    await main.getByText("No session matches this search.").waitFor();
+    await main.getByRole("complementary", { name: "Filters" }).getByRole("checkbox").waitFor();
+    await main.getByRole("button", { name: "Clear the search" }).click();
+    await expect.poll(() => main.getByRole("searchbox").inputValue()).toBe("");
+  });
+
   it("says what would be found with one condition less, with its count, and does it", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/sessions?q=tide+zzzznothing&tool=codex");
-    await page.getByText("Nothing found.").waitFor();
+    await page.getByText("No session matches this search.").waitFor();
     // Without the tool nothing is found either, so that is not offered.
     const offer = page.getByRole("button", { name: /^Without “zzzznothing” \d+ sessions?$/ });
     await offer.waitFor();
@@ -54,6 +95,18 @@ describeUi("dashboard: search", () => {
     await page.waitForURL((url) => url.searchParams.get("q") === "tide" && url.searchParams.get("tool") === "codex");
     await page.locator("a[data-result]").first().waitFor();
     await expect.poll(() => page.locator("a[data-result]").count()).toBe(promised);
+  });
+
+  it("offers a misspelt word as the archive spells it, and searches for that by a click", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=hieghts");
+    await page.getByText("Did you mean").waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await page.getByRole("button", { name: "heights", exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get("q") === "heights");
+    await page.locator("mark").first().waitFor();
+    expect(stage.problems()).toEqual([]);
   });
 
   it("keeps order, days and errors in the address, and shows the same after a reload", async () => {
@@ -73,6 +126,28 @@ describeUi("dashboard: search", () => {
     expect(await page.getByRole("radio", { name: "Newest" }).isChecked()).toBe(true);
     expect(await page.getByLabel("Errors only").isChecked()).toBe(true);
     expect(await page.locator("a[data-result]").allInnerTexts()).toEqual(titles);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("marks a sub-agent, after the session of a person, and says no text of a hit twice", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=heights");
+    const hits = page.locator("main ol > li");
+    const agent = hits.filter({ hasText: "Find every place in this repository" });
+    await agent.getByText("Sub-agent", { exact: true }).waitFor();
+    expect(await page.getByText("Sub-agent", { exact: true }).count()).toBe(1);
+    // The prompt is the title, and not a line as well.
+    expect((await agent.innerText()).match(/does numeric work/g)).toHaveLength(1);
+    const { results } = (await (await stage.served.kernel.fetch("/api/search?q=heights&sort=relevance")).json()) as {
+      results: { session: { parentId: string | null } }[];
+    };
+    expect(results.findIndex(({ session }) => session.parentId !== null)).toBeGreaterThan(0);
+    // Before and after an edit are the same but for the change.
+    await visit(stage, "/sessions?q=tide+tables");
+    const edit = page.locator("main ol li li").filter({ hasText: "README.md" }).first();
+    await edit.waitFor();
+    expect((await edit.innerText()).match(/Tide tables over HTTP/g)).toHaveLength(1);
     expect(stage.problems()).toEqual([]);
   });
 

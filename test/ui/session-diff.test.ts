@@ -140,8 +140,8 @@ describeUi("dashboard: the diff beside a session", () => {
     expect(await violations(stage)).toEqual([]);
     await links.nth(1).press("Enter");
     await page.locator('article[data-seq="5"][aria-current=true]').waitFor();
-    // At that message the commit was not made yet.
-    await pane.getByText("Values", { exact: true }).waitFor();
+    // At that message the commit was not made yet: the edit itself is shown.
+    await pane.getByText(/^Edit \d of \d$/).waitFor();
     await links.first().waitFor({ state: "detached" });
     expect(stage.problems()).toEqual([]);
   });
@@ -171,6 +171,18 @@ describeUi("dashboard: the diff beside a session", () => {
     const partly = pane.locator("[data-fate=partly]");
     await partly.waitFor();
     expect(await partly.getAttribute("title")).toMatch(/^1 line at HEAD\n1 line rewritten by a person\n/);
+    // In the row of its file, below the switch, which touches no border.
+    const boxOf = async (locator: Locator) => {
+      const box = await locator.boundingBox();
+      if (!box) throw new Error("It is not shown");
+      return box;
+    };
+    const tabs = await boxOf(pane.getByRole("navigation"));
+    const versions = await boxOf(pane.getByRole("group", { name: "What is compared" }));
+    const path = await boxOf(pane.getByTitle("src/values.ts").first());
+    const fate = await boxOf(partly);
+    expect(versions.y - (tabs.y + tabs.height)).toBeGreaterThanOrEqual(3);
+    expect(Math.abs(path.y + path.height / 2 - (fate.y + fate.height / 2))).toBeLessThan(4);
     expect(await violations(stage)).toEqual([]);
     await partly.press("Enter");
     await page.waitForURL(/\/projects\/.+tab=changes&commit=[0-9a-f]{40}/);

@@ -163,7 +163,7 @@ describeUi("dashboard: the files of a session", () => {
     await stage.page.setViewportSize({ width: 390, height: 800 });
     await visit(stage, `/sessions/${await sessionId(stage, "Berths")}?m=9`);
     await stage.page.getByRole("button", { name: "Code" }).click();
-    const sheet = stage.page.getByRole("dialog", { name: "Side pane" });
+    const sheet = stage.page.getByRole("dialog");
     await sheet.getByRole("button", { name: "Files" }).click();
     await sheet.getByRole("tree").waitFor();
     await sheet.locator('[title="src/"]').click();

@@ -25,15 +25,34 @@ describeUi("dashboard: a session on a small screen", () => {
     await bar.getByRole("button", { name: "Filter" }).press("Enter");
     await page.getByRole("toolbar", { name: "Filters" }).waitFor({ state: "detached" });
     await bar.getByRole("button", { name: "Outline" }).click();
-    const sheet = page.getByRole("dialog", { name: "Side pane" });
+    const sheet = page.getByRole("dialog", { name: "Outline" });
     await sheet.getByText(/Add an endpoint/).waitFor();
     expect(await violations(stage, LONG ? "all" : "over")).toEqual([]);
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
     await bar.getByRole("button", { name: "Outline" }).and(page.locator(":focus")).waitFor();
     await bar.getByRole("button", { name: "Code" }).click();
-    await sheet.getByText(/before this message/).waitFor();
+    // The sheet is named by its open tab.
+    await page
+      .getByRole("dialog", { name: "Diff" })
+      .getByText(/Edit \d of 6/)
+      .waitFor();
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("wraps the lines of a diff on a phone, each with one number", async () => {
+    const { page } = await open(390, "?m=17&pane=diff&of=commit");
+    const diff = page.getByRole("dialog", { name: "Diff" }).getByRole("group", { name: /^Changes of / });
+    await diff.locator("[data-sign='-']").first().waitFor();
+    await diff.locator("[data-sign='+']").first().waitFor();
+    expect(await diff.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    for (const sign of ["-", "+", " "]) {
+      const line = diff.locator(`[data-sign='${sign}']`).first();
+      const numbers = line.locator(".tnum").filter({ visible: true });
+      expect(await numbers.allInnerTexts()).toEqual([await line.getAttribute("data-number")]);
+      const [code, whole] = [await line.locator("code").boundingBox(), await line.boundingBox()];
+      expect((code?.x ?? 0) - (whole?.x ?? 0)).toBeLessThanOrEqual(60);
+    }
   });
 
   it("keeps the filters in view while one is on, and finds with f", async () => {
@@ -46,12 +65,23 @@ describeUi("dashboard: a session on a small screen", () => {
     await page.waitForURL(/q=extremes/);
   });
 
+  it("has a menu with rows as high as a finger and without keys on a phone", async () => {
+    const { page } = await open(390);
+    await page.getByRole("button", { name: "Session actions" }).click();
+    const items = page.getByRole("menuitem");
+    await items.first().waitFor();
+    const heights = await items.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
+    expect(await page.getByRole("menu").locator("kbd:visible").count()).toBe(0);
+    await page.keyboard.press("Escape");
+  });
+
   it("opens and closes the side pane with d where it is a sheet", async () => {
     const { page } = await open(1024, "?m=13");
     await page.locator("main h1").focus();
     await page.keyboard.press("d");
-    const sheet = page.getByRole("dialog", { name: "Side pane" });
-    await sheet.getByText(/before this message/).waitFor();
+    const sheet = page.getByRole("dialog", { name: "Diff" });
+    await sheet.getByText(/Edit \d of 6/).waitFor();
     await page.keyboard.press("d");
     await sheet.waitFor({ state: "detached" });
   });

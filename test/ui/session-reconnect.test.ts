@@ -98,11 +98,30 @@ describeUi("dashboard: a live connection that is lost", () => {
     const { stage, page, pill } = await open("&m=300");
     await page.setViewportSize({ width: 390, height: 800 });
     await page.locator("header").getByText("following", { exact: true }).waitFor();
+    // Nothing in the head is over its neighbour.
+    const over = () =>
+      page
+        .locator("main header")
+        .last()
+        .evaluate((head) => {
+          const parts = [...head.querySelectorAll("a, button, label, [role=status]")].filter(
+            (one) => one.clientWidth > 1,
+          );
+          const boxes = parts.map((one) => [one, one.getBoundingClientRect()] as const);
+          return boxes.flatMap(([one, a]) =>
+            boxes
+              .filter(([other, b]) => !one.contains(other) && !other.contains(one) && one !== other && a.left < b.left)
+              .filter(([, b]) => b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+              .map(([other]) => `${one.textContent?.trim()} | ${other.textContent?.trim()}`),
+          );
+        });
+    expect(await over()).toEqual([]);
     const height = async () => (await page.locator("main header").last().boundingBox())?.height;
     const before = await height();
     await stage.served.close();
     await pill.waitFor();
     expect(await height()).toBe(before);
+    expect(await over()).toEqual([]);
     if (LONG) expect(await violations(stage)).toEqual([]);
     await stage.start();
     await page.locator("header").getByText("following", { exact: true }).waitFor();

@@ -45,8 +45,19 @@ describeUi("dashboard: sharing a session", () => {
     expect(await frame.locator("body").innerText()).not.toMatch(SECRET);
     if (LONG) expect(await violations(stage)).toEqual([]);
     await dialog.getByText("30 days").click();
-    await dialog.getByRole("button", { name: "Create link" }).click();
-    const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+    await stage.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await dialog.getByRole("button", { name: "Create and copy link" }).click();
+    const link = dialog.getByRole("textbox", { name: "Link" });
+    const url = await link.inputValue();
+    await dialog.getByText("The link is copied.").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(url);
+    // Where the browser refuses, one key copies it.
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException("", "NotAllowedError"));
+    });
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+    await dialog.getByText("The browser did not let the page copy the link.").waitFor();
+    expect(await link.evaluate((one: HTMLInputElement) => one.selectionEnd === one.value.length)).toBe(true);
     await dialog.getByText("The link is shown only this once.").waitFor();
     const shared = await fetch(url);
     expect(shared.status).toBe(200);
@@ -59,6 +70,7 @@ describeUi("dashboard: sharing a session", () => {
     ).toBe(30);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
+    await page.reload();
     expect(stage.problems()).toEqual([]);
   });
 

@@ -31,13 +31,16 @@ describeUi("dashboard: a session", () => {
     const { page } = await open();
     const articles = page.locator("article");
     const before = await articles.count();
-    await page.getByRole("button", { name: /^Thinking, / }).click();
+    // Kinds have their word beside the icon where there is room for it.
+    const words = page.getByRole("toolbar", { name: "Filter" }).getByText("Thinking", { exact: true });
+    expect(await words.isVisible()).toBe(true);
+    await page.getByRole("button", { name: /^Thinking / }).click();
     await page.waitForURL(/kinds=/);
-    expect(await page.getByRole("button", { name: /^Thinking, / }).getAttribute("aria-pressed")).toBe("false");
+    expect(await page.getByRole("button", { name: /^Thinking / }).getAttribute("aria-pressed")).toBe("false");
     await expect.poll(() => articles.count()).toBeLessThan(before);
     await page.reload();
     await settled(page);
-    expect(await page.getByRole("button", { name: /^Thinking, / }).getAttribute("aria-pressed")).toBe("false");
+    expect(await page.getByRole("button", { name: /^Thinking / }).getAttribute("aria-pressed")).toBe("false");
     await page.getByRole("button", { name: /1 error/ }).click();
     await page.waitForURL(/errors=1/);
     await expect.poll(() => articles.count()).toBe(1);
@@ -65,8 +68,9 @@ describeUi("dashboard: a session", () => {
     await page.keyboard.press("d");
     await page.waitForURL(/pane=diff/);
     const pane = page.getByRole("region", { name: "Side pane" });
-    await pane.getByText(/before this message|at this message/).waitFor();
+    await pane.getByText(/^Edit \d of \d$/).waitFor();
     await pane.getByRole("button", { name: "Files" }).click();
+    await pane.getByText(/before this message|at this message/).waitFor();
     await narrow(pane.getByRole("searchbox"), "README", pane.getByRole("treeitem"));
     await pane.getByRole("treeitem", { name: /README\.md/ }).click();
     await page.waitForURL(/f=README\.md/);
@@ -144,13 +148,37 @@ describeUi("dashboard: a session", () => {
     expect(Number(await splitter.getAttribute("aria-valuenow"))).toBeGreaterThan(before);
   });
 
-  it("explains the timeline: a legend of what is there, a time axis, and each bar under the pointer", async () => {
+  it("shows what can be done with a message beside its time, over no word", async () => {
+    const { page } = await open();
+    for (const seq of [0, 1, 2]) {
+      const menu = page.locator(row(seq)).getByRole("button", { name: "Copy from this message" });
+      await menu.waitFor();
+      const over = await menu.evaluate((button) => {
+        const box = button.parentElement?.getBoundingClientRect() ?? new DOMRect();
+        const found: string[] = [];
+        const walker = document.createTreeWalker(
+          document.querySelector("[role=feed]") ?? document,
+          NodeFilter.SHOW_TEXT,
+        );
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          const range = document.createRange();
+          range.selectNodeContents(node);
+          for (const { left, right, top, bottom } of range.getClientRects())
+            if (left < box.right && right > box.left && top < box.bottom && bottom > box.top)
+              found.push(node.textContent ?? "");
+        }
+        return found;
+      });
+      expect(over, `message ${seq}`).toEqual([]);
+    }
+  });
+
+  it("explains the timeline: a legend of its marks, the kinds having their colour and name in the filters, a time axis, and each bar under the pointer", async () => {
     const stage = await open();
     const { page } = stage;
     const legend = page.getByRole("list", { name: "What the colours and marks mean" });
-    expect((await legend.innerText()).split("\n")).toEqual([
-      ...["You", "Assistant", "Thinking", "Tool call", "Result", "Idle for over 2 minutes", "On screen"],
-    ]);
+    expect((await legend.innerText()).split("\n")).toEqual(["Idle for over 2 minutes", "On screen"]);
+    await page.getByRole("toolbar", { name: "Filters" }).getByText("Tool call", { exact: true }).waitFor();
     const axis = page.locator("[data-axis]");
     const words = (await axis.innerText()).split("\n");
     expect(words.length).toBeGreaterThan(4);
@@ -162,6 +190,30 @@ describeUi("dashboard: a session", () => {
     await page.getByRole("button", { name: "Space by message" }).click();
     await expect.poll(() => axis.innerText()).toContain("#10");
     expect(await violations(stage, "[data-timeline]")).toEqual([]);
+  });
+
+  it("names the day on the axis and in the outline where a session goes on after midnight", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/sessions/${await sessionId(stage, "Extremes by root finding")}?pane=outline`);
+    const day = /^(\d+ \p{L}+|\p{L}+ \d+)/u;
+    const words = (await page.locator("[data-axis]").innerText()).split("\n");
+    expect(words.filter((word) => day.test(word))).toHaveLength(1);
+    const pane = page.getByRole("region", { name: "Side pane" });
+    await pane.getByText("Instead of stepping").waitFor();
+    const times = await pane.locator("button .tnum.text-meta").filter({ hasText: ":" }).allInnerTexts();
+    expect(times.map((time) => day.test(time))).toEqual([false, true]);
+  });
+
+  it("keeps the field that finds in the row of the filters beside kinds and errors", async () => {
+    const { page } = await open();
+    const bar = page.getByRole("toolbar", { name: "Filters" });
+    await bar.getByRole("button", { name: "1 error" }).waitFor();
+    for (const width of [1440, 1024]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expect.poll(() => bar.evaluate((row) => row.clientHeight)).toBeLessThan(48);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   it("shows a sub-agent at its call, closed until asked for", async () => {

@@ -27,7 +27,8 @@ describeUi("dashboard: the list of sessions in little room", () => {
     expect(tops.length).toBeGreaterThan(6);
     expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(4);
     const folded = await height(stage);
-    expect(folded).toBeLessThan(240);
+    // Above it: the title, the filters, the head of the table and the first day.
+    expect(folded).toBeLessThan(264);
     await year(stage).click();
     await page.getByRole("grid").waitFor();
     await expect.poll(() => height(stage)).toBeGreaterThan(folded + 100);
@@ -36,6 +37,33 @@ describeUi("dashboard: the list of sessions in little room", () => {
     expect(await violations(stage)).toEqual([]);
     await year(stage).click();
     await page.getByRole("grid").waitFor({ state: "detached" });
+  });
+
+  it("begins its failed calls and their range at one edge on a phone, and says no time of 0 s", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize(PHONE);
+    await load(stage, "/sessions?view=calls&days=all&show=both&slow=5000");
+    const start = async (name: string) => (await page.getByRole("group", { name }).boundingBox())?.x;
+    expect(await start("Range")).toBe(await start("Show"));
+    expect(await page.getByRole("main").getByText("took 0 s").count()).toBe(0);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it.each([1280, 1440])("gives the room of the size of a log to the titles at %i px", async (width) => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width, height: 800 });
+    await load(stage, "/sessions");
+    await rows(stage).first().waitFor();
+    const heads = async () =>
+      (await page.getByRole("columnheader").filter({ visible: true }).allInnerTexts()).map((text) => text.trim());
+    expect(await heads()).not.toContain("Size");
+    const title = () => rows(stage).first().getByRole("cell").nth(1).boundingBox();
+    expect((await title())?.width).toBeGreaterThan(width - 950);
+    await page.setViewportSize({ width: 1600, height: 800 });
+    await page.getByRole("columnheader", { name: "Size" }).waitFor();
+    expect(await heads()).toContain("Size");
   });
 
   it("filters by Today, Last week, or chosen days", async () => {

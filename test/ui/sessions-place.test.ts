@@ -42,18 +42,59 @@ describeUi("dashboard: sessions, list and reader", () => {
     expect(new URL(page.url()).searchParams.get("list")).toBe("kind=all");
     const at = await scrolled(stage);
     expect(at).toBeGreaterThan(500);
-    const node = await row(stage, 31).elementHandle();
-    await row(stage, 31).click();
-    await isRead(stage, 31);
+    // No further than until the row is whole: it is the last in view.
+    const gap = await row(stage, 30).evaluate((one) => {
+      const bottom = one.closest("[data-compact]")?.getBoundingClientRect().bottom ?? 0;
+      return bottom - (one.closest("[role=listitem]")?.getBoundingClientRect().bottom ?? 0);
+    });
+    expect(Math.abs(gap)).toBeLessThan(2);
+    const node = await row(stage, 29).elementHandle();
+    await row(stage, 29).click();
+    await isRead(stage, 29);
     await settled(page);
     expect(await node?.evaluate((one) => one.isConnected)).toBe(true);
     expect(await scrolled(stage)).toBe(at);
-    expect(await row(stage, 31).getAttribute("aria-current")).toBe("true");
+    expect(await row(stage, 29).getAttribute("aria-current")).toBe("true");
     await page.goBack();
     await isRead(stage, 30);
     await page.goBack();
     await page.waitForURL((url) => url.pathname === "/sessions" && url.search === "?kind=all");
     await page.getByRole("table", { name: "Sessions" }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("does not scroll the list beside a session whose row is in view from the top", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize(WIDE);
+    await visit(stage, "/sessions?kind=all");
+    await row(stage, 6).click();
+    await isRead(stage, 6);
+    await row(stage, 0).waitFor();
+    await settled(page);
+    expect(await scrolled(stage)).toBe(0);
+    // Rows that are higher than they were thought to be.
+    await page.goBack();
+    await page.addStyleTag({ content: "[data-compact] [role=listitem] { padding-bottom: 40px }" });
+    const isWhole = (n: number) =>
+      row(stage, n).evaluate((one) => {
+        const [item, box] = ["[role=listitem]", "[data-compact]"].map((name) =>
+          one.closest(name)?.getBoundingClientRect(),
+        );
+        return item !== undefined && box !== undefined && item.top >= box.top - 1 && item.bottom <= box.bottom + 1;
+      });
+    for (const n of [6, 7, 8, 9]) {
+      await page.getByRole("table", { name: "Sessions" }).waitFor();
+      await row(stage, n).click();
+      await isRead(stage, n);
+      await expect.poll(() => isWhole(n), { message: String(n) }).toBe(true);
+      await page.goBack();
+    }
+    // Out of its sight, another session is opened by its address: its row is shown, and the list goes no further.
+    await visit(stage, `/sessions/${encodeURIComponent(await sessionId(stage, "tide number 20"))}`);
+    await isRead(stage, 20);
+    await expect.poll(() => scrolled(stage)).toBeGreaterThan(0);
+    await row(stage, 20).waitFor();
     expect(stage.problems()).toEqual([]);
   });
 
@@ -155,7 +196,7 @@ describeUi("dashboard: sessions, list and reader", () => {
       await page.setViewportSize(size);
       await visit(stage, "/sessions?kind=all");
       await row(stage, 1).waitFor();
-      await page.evaluate(() => scrollTo(0, 900));
+      await page.evaluate(() => scrollTo(0, innerWidth < 1200 ? 1300 : 900));
       await row(stage, 30).click();
       await isRead(stage, 30);
       await page.locator("main h1[tabindex]").last().focus();
@@ -215,6 +256,40 @@ describeUi("dashboard: sessions, list and reader", () => {
     await page.keyboard.press("Enter");
     await page.locator("main h1").waitFor();
     await page.waitForURL(/\/sessions\/./);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("compares two chosen sessions by one key, and by the palette; with fewer it asks for two", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize(WIDE);
+    await visit(stage, "/sessions?kind=all");
+    await page.getByRole("table", { name: "Sessions" }).getByRole("link").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await Promise.all([page.getByRole("status").getByText("Select two sessions").waitFor(), page.keyboard.press("v")]);
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    const compare = page.getByRole("toolbar").getByRole("button", { name: "Compare" });
+    expect(await compare.getAttribute("aria-keyshortcuts")).toBe("v");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Shortcuts" }).getByText("Compare the two selected").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("compare");
+    await page.getByRole("option", { name: /^Compare the 2 selected sessions/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("v");
+    await page.waitForURL((url) => url.pathname === "/compare" && url.searchParams.has("b"));
+    await page.getByRole("heading", { name: "Comparison" }).waitFor();
+    await page.goBack();
+    await page.getByRole("table", { name: "Sessions" }).getByRole("link").first().waitFor();
+    for (const key of ["j", "x", "j", "x", "Control+k"]) await page.keyboard.press(key);
+    await page.getByRole("combobox", { name: "Command menu" }).waitFor();
+    await page.keyboard.type("compare");
+    await page.getByRole("option", { name: /^Compare the 2 selected sessions/, selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.pathname === "/compare" && url.searchParams.has("b"));
     expect(stage.problems()).toEqual([]);
   });
 

@@ -61,6 +61,28 @@ describeUi("dashboard: all sessions", () => {
     await page.waitForURL((url) => !url.searchParams.has("from"));
   });
 
+  it("is grouped by Today, weeks and months where it is by time, with the hour of the last days", async () => {
+    const stage = get();
+    const { page } = stage;
+    await writeStory(stage.home, { n: 200, cwd: `${stage.home}/code/now`, prompt: "of today", at: new Date() });
+    await stage.served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+    await visit(stage, "/sessions?kind=all");
+    const table = page.getByRole("table", { name: "Sessions" });
+    await table.getByText("Today", { exact: true }).waitFor();
+    const texts = async () => (await table.innerText()).split("\n").map((line) => line.trim());
+    const shown = await texts();
+    expect(shown.indexOf("Today")).toBeLessThan(shown.indexOf("of today"));
+    const month = new Date(AT).toLocaleDateString("en-US", { month: "long" });
+    await visit(stage, `/sessions?kind=all&from=${dayAgo(101)}&to=${dayAgo(99)}`);
+    await table.getByText(month).first().waitFor();
+    expect(await table.locator("time").first().innerText()).toMatch(/^\w{3} \d+$/);
+    await visit(stage, "/sessions?kind=all&sort=messages");
+    await expect.poll(texts).not.toContain("Today");
+    await visit(stage, `/sessions/${await sessionId(stage, "of today")}`);
+    await page.getByRole("list", { name: "Sessions" }).getByText("Today", { exact: true }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("loads further pages as it is scrolled, sorts by a column, and moves by keys", async () => {
     const stage = get();
     const { page } = stage;
@@ -132,10 +154,25 @@ describeUi("dashboard: all sessions", () => {
     await settled(page);
     await page
       .getByRole("region", { name: "What differs" })
-      .getByText(/^No difference in cost/)
+      .getByText(/^The same in both: .*Messages/)
       .waitFor();
-    await page.getByText(/^The same in both: .*Messages/).waitFor();
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("says in words that a session to compare is not in the archive, with the way to the others", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = encodeURIComponent(await sessionId(stage, "High and low water times"));
+    for (const query of [`a=${id}&b=none`, `a=none&b=${id}`, "a=none&b=neither"]) {
+      await visit(stage, `/compare?${query}`);
+      await page.getByText("A session of this comparison is not in the archive").waitFor();
+      expect(await page.getByRole("main").innerText()).not.toMatch(/GET |404|SESSION_NOT_FOUND/);
+      expect(await page.getByRole("alert").count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Swap sides" }).count()).toBe(0);
+    }
+    await page.getByRole("button", { name: "To the sessions" }).click();
+    await page.waitForURL((url) => url.pathname === "/sessions");
+    for (const problem of stage.problems()) expect(problem).toMatch(/404 .*\/(none|neither)\b/);
   });
 
   it("says which of two sessions did better in what, and shows files and prompts side by side", async () => {
@@ -151,22 +188,52 @@ describeUi("dashboard: all sessions", () => {
       };
     const [one, other] = [await read(a), await read(b)];
     await visit(stage, `/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
-    const better = page.getByRole("region", { name: "What differs" });
     const less = (other.session.cost.microdollars - one.session.cost.microdollars) / 1e6;
     expect(less).toBeGreaterThan(0);
     expect(one.session.errorCount - other.session.errorCount).toBe(1);
-    const words = async () => (await better.locator("dd").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
-    await expect.poll(words).toEqual([`A cost $${less.toFixed(2)} less`, "B had 1 error fewer"]);
-    // Figures that differ, the largest difference first, then what is the same.
-    const figures = page.getByRole("region", { name: "Figures" });
+    // Figures that differ, the largest difference first, then what is the same. Each says once which side did better.
+    const figures = page.getByRole("region", { name: "What differs" });
+    const better = async () =>
+      (await figures.locator("[data-better]").allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
+    await expect.poll(better).toEqual(["Better: 0", `Better: $${(one.session.cost.microdollars / 1e6).toFixed(2)}`]);
+    await figures.getByText(`+$${less.toFixed(2)}`).waitFor();
     const names = async () =>
       (await figures.getByRole("row").allInnerTexts()).map((row) => row.split(/\s{2,}|\t|\n/)[0]);
     expect(await names()).toEqual(["Figure", "Errors", "Sub-agents", "Calls", "Cost (est.)", "Tokens"]);
     await figures.getByText("The same in both: Active time 6 min · Repeated failed calls 0 · Messages 26").waitFor();
     await figures.getByRole("button", { name: "All figures" }).click();
-    expect(await figures.getByRole("row").count()).toBe(15);
+    expect(await page.getByRole("region", { name: "Figures" }).getByRole("row").count()).toBe(15);
+    // Both sides have the same two columns in every table, below their heads; what is between them comes after both.
+    const heads = await page.getByRole("region", { name: "Figures" }).getByRole("columnheader").allInnerTexts();
+    expect(heads).toEqual(["Figure", "A", "B", "B − A"]);
+    for (const [i, letter] of ["A", "B"].entries()) {
+      const columns = await page.getByRole("columnheader", { name: letter, exact: true }).all();
+      const places = await Promise.all(columns.map((one) => one.evaluate((at) => at.getBoundingClientRect().toJSON())));
+      expect(places.length).toBe(4);
+      expect(new Set(places.map(({ left, right }) => `${Math.round(left)}–${Math.round(right)}`)).size).toBe(1);
+      const card = await page.getByRole("article").nth(i).boundingBox();
+      expect(card && Math.abs(card.x + card.width - places[0].right)).toBeLessThan(2);
+    }
+    await page.getByRole("columnheader", { name: "Model", exact: true }).waitFor();
+    await page.getByRole("columnheader", { name: "Tool", exact: true }).waitFor();
+    // A phone's columns have no room for a title: the heads are one below the other, and the switch ends with the table.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const [first, second] = [
+      await page.getByRole("article").first().boundingBox(),
+      await page.getByRole("article").last().boundingBox(),
+    ];
+    expect(second?.x).toBe(first?.x);
+    expect(second?.y).toBeGreaterThanOrEqual((first?.y ?? 0) + (first?.height ?? 0));
+    const word = await page.getByRole("button", { name: "Only what differs" }).evaluate((button) => {
+      const range = document.createRange();
+      range.selectNodeContents(button);
+      return range.getBoundingClientRect().right;
+    });
+    const table = await page.getByRole("region", { name: "Figures" }).getByRole("table").boundingBox();
+    expect(Math.abs(word - ((table?.x ?? 0) + (table?.width ?? 0)))).toBeLessThan(2);
+    await page.setViewportSize({ width: 1440, height: 900 });
     const files = page.getByRole("table").filter({ hasText: "src/tides.js" });
-    expect(await files.getByRole("row", { name: /tides\.js/ }).innerText()).toMatch(/2 edits\s+—$/);
+    expect(await files.getByRole("row", { name: /tides\.js/ }).innerText()).toMatch(/2 edits\s+—\s+−2 edits$/);
     await page.getByRole("link", { name: /Find out why/ }).waitFor();
 
     // A file that one of them changed opens with its edits, each line with its reason.
@@ -192,7 +259,7 @@ describeUi("dashboard: all sessions", () => {
     const list = page.getByRole("table", { name: "Sessions" });
     const count = async (q: string) =>
       ((await (await stage.served.kernel.fetch(`/api/sessions?q=${q}`)).json()) as { total: number }).total;
-    await visit(stage, "/sessions");
+    await visit(stage, `/sessions?project=${await projectId(stage, "tidepool")}`);
     await box("Select Extremes by root finding").check();
     await chosen().getByRole("button", { name: "Delete…" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete 1 session" });

@@ -46,6 +46,7 @@ describeUi("dashboard: settings of the service", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/settings/privacy#relay");
+    await page.getByRole("button", { name: /^Set an address….*Feedback$/ }).click();
     const field = page.getByRole("textbox", { name: "Address feedback is sent on to" });
     await field.fill("https://relay.example.test/in?token=mine");
     await stage.served.close();
@@ -66,7 +67,7 @@ describeUi("dashboard: settings of the service", () => {
     // The token is kept and never shown again.
     expect(await page.content()).not.toContain("token=mine");
     await page.getByRole("button", { name: "Stop sending" }).click();
-    await field.waitFor();
+    await page.getByRole("button", { name: /^Set an address….*Feedback$/ }).waitFor();
     expect(await findSetting("feedback.relay")).toBe("");
   });
 
@@ -84,6 +85,8 @@ describeUi("dashboard: settings of the service", () => {
     const { port } = collector.address() as AddressInfo;
     const address = `http://127.0.0.1:${port}/v1/metrics`;
     await visit(stage, "/settings/privacy#otlp");
+    const setAddress = page.getByRole("button", { name: /^Set an address….*OpenTelemetry collector$/ });
+    await setAddress.click();
     const field = page.getByRole("textbox", { name: "OpenTelemetry collector" });
     await field.fill(`${address}?token=mine`);
     await page.getByRole("button", { name: "Send token counts" }).click();
@@ -100,7 +103,7 @@ describeUi("dashboard: settings of the service", () => {
     await page.locator("#otlp").getByText(address).waitFor();
     await visit(stage, "/settings/privacy");
     await page.getByRole("button", { name: "Stop sending counts" }).click();
-    await field.waitFor();
+    await setAddress.click();
     expect(await findSetting("metrics.otlp")).toBe("");
     status = 200;
     await field.fill(address);
@@ -108,7 +111,7 @@ describeUi("dashboard: settings of the service", () => {
     await dialog.getByRole("button", { name: "Send token counts" }).click();
     await page.locator("#otlp").getByText("Last sent").waitFor();
     await page.getByRole("button", { name: "Stop sending counts" }).click();
-    await field.waitFor();
+    await setAddress.waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

@@ -27,6 +27,17 @@ describeUi("dashboard: settings", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("ends its search box where its settings end", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/general");
+    const box = await page
+      .getByRole("searchbox", { name: "Find a setting" })
+      .evaluate((one) => one.parentElement?.getBoundingClientRect().right);
+    const row = await page.locator("#density").evaluate((one) => one.getBoundingClientRect().right);
+    expect(box).toBe(row);
+  });
+
   it("keeps each field when it is changed and reports it beside it", async () => {
     const stage = get();
     const { page } = stage;
@@ -95,11 +106,35 @@ describeUi("dashboard: settings", () => {
       .waitFor();
   });
 
+  it("orders privacy by what one looks for, and has one sentence for each", async () => {
+    const { page } = get();
+    await visit(get(), "/settings/privacy");
+    const main = page.getByRole("main");
+    expect(await main.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
+      "What leaves this machine",
+      "Notifications",
+      "Guard and tool servers",
+    ]);
+    for (const [row, sentence] of [
+      ["relay", "Off. Feedback you write stays in a file on this machine."],
+      ["price-request", "Off. A newer table is fetched only after you agreed"],
+      ["otlp", "Off. With an address"],
+      ["limits", "At 80 %"],
+      ["block", "Calls with a secret that is certain"],
+      ["tool-search", "Assistants see two tools"],
+    ] as const)
+      await page.locator(`#${row}`).getByText(sentence).waitFor();
+    // An address is asked for only when something is to be sent.
+    expect(await main.getByRole("textbox", { name: /Address|collector/ }).count()).toBe(0);
+  });
+
   it.each([
     ["/settings/service", /\/settings\/privacy$/],
     ["/settings/service#sync", /\/settings\/sources#sync$/],
     ["/settings/service#relay-address", /\/settings\/privacy#relay$/],
     ["/settings/privacy#collector", /\/settings\/privacy#otlp$/],
+    ["/settings/general#notifications", /\/settings\/privacy#notifications$/],
+    ["/settings/service#login", /\/settings\/sources#login$/],
     ["/settings/sources#watch", /\/settings\/sources#sync$/],
   ])("%s leads to where it is now", async (address, now) => {
     const { page } = get();

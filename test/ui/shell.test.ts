@@ -29,6 +29,23 @@ describeUi("dashboard: shell", () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
+  it("marks the place of the address from the first picture on, while its screen is loaded", async () => {
+    const { page, url } = get();
+    const other = await page.context().newPage();
+    await other.addInitScript(() => {
+      const seen = new Set<string>();
+      Object.assign(window, { seen });
+      new MutationObserver(() => {
+        const at = document.querySelector("[data-rail] li [aria-current]")?.textContent;
+        if (at) seen.add(at.trim());
+      }).observe(document, { subtree: true, childList: true, attributes: true });
+    });
+    await other.goto(`${url}/usage`);
+    await settled(other);
+    expect(await other.evaluate(() => [...Reflect.get(window, "seen")])).toEqual(["Usage"]);
+    await other.close();
+  });
+
   it("shows the view that is open where the tabs of a screen have no room for all", async () => {
     const stage = get();
     const { page } = stage;
@@ -49,14 +66,23 @@ describeUi("dashboard: shell", () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await visit(stage, "/");
     const menu = page.getByRole("button", { name: "More", exact: true });
+    // Tools is in the sheet: what its row in the rail counts is counted here.
+    const { open } = (await (await stage.served.kernel.fetch("/api/security/leaks/count")).json()) as { open: number };
+    expect(open).toBeGreaterThan(0);
+    await menu.getByText(String(open), { exact: true }).waitFor();
+    const badge = await menu.getByText(String(open), { exact: true }).boundingBox();
+    const icon = await menu.locator("svg").boundingBox();
+    expect(badge?.x).toBeGreaterThanOrEqual((icon?.x ?? 0) + (icon?.width ?? 0));
+    expect(await menu.getAttribute("title")).toBe(`${open} ${open === 1 ? "secret" : "secrets"} open`);
     await menu.focus();
     await page.keyboard.press("Enter");
     const sheet = page.getByRole("dialog", { name: "More", exact: true });
     await sheet.waitFor();
     await sheet.getByRole("button", { name: /sync/i }).waitFor();
+    await sheet.getByRole("link", { name: "Tools" }).getByText(String(open), { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
-    await page.waitForFunction(() => document.activeElement?.getAttribute("title") === "More");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("aria-haspopup") === "dialog");
     await menu.click();
     await sheet.getByRole("link", { name: "Settings" }).click();
     await page.waitForURL(/\/settings/);
@@ -64,6 +90,18 @@ describeUi("dashboard: shell", () => {
     await page.waitForFunction(() => document.activeElement?.tagName === "H1");
     await page.setViewportSize({ width: 1440, height: 900 });
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("Help says in words that a page is missing, and leads to the list", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/help/guides/nothing-here");
+    await page.getByRole("heading", { level: 1, name: "No such page" }).waitFor();
+    expect(await page.getByRole("main").innerText()).not.toMatch(/404|ROUTE_NOT_FOUND|\.md/);
+    await page.getByRole("link", { name: "All pages" }).click();
+    await page.waitForURL(/\/help$/);
+    // The answer 404 is what the page is about.
+    stage.problems();
   });
 
   it("Help opens the guides offline, and their links lead to each other", async () => {

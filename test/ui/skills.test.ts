@@ -3,14 +3,30 @@ import { lstat, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import { claudePath, claudeRows, writeLog } from "../rescue/_logs.ts";
 import { LONG } from "../rounds.ts";
 import { describeUi, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 const text = (name: string, words: string) =>
   `---\nname: ${name}\ndescription: ${words}\n---\n\n# ${name}\n\nRead **first**.\n`;
+/** A session that asks for skills that are not installed. */
+async function writeUse(home: string, n: number, skills: readonly string[]): Promise<void> {
+  const said = { key: `bbbbbbbb-0000-4000-8000-${String(n).padStart(12, "0")}`, cwd: "/w/app", turns: 1 };
+  const base = { sessionId: said.key, cwd: said.cwd, type: "assistant", timestamp: "2026-01-01T00:01:00.000Z" };
+  const calls = skills.map((skill, i) => ({
+    ...{ ...base, uuid: `s${i}-${said.key}`, requestId: `s${i}-${said.key}` },
+    message: {
+      ...{ id: `s${i}-${said.key}`, role: "assistant", model: "claude-sonnet-4-5", usage: { output_tokens: 1 } },
+      content: [{ type: "tool_use", id: `t${i}`, name: "Skill", input: { skill } }],
+    },
+  }));
+  await writeLog(claudePath(home, said), [...claudeRows(said), ...calls]);
+}
 async function fill(home: string): Promise<void> {
   await writeDemo({ home });
+  await writeUse(home, 1, ["often", "often", "often", "wide"]);
+  await writeUse(home, 2, ["wide"]);
   for (const name of ["changelog", "review"]) {
     await mkdir(join(home, ".claude/skills", name), { recursive: true });
     await writeFile(join(home, ".claude/skills", name, "SKILL.md"), text(name, `Writes the ${name}`));
@@ -43,12 +59,12 @@ describeUi("dashboard: skills", () => {
 
     await visit(stage, "/tools/skills");
     const row = page.getByRole("row", { name: /changelog/ });
-    await row.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
-    await row.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();
+    await row.getByRole("button", { name: "Codex CLI: not linked. Click to link" }).click();
+    await row.getByRole("button", { name: "Codex CLI: linked. Click to unlink" }).waitFor();
     const link = join(home, ".agents/skills/changelog");
     expect(await readFile(join(await readlink(link), "SKILL.md"), "utf8")).toContain("Writes the changelog");
     await page.getByRole("button", { name: "Undo" }).click();
-    await row.getByRole("button", { name: "Codex: not linked. Click to link" }).waitFor();
+    await row.getByRole("button", { name: "Codex CLI: not linked. Click to link" }).waitFor();
     await expect(lstat(link)).rejects.toThrow();
     // What is in Claude Code's folder is the user's own.
     await row.getByText("Claude Code: has it in its own folder").waitFor();
@@ -91,6 +107,24 @@ describeUi("dashboard: skills", () => {
     await expect
       .poll(async () => (await lstat(join(home, ".agents/skills/changelog")).catch(() => null))?.isSymbolicLink())
       .toBe(true);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("lists what is not installed by the number that it shows", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/tools/skills");
+    const rows = page
+      .getByRole("main")
+      .locator("section")
+      .filter({ hasText: "it is not installed" })
+      .getByRole("listitem");
+    await rows.first().waitFor();
+    const shown = (await rows.allInnerTexts()).map((text) => /^(\w+)\s+(\d+ sessions?)/.exec(text)?.slice(1));
+    expect(shown).toEqual([
+      ["wide", "2 sessions"],
+      ["often", "1 session"],
+    ]);
     expect(stage.problems()).toEqual([]);
   });
 

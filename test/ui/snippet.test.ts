@@ -29,6 +29,17 @@ it("leaves output as it is", () => {
   expect(shown("a ** b `c` | d", "b", "plain")).toBe("a ** [b] `c` | d");
 });
 
+it("leaves out the numbers a log writes before lines, and names of arguments that have a line to themselves", () => {
+  expect(shown("     3→\n     4→export function tide() {\n     5→  x→y", "tide", "plain")).toBe(
+    "\nexport function [tide]() {\nx→y",
+  );
+  expect(shown("turned 3→4 and\n12→export", "12", "plain")).toBe("turned 3→4 and\n[12]→export");
+  expect(shown("prompt\nFind the tide\nsubagent_type\nExplore\n", "tide", "json")).toBe("Find the [tide] · Explore");
+  expect(shown("description\nWrite a prompt for command\n", "Write", "json")).toBe("[Write] a prompt for command");
+  // A name that was found stays.
+  expect(shown("prompt\nFind it\n", "prompt", "json")).toMatch(/^\[prompt\]/);
+});
+
 it("shows what a call was called on once, and always the word that matched", () => {
   const line = (argument: string, snippet: string, word: string) => {
     const at = snippet.indexOf(word);
@@ -43,6 +54,23 @@ it("shows what a call was called on once, and always the word that matched", () 
   expect(line(command, `command\n${command}\ndescription\nShow the totals\n`, "totals")).toEqual({ snippet: true });
   expect(line(command, "description\nShow the totals\n", "totals")).toEqual({
     argument: { text: command, ranges: [] },
+    snippet: true,
+  });
+});
+
+it("shows what an edit has before and after its change once", () => {
+  const input = "path README.md old_string # Tide tables over HTTP new_string # Tide tables over HTTP and more";
+  expect(shown(input, "README", "json")).toBe("path [README].md · # Tide tables over HTTP and more");
+  // Short values say something each.
+  expect(readable('{"from":"3","to":"30"}', "json")).toBe("3 · 30");
+});
+
+it("ends what a call was called on where the snippet goes on with it", () => {
+  const argument = "npm run build && node scripts/measure.mjs --out";
+  const snippet = "measure.mjs --out results/timings.json";
+  const at = snippet.indexOf("timings");
+  expect(callLine({ argument, snippet, ranges: [[at, at + 7]] })).toEqual({
+    argument: { text: "npm run build && node scripts/", ranges: [] },
     snippet: true,
   });
 });

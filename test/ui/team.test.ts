@@ -236,38 +236,42 @@ describeUi("a team's dashboard", () => {
     expect(problems).toEqual([]);
   });
 
-  it("presses everything that is shown, and is refused nothing", async () => {
-    const session = encodeURIComponent(await firstSession());
-    const project = await firstProject();
-    const screens = [
-      "/",
-      // First where a row is chosen: elsewhere the same checkbox is a press deeper.
-      "/sessions",
-      `/projects/${project}?days=all`,
-      `/sessions/${session}?pane=diff&m=11`,
-      "/usage?days=all",
-      "/people",
-      "/search?q=tide",
-      "/settings",
-      "/settings/prices",
-    ];
-    if (LONG)
-      screens.push(
-        "/projects",
-        `/projects/${project}?days=all&tab=sessions`,
-        `/projects/${project}?days=all&tab=files`,
-        "/calls?days=all&show=both",
-        `/sessions/${session}`,
-        `/sessions/${session}?view=overview`,
-        "/settings/plugins",
-        "/settings/about",
-        "/help",
-      );
-    for (const screen of screens) await pressAll(screen);
+  const EACH: readonly [name: string, path: (project: string, session: string) => string][] = [
+    ["Now", () => "/"],
+    // First where a row is chosen: elsewhere the same checkbox is a press deeper.
+    ["Sessions", () => "/sessions"],
+    ["a project", (project) => `/projects/${project}?days=all`],
+    ["a session", (_project, session) => `/sessions/${session}?pane=diff&m=11`],
+    ["Usage", () => "/usage?days=all"],
+    ["People", () => "/people"],
+    ["a search", () => "/search?q=tide"],
+    ["Settings", () => "/settings"],
+    ["prices", () => "/settings/prices"],
+  ];
+  const MORE: typeof EACH = [
+    ["Code", () => "/projects"],
+    ["a project's sessions", (project) => `/projects/${project}?days=all&tab=sessions`],
+    ["a project's files", (project) => `/projects/${project}?days=all&tab=files`],
+    ["calls", () => "/calls?days=all&show=both"],
+    ["a session alone", (_project, session) => `/sessions/${session}`],
+    ["a session's overview", (_project, session) => `/sessions/${session}?view=overview`],
+    ["plugins", () => "/settings/plugins"],
+    ["about", () => "/settings/about"],
+    ["Help", () => "/help"],
+  ];
+  it.each(LONG ? [...EACH, ...MORE] : EACH)(
+    "presses everything that is shown on %s, and is refused nothing",
+    async (_name, path) => {
+      await visit("/");
+      await pressAll(path(await firstProject(), encodeURIComponent(await firstSession())));
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it("pressed what its screens are for", () => {
     expect([...pressed]).toEqual(
       expect.arrayContaining(["Session actions", "Copy link", "Clear selection", "Show chart"]),
     );
-    expect(problems).toEqual([]);
   });
 
   /** What was pressed on any screen, by its name without figures. */
@@ -282,7 +286,10 @@ describeUi("a team's dashboard", () => {
         // Of days and sessions one is pressed: the others have the same name without figures and what follows.
         return text
           .replace(/\d[\d.,]*/g, "#")
-          .replace(/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun).*|(?<=^Days shown|^Select |^\w+Claude Code|^\w+Codex|^#+~).*/, "…")
+          .replace(
+            /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun).*|(?<=^Days shown|^Select |^Compare the selected session with |^Copy resume command: |^\w+Claude Code|^\w+Codex|^#+~).*/,
+            "…",
+          )
           .trim();
       }),
     );

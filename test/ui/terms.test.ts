@@ -58,6 +58,7 @@ const REPLACED: Record<Tag, { text: RegExp; except?: RegExp }[]> = {
     { text: /对话/ },
     { text: /归档/, except: /reason\.archived/ },
     { text: /机密|敏感信息|秘密/ },
+    { text: /您/ },
     { text: /防护|中枢/ },
     { text: /工具的日志|工具的列表|^所有工具$/ },
   ],
@@ -67,6 +68,7 @@ const REPLACED: Record<Tag, { text: RegExp; except?: RegExp }[]> = {
     { text: /会話|対話/ },
     { text: /インポート/ },
     { text: /ツールのログ|ツールの一覧/ },
+    { text: /シークレット/ },
   ],
 };
 

@@ -36,6 +36,15 @@ describe("ticks of the timeline", () => {
     expect(after?.place).toBeCloseTo(scale.place(2));
   });
 
+  it("are spread over a night of many short stretches, not only at its ends", () => {
+    // From one day to the next, a pause every five minutes: the stretches are nearer to each other than their words.
+    const times = Array.from({ length: 360 }, (_, i) => START + (i >> 1) * 5 * MINUTE + (i % 2) * 30_000);
+    const places = toScale(times)
+      .ticks(0, 1, 0.08)
+      .map(({ place }) => place);
+    expect(places.filter((place) => place > 0.1 && place < 0.9).length).toBeGreaterThan(3);
+  });
+
   it("leave most of the strip to what happened, with many pauses too", () => {
     const times = Array.from({ length: 200 }, (_, i) => START + (i >> 1) * 5 * MINUTE + (i % 2) * 30_000);
     const scale = toScale(times);

@@ -5,9 +5,11 @@ import { expect, it } from "vitest";
 import { describeGit, makeRepo, T0 } from "../git/_repo.ts";
 import { createLog, shown } from "../undelete/_log.ts";
 import { violations } from "./axe.ts";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, sessionId, useSharedStage, useStage, visit } from "./browser.ts";
 
 const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0a";
+/** Longer than a line of the page. */
+const TITLE = `Sail out of the harbour${", past the lights, the moles and the buoys".repeat(5)}`;
 
 describeGit("dashboard: files that are gone", () => {
   describeUi("of a session", () => {
@@ -19,7 +21,7 @@ describeGit("dashboard: files that are gone", () => {
         repo.write("kept.ts", "kept\n");
         repo.commit("first", T0 - 60);
         const log = createLog({ home, root, key: KEY });
-        log.prompt(T0, "Sail out of the harbour");
+        log.prompt(T0, TITLE);
         repo.write("plan.md", "one\ntwo\nthree\n");
         log.call(T0 + 10, "Read", { file_path: join(root, "plan.md") }, shown("one\ntwo\nthree\n"));
         log.call(T0 + 12, "Read", { file_path: join(root, "kept.ts") }, shown("kept\n"));
@@ -44,7 +46,7 @@ describeGit("dashboard: files that are gone", () => {
       const { stage, page } = await openOverview();
       const section = page.locator("section", { has: page.getByRole("heading", { name: "Destroyed files" }) });
       await section.waitFor();
-      expect(await section.getByRole("row").nth(1).innerText()).toMatch(/plan\.md\s+rm\s+whole/);
+      expect(await section.getByRole("row").nth(1).innerText()).toMatch(/plan\.md\s+rm\s+complete/);
       expect(await violations(stage)).toEqual([]);
       await section.getByRole("button", { name: "Put all back…" }).click();
       const dialog = page.getByRole("dialog");
@@ -60,6 +62,23 @@ describeGit("dashboard: files that are gone", () => {
       expect(stage.problems()).toEqual([]);
     });
 
+    it("are found without a path, by their newest version", async () => {
+      const stage = get();
+      const { page } = stage;
+      await visit(stage, "/files");
+      const lately = page.getByRole("region", { name: "Latest changed files" });
+      await lately.getByRole("link", { name: "plan.md" }).waitFor();
+      expect(await lately.getByRole("row").filter({ hasText: "plan.md" }).innerText()).toContain("Deleted");
+      expect(await violations(stage)).toEqual([]);
+      // A file that was read after its commit is there with the commit; one that was only read is not.
+      expect(await lately.getByRole("row").filter({ hasText: "kept.ts" }).innerText()).toContain("Committed");
+      expect(await lately.getByRole("link", { name: "part.md" }).count()).toBe(0);
+      await lately.getByRole("link", { name: "kept.ts" }).click();
+      await page.waitForURL(/\/files\?path=.*kept\.ts/);
+      await page.getByRole("region", { name: "Versions, newest first" }).getByRole("button").first().waitFor();
+      expect(stage.problems()).toEqual([]);
+    });
+
     it("have their versions, newest first, each with its text", async () => {
       const { stage, page } = await openOverview();
       await page.getByRole("link", { name: "plan.md" }).first().click();
@@ -68,7 +87,7 @@ describeGit("dashboard: files that are gone", () => {
       await list.getByRole("button").first().waitFor();
       expect(await list.getByRole("button").allInnerTexts()).toEqual([
         expect.stringMatching(/^Deleted/),
-        expect.stringMatching(/^Read\s+whole/),
+        expect.stringMatching(/^Read\s+complete/),
       ]);
       await page.getByText("two", { exact: true }).waitFor();
       await list.getByRole("button").first().click();
@@ -80,14 +99,70 @@ describeGit("dashboard: files that are gone", () => {
       const line = page.locator("[data-line]", { hasText: "middle" });
       await line.waitFor();
       expect(await line.getAttribute("data-number")).toBe("3");
+      const unknown = page.getByText("Lines not known", { exact: true });
+      expect(await unknown.count()).toBe(2);
+      expect(await unknown.first().evaluate((one) => getComputedStyle(one).fontFamily)).not.toContain("Mono");
+      expect(await page.getByText("[sessarc:").count()).toBe(0);
+      await page.getByText("Only the known part", { exact: true }).waitFor();
+      expect(await violations(stage)).toEqual([]);
       expect(stage.problems()).toEqual([]);
+    });
+
+    it("show a version with what it is, when and whose, and what differs from the version before it", async () => {
+      const stage = get();
+      const { page } = stage;
+      await visit(stage, `/files?path=${encodeURIComponent(join(root, "kept.ts"))}`);
+      const main = page.getByRole("main");
+      await main.getByRole("group", { name: /kept\.ts/ }).waitFor();
+      const head = main.locator("p", { hasText: /^Read\s*· .*· Sail out of the harbour/ });
+      await head.waitFor();
+      const ends = await main.evaluate((one) => {
+        const rightOf = (selector: string) => one.querySelector(selector)?.getBoundingClientRect().right;
+        return { page: rightOf(".page > h1") ?? 0, text: rightOf("[role=group][aria-label*='kept.ts']") };
+      });
+      expect(ends.text).toBeLessThanOrEqual(ends.page);
+      expect(await main.getByText("Only the known part").count()).toBe(0);
+      await main.getByText("complete · 1 line", { exact: true }).waitFor();
+      await main.getByText("Changes", { exact: true }).click();
+      await main.getByText("No difference to the version before.", { exact: true }).waitFor();
+      expect(await violations(stage)).toEqual([]);
+      expect(stage.problems()).toEqual([]);
+    });
+
+    it("open below the row that is pressed, where there is one column", async () => {
+      const stage = get();
+      const { page } = stage;
+      await page.setViewportSize({ width: 390, height: 844 });
+      try {
+        await visit(stage, `/files?path=${encodeURIComponent(join(root, "plan.md"))}`);
+        const list = page.getByRole("region", { name: "Versions, newest first" });
+        const row = list.getByRole("button", { name: /^Read/ });
+        await row.waitFor();
+        const line = list.locator("[data-line]", { hasText: "two" });
+        expect(await line.count()).toBe(0);
+        await row.click();
+        await line.waitFor();
+        expect(await row.getAttribute("aria-expanded")).toBe("true");
+        expect(await line.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
+        expect(await violations(stage)).toEqual([]);
+        await list.getByRole("button", { name: /^Deleted/ }).click();
+        await list.getByText("The file was deleted here.").waitFor();
+        expect(await line.count()).toBe(0);
+        await row.click();
+        await line.waitFor();
+        await row.click();
+        await line.waitFor({ state: "detached" });
+        expect(stage.problems()).toEqual([]);
+      } finally {
+        await page.setViewportSize({ width: 1440, height: 900 });
+      }
     });
 
     it("are listed before a path is typed; the end of a path is enough where one file has it", async () => {
       const stage = get();
       const { page } = stage;
       await visit(stage, "/files");
-      await page.getByRole("row", { name: /plan\.md rm whole/ }).waitFor();
+      await page.getByRole("row", { name: /plan\.md rm complete/ }).waitFor();
       expect(await page.getByRole("link", { name: "Code", exact: true }).getAttribute("aria-current")).toBe("page");
       expect(await violations(stage)).toEqual([]);
       const show = async (path: string) => {
@@ -117,7 +192,7 @@ describeGit("dashboard: files that are gone", () => {
       await section.waitFor();
       expect((await section.getByRole("row").nth(1).innerText()).replace(/\s+/g, " ")).toMatch(/2023 4 120 40 7\.5K$/);
       expect(await section.innerText()).toContain("4 sessions in all.");
-      await page.getByText("1 session", { exact: true }).waitFor();
+      await page.locator("dd", { hasText: /^1 session$/ }).waitFor();
       expect(await violations(stage)).toEqual([]);
       expect(stage.problems()).toEqual([]);
     });
@@ -136,5 +211,24 @@ describeGit("dashboard: files that are gone", () => {
       await list.getByText("kept.ts").first().waitFor();
       expect(stage.problems()).toEqual([]);
     });
+  });
+});
+
+describeUi("dashboard: a file whose path is not known whole", () => {
+  const get = useSharedStage();
+
+  it("is one of those with the name that was typed", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/files");
+    await page.getByRole("textbox", { name: "File or folder" }).fill("test.js");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText(/^Type the full path/).waitFor();
+    const similar = page.getByRole("region", { name: "Files of your sessions with this name" });
+    await expect.poll(() => similar.getByRole("link").count()).toBeGreaterThan(1);
+    await similar.getByRole("link", { name: /extremes\.test\.js/ }).click();
+    await page.getByRole("region", { name: "Versions, newest first" }).getByRole("button").first().waitFor();
+    // The name alone was refused, as it should be.
+    expect(stage.problems().filter((one) => !one.includes("status of 400"))).toEqual([]);
   });
 });

@@ -1,9 +1,11 @@
 /** The usage screen: what it sums, how it is split, what is switched off, and what leaves it as a file. */
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { averageOf, periods, toPeriod } from "../../ui/features/usage/periods.ts";
+import type { Waste } from "../../plugins/health/index.ts";
+import { averageOf, periods, toPeriod, unitOf } from "../../ui/features/usage/periods.ts";
 import { modelWords } from "../../ui/model-names.ts";
-import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
+import { describeUi, sessionId, settled, useSharedStage, useStage, visit } from "./browser.ts";
+import { writeLongSession } from "./long-session.ts";
 
 describeUi("dashboard: usage", () => {
   const get = useSharedStage();
@@ -35,7 +37,8 @@ describeUi("dashboard: usage", () => {
     const figure = (name: RegExp) => page.getByRole("row", { name }).first().getByRole("cell");
     const names = [/^Input tokens/, /^Output tokens/, /^From cache/, /^Written to cache/, /^Cost/];
     const compared = await Promise.all(names.map((name) => figure(name).allInnerTexts()));
-    for (const i of [0, 1]) expect(compared.map((cells) => cells[i])).toEqual(usage[i]);
+    // One of the two is marked as better.
+    for (const i of [0, 1]) expect(compared.map((cells) => cells[i]?.replace(/^Better:\s*/, ""))).toEqual(usage[i]);
 
     await visit(stage, `/sessions/${encodeURIComponent(ids[0] ?? "")}?view=overview`);
     const tokens = page.locator("section", { has: page.getByRole("heading", { name: "Tokens" }) });
@@ -61,7 +64,7 @@ describeUi("dashboard: usage", () => {
     expect(await page.getByRole("columnheader", { name }).count()).toBe(0);
     await page.getByRole("radio", { name: "Assistant", exact: true }).check();
     await page.waitForURL(/by=tool/);
-    await page.getByRole("figure").getByRole("button", { name: "Codex" }).waitFor();
+    await page.getByRole("figure").getByRole("button", { name: "Codex CLI" }).waitFor();
     const file = async (name: string) => {
       const [download] = await Promise.all([
         page.waitForEvent("download"),
@@ -99,6 +102,102 @@ describeUi("dashboard: usage", () => {
     const windows = await page.locator("#windows tbody").innerText();
     for (const other of ["Gemini CLI", "GitHub Copilot", "Cursor", "OpenCode"]) expect(windows).not.toContain(other);
   });
+
+  it("counts each kind of waste over all sessions, not the rows of its list, with the hints in one column", async () => {
+    const stage = get();
+    const { page } = stage;
+    const wastes = (await (await stage.served.kernel.fetch("/api/health?limit=1")).json()) as Waste[];
+    const repeated = wastes.find(({ ofKind: { count, sessions, wastes } }) => count > sessions && wastes > 1);
+    if (!repeated) throw new Error("The sample data repeats nothing");
+    await visit(stage, "/usage?days=all");
+    const groups = page.locator("#health summary");
+    await groups.first().waitFor();
+    const { count, sessions } = repeated.ofKind;
+    await groups
+      .filter({ hasText: `${count} times in ${sessions} session` })
+      .first()
+      .click();
+    const title = repeated.examples[0]?.title?.slice(0, 30) ?? "";
+    expect(title).not.toBe("");
+    await page.locator("#health").getByRole("link", { name: title }).first().waitFor();
+    // A column is there where the kind has it, as wide as in the other kinds; the table begins below its kind's name.
+    const open = page.locator("#health details");
+    for (const one of await open.all())
+      if ((await one.getAttribute("open")) === null) await one.locator("summary").click();
+    const tables = await open.evaluateAll((all) =>
+      all.map((one) => ({
+        x:
+          (one.querySelector("table")?.getBoundingClientRect().x ?? 0) -
+          (one.querySelector("summary > span")?.getBoundingClientRect().x ?? 0),
+        times: [...one.querySelectorAll("th")].find(({ textContent }) => textContent?.trim() === "Times")?.offsetWidth,
+        empty: [...one.querySelectorAll("thead th")].filter((_, i) =>
+          [...one.querySelectorAll("tbody tr")].every((row) => row.children[i]?.textContent?.trim() === ""),
+        ).length,
+      })),
+    );
+    expect(new Set(tables.map(({ x }) => x))).toEqual(new Set([0]));
+    expect(new Set(tables.map(({ times }) => times)).size).toBe(1);
+    expect(tables.map(({ empty }) => empty)).toEqual(tables.map(() => 0));
+    const starts = await groups.evaluateAll((all) => all.map((one) => one.lastElementChild?.getBoundingClientRect().x));
+    expect(starts.length).toBe(wastes.length);
+    expect(new Set(starts).size).toBe(1);
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
+describeUi("dashboard: usage of a year", () => {
+  const DAY = 86_400_000;
+  const get = useStage({
+    fill: async (home) => {
+      await writeLongSession(home, 8, Date.now() - 370 * DAY);
+      await writeLongSession(home, 8, Date.now() - 2 * DAY, 1);
+    },
+  });
+  const bars = () => get().page.getByRole("figure").getByRole("group").getByRole("button");
+
+  it("has bars of a week or a month by its length and by the room, until a period is chosen", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/usage?days=all");
+    await page.getByRole("heading", { name: "Cost per week" }).waitFor();
+    expect(await bars().count()).toBeLessThan(60);
+    await page.getByRole("radio", { name: "Day", exact: true }).check();
+    await page.getByRole("heading", { name: "Cost per day" }).waitFor();
+    expect(await bars().count()).toBeGreaterThan(300);
+    await page.getByRole("radio", { name: "Month", exact: true }).check();
+    await page.getByRole("heading", { name: "Cost per month" }).waitFor();
+    // What is zoomed into is shorter than a bar was.
+    await bars().first().click();
+    await page.getByRole("heading", { name: "Cost per day" }).waitFor();
+  });
+
+  it("shows the whole chart on the first screen of a phone", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visit(stage, "/usage?days=all");
+    await page.getByRole("heading", { name: "Cost per month" }).waitFor();
+    await settled(page);
+    const chart = await page.getByRole("figure").getByRole("group").boundingBox();
+    expect((chart?.y ?? 999) + (chart?.height ?? 0)).toBeLessThan(600);
+    const range = await page.getByRole("group", { name: "Range" }).boundingBox();
+    expect(range?.height).toBeLessThan(60);
+    await page.getByRole("combobox", { name: "Period" }).click();
+    await page.getByRole("option", { name: "Week" }).click();
+    await page.getByRole("heading", { name: "Cost per week" }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
+describe("unit of usage", () => {
+  it.each([
+    ["2026-11-01", 100, "day"],
+    ["2025-11-24", 100, "week"],
+    ["2025-11-24", 45, "month"],
+    ["2020-01-01", 100, "month"],
+  ])("from %s with at most %i bars: %s", (from, most, unit) =>
+    expect(unitOf({ from, to: "2026-11-24" }, most)).toBe(unit),
+  );
 });
 
 describe("average of usage", () => {

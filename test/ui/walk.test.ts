@@ -41,7 +41,7 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByRole("button", { name: "Session actions" }).click();
     await page.getByRole("menuitem", { name: "Share" }).click();
     await dialog.getByText("1 value is replaced by a placeholder").waitFor();
-    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByRole("button", { name: "Create and copy link" }).click();
     const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
     const shared = await fetch(url);
     expect(shared.status).toBe(200);
@@ -56,8 +56,8 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByRole("button", { name: "Add skills" }).first().click();
     await page.getByRole("button", { name: "Import release" }).click();
     await jump("g k");
-    await page.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
-    await page.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();
+    await page.getByRole("button", { name: "Codex CLI: not linked. Click to link" }).click();
+    await page.getByRole("button", { name: "Codex CLI: linked. Click to unlink" }).waitFor();
     expect(await readFile(join(await readlink(join(home, ".agents/skills/release")), "SKILL.md"), "utf8")).toContain(
       "Tag it.",
     );

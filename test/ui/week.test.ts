@@ -14,6 +14,7 @@ const at = (day: string, minute: number) => new Date(Date.parse(`${day}T10:00:00
 async function writeFailing(home: string, n: number, answered: boolean): Promise<void> {
   const file = join(home, `.claude/projects/-w-app/${storyId(n)}.jsonl`);
   await mkdir(dirname(file), { recursive: true });
+  await mkdir(join(home, "app"), { recursive: true });
   const usage = { input_tokens: 1_000_000, output_tokens: 0 };
   const call = (i: number) => [
     {
@@ -40,7 +41,7 @@ async function writeFailing(home: string, n: number, answered: boolean): Promise
       : []),
   ];
   const lines = rows.map((row, i) => ({
-    ...{ uuid: `u${n}-${i}`, sessionId: storyId(n), cwd: "/w/app", ...row },
+    ...{ uuid: `u${n}-${i}`, sessionId: storyId(n), cwd: join(home, "app"), ...row },
     timestamp: new Date(at(week.from, n).getTime() + i * 1_000).toISOString(),
   }));
   await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));

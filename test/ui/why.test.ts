@@ -59,6 +59,25 @@ describeUi("dashboard: why a line exists", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("shows the lines below the tree where there is one column, and a line can be chosen there", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "tidepool");
+    const reason = page.getByRole("dialog", { name: "Why this line exists" });
+    for (const width of [390, 1024]) {
+      await page.setViewportSize({ width, height: 800 });
+      await visit(stage, `/projects/${id}?tab=code&file=src%2Froutes.js`);
+      const lines = page.getByRole("listbox", { name: "Lines of src/routes.js" });
+      await expect.poll(() => lines.evaluate((list) => list.clientHeight)).toBeGreaterThan(300);
+      await lines.getByRole("option").nth(6).click();
+      await reason.getByText("What was asked").waitFor();
+      await page.keyboard.press("Escape");
+      await reason.waitFor({ state: "detached" });
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("is found from a pasted line of code, in the palette and in the search; a line that is gone names its session", async () => {
     const stage = get();
     const { page } = stage;

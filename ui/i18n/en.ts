@@ -65,6 +65,7 @@ export const en = {
   "time.hoursMinutes": "{h} h {m} m",
   "range.label": "Range",
   "range.days": "{n} day|{n} days",
+  "range.daysShort": "{n} d",
   "range.all": "All",
   "range.today": "Today",
   "range.lastWeek": "Last week",
@@ -75,6 +76,7 @@ export const en = {
   "cost.estimated": "Estimated from list prices of {date}",
   "cost.atStandard": "At the standard price, because no other is known: {models}",
   "cost.unpriced": "No price for {models}",
+  "cost.andUnpriced": "+ unpriced calls",
   "stat.sessions": "Sessions",
   "stat.active": "Active time",
   "stat.tokens": "Tokens",
@@ -157,6 +159,7 @@ export const en = {
   "cost.logged": "Stated by the assistant; no token data in its log",
   "first.nothing":
     "No logs of a coding assistant were found on this machine. Logs kept elsewhere can be read from a folder of yours.",
+  "first.folder": "Choose a folder",
   "nothing.archived": "Nothing is archived yet.",
   "nothing.fill":
     "sessarc reads the logs that coding assistants leave on this machine. Logs kept elsewhere can be read from a folder.",

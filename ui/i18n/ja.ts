@@ -63,6 +63,7 @@ export const words: Record<Key, string> = {
   "time.hoursMinutes": "{h} 時間 {m} 分",
   "range.label": "期間",
   "range.days": "{n} 日間",
+  "range.daysShort": "{n} 日",
   "range.all": "すべて",
   "range.today": "今日",
   "range.lastWeek": "先週",
@@ -73,6 +74,7 @@ export const words: Record<Key, string> = {
   "cost.estimated": "{date} の定価による概算",
   "cost.atStandard": "他の価格が不明なため標準価格で計算: {models}",
   "cost.unpriced": "価格なし: {models}",
+  "cost.andUnpriced": "＋価格不明の呼び出し",
   "stat.sessions": "セッション",
   "stat.active": "稼働時間",
   "stat.tokens": "トークン",
@@ -155,6 +157,7 @@ export const words: Record<Key, string> = {
   "cost.logged": "アシスタントの記録によるコスト（ログにトークンのデータなし）",
   "first.nothing":
     "このマシンにコーディングアシスタントのログは見つかりませんでした。別の場所のログはフォルダーを指定して読み込めます。",
+  "first.folder": "フォルダーを選ぶ",
   "nothing.archived": "アーカイブはまだ空です。",
   "nothing.fill":
     "sessarc は、このマシンにコーディングアシスタントが残したログを読み取ります。別の場所のログはフォルダーから読み取れます。",

@@ -5,8 +5,8 @@ import { isGone, isTempName, openRegular } from "sessarc/files";
 import { copyCatalogue } from "sessarc/storage";
 import { TAR_END, tarHeader, tarPadding } from "./tar.ts";
 
-/** Left out: who has the archive open, tokens of this run, and what can be rebuilt or fetched again. */
-const LEFT_OUT: ReadonlySet<string> = new Set(["lock.json", "access.json", "replay", "guard", "skills/fetch"]);
+/** Left out: who has the archive open, tokens of this run, what can be rebuilt or fetched again, and logs as they were before secrets were removed. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["lock.json", "access.json", "replay", "guard", "skills/fetch", "scrub"]);
 const PIECE = 256 * 1024;
 
 /**

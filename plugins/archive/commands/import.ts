@@ -86,7 +86,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (found === 0) {
     ctx.err(
       wanted.length > 0
-        ? "No such project in the logs"
+        ? "No log is of such a project. `sessarc import --dry-run` counts all, `sessarc projects` lists what is imported."
         : "No logs of any assistant are found. `sessarc doctor --all` lists where they would be.",
     );
     await tellTraces(ctx);
@@ -152,7 +152,7 @@ async function runImport(
   }
   if (!done) throw new Error("The import ended without a result; what was imported so far stays");
   report(ctx, done, byTool, labels);
-  if (!ctx.json && done.imported > 0) await sayTotal(ctx);
+  if (!ctx.json && done.imported > 0) await sayTotal(ctx, done.imported);
   await tellTraces(ctx);
   if (ctx.signal.aborted) return INTERRUPTED;
   return done.failed.length > 0 ? 1 : 0;
@@ -166,12 +166,13 @@ function count(byTool: Map<string, Record<string, number>>, frame: { id: string;
 }
 
 /** Sub-agents are imported like sessions, and listed with the one that started them. */
-async function sayTotal(ctx: CommandContext): Promise<void> {
+async function sayTotal(ctx: CommandContext, imported: number): Promise<void> {
   const count = async (subagents?: string) =>
     (await ctx.get<{ total: number }>("/sessions", { limit: "1", subagents })).total;
   const [all, own] = [await count(), await count("0")];
   const others = all > own ? ` and ${formatCount(all - own)} of sub-agents` : "";
   ctx.out(`The archive has ${formatCount(own)} ${own === 1 ? "session" : "sessions"}${others}.`);
+  if (ctx.tty && imported === all) ctx.err("`sessarc sessions` lists them, `sessarc` opens the dashboard.");
 }
 
 function report(
@@ -192,6 +193,11 @@ function report(
     ctx.out(JSON.stringify({ imported, unchanged, skipped, failed, cancelled, messages, bytes, ms, ...others }));
     return;
   }
+  if (done.unchanged > 0 && done.imported + done.skipped + done.failed.length + done.cancelled === 0) {
+    const logs = done.unchanged === 1 ? "1 log is" : `${formatCount(done.unchanged)} logs are`;
+    ctx.out(`Nothing is new: ${logs} imported already.`);
+    return;
+  }
   const style = createStyle(ctx.colour);
   const names = ["imported", "unchanged", "skipped", "failed"];
   const rows = [...byTool].sort(([a], [b]) => a.localeCompare(b));
@@ -202,7 +208,7 @@ function report(
       value: ([, counts]: [string, Record<string, number>]) => formatCount(counts[name] ?? 0),
     });
     ctx.out(
-      formatTable([{ title: "tool", value: ([tool]) => labels.get(tool) ?? tool }, ...names.map(number)], rows, {
+      formatTable([{ title: "assistant", value: ([tool]) => labels.get(tool) ?? tool }, ...names.map(number)], rows, {
         head: style.dim,
       }),
     );
@@ -240,7 +246,7 @@ function dryRun(ctx: CommandContext, scan: ScanAnswer, sessions: readonly Scanne
   const states = ["new", "changed", "imported", "deleted"] as const;
   const table = formatTable<(typeof rows)[number]>(
     [
-      { title: "tool", value: (row) => row.label },
+      { title: "assistant", value: (row) => row.label },
       ...states.map((state) => ({
         title: state,
         align: "right" as const,
@@ -274,7 +280,7 @@ function checkTools(tools: readonly string[], scan: ScanAnswer): void {
   if (unknown === undefined) return;
   const near = nearest(unknown, known);
   const hint = near ? `did you mean ${near}?` : `there are ${known.join(", ")}`;
-  throw new UsageError(`Unknown tool ${JSON.stringify(unknown)}; ${hint}`);
+  throw new UsageError(`No assistant is named ${unknown}; ${hint}`);
 }
 
 function list(flag: CommandContext["flags"][string]): string[] {

@@ -24,6 +24,7 @@ interface SearchAnswer {
   results: { session: Session; project: { name: string } | null; matchCount: number; matches: Match[] }[];
   nextCursor?: string | null;
   damaged: number;
+  suggestion: string | null;
   traces: {
     total: number;
     results: { trace: TraceFacts; project: { name: string } | null; matches: Match[] }[];
@@ -80,23 +81,30 @@ async function print(ctx: CommandContext, answer: SearchAnswer): Promise<void> {
     ctx.out("");
   }
   printTraces(ctx, answer.traces, style);
-  if (answer.results.length === 0 && !answer.traces?.total && (await isEmpty(ctx))) {
+  const isNothing = answer.results.length === 0 && !answer.traces?.total;
+  if (isNothing && (await isEmpty(ctx))) {
     ctx.err(EMPTY);
     return;
   }
-  if (answer.results.length === 0 && !answer.traces?.total)
-    ctx.err("Nothing fits. Fewer words find more; `sessarc import` imports what is new.");
+  if (answer.suggestion !== null)
+    ctx.err(`Nothing fits. Did you mean: sessarc search ${toArgument(answer.suggestion)}`);
+  else if (isNothing) ctx.err("Nothing fits. Fewer words find more; `sessarc import` imports what is new.");
   const { sessions, relation } = answer.total;
   const shown = answer.results.length;
-  const more = sessions > shown ? `, ${formatCount(shown)} shown` : "";
   if (answer.damaged > 0)
     ctx.err(
       `${formatCount(answer.damaged)} ${answer.damaged === 1 ? "session" : "sessions"} could not be read: sessarc doctor --fix`,
     );
+  if (isNothing) return;
   ctx.err(
-    `${relation === "gte" ? "at least " : ""}${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}${more}, ${Math.round(answer.tookMs)} ms`,
+    sessions > shown
+      ? `${formatCount(shown)} of ${relation === "gte" ? "at least " : ""}${formatCount(sessions)} sessions; --limit shows more`
+      : `${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}`,
   );
 }
+
+/** To be pasted: in single quotes, in which a shell reads nothing else. */
+const toArgument = (q: string): string => `'${printable(q).replaceAll("'", "'\\''")}'`;
 
 function printTraces(ctx: CommandContext, traces: SearchAnswer["traces"], style: Style): void {
   if (!traces || traces.total === 0) return;
@@ -125,7 +133,7 @@ function fitMatch(match: Match, columns: number): Match {
   const snippet = match.snippet.replace(/\s/g, " ");
   if (widthOf(snippet) <= columns) return { ...match, snippet };
   const [first = 0, last = 0] = match.ranges[0] ?? [];
-  const start = last <= columns - 1 ? 0 : Math.max(0, first - BEFORE);
+  const start = last <= columns - 1 ? 0 : toStart(snippet, first);
   const head = start > 0 ? "…" : "";
   const text = fitColumns(head + snippet.slice(start), Math.max(BEFORE, columns));
   const end = text.endsWith("…") ? text.length - 1 : text.length;
@@ -133,6 +141,15 @@ function fitMatch(match: Match, columns: number): Match {
     .map(([from, to]): [number, number] => [from - start + head.length, Math.min(to - start + head.length, end)])
     .filter(([from, to]) => from >= head.length && from < to);
   return { ...match, snippet: text, ranges };
+}
+
+/** Some characters before the match: where a word begins, else a folder of a path. */
+function toStart(snippet: string, first: number): number {
+  const from = Math.max(0, first - BEFORE);
+  const before = snippet.slice(from, first);
+  const space = before.indexOf(" ");
+  const folder = before.search(/[/\\]/);
+  return from === 0 ? 0 : from + (space >= 0 ? space + 1 : folder >= 0 ? folder + 1 : 0);
 }
 
 /** The snippet on one line with its matches marked; nothing in it can steer the terminal. */

@@ -2,6 +2,7 @@ import {
   type Column,
   type CommandContext,
   createStyle,
+  fitColumns,
   formatAge,
   formatCount,
   formatTable,
@@ -50,6 +51,9 @@ const WIDE = 120;
 /** Of a title: what a person chooses by. Some assistants' ids are long, and a cut one names nothing. */
 const LEAST = 28;
 
+/** Of a title, also where no terminal gives a width: a prompt of hundreds of characters pads every row. */
+const LONGEST = 120;
+
 async function print(ctx: CommandContext, { sessions, total }: Page): Promise<void> {
   if (sessions.length === 0) {
     ctx.err(await nothingListed(ctx, "session"));
@@ -67,7 +71,12 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
     [
       { title: "age", align: "right", value: (it) => formatAge(it.endedAt ?? it.startedAt) },
       { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true, most: 16 },
-      { title: "title", value: (it) => sessionTitle({ ...it, id: "(untitled)" }), shrink: true, least: LEAST },
+      {
+        title: "title",
+        value: (it) => fitColumns(sessionTitle({ ...it, id: "(untitled)" }), LONGEST),
+        shrink: true,
+        least: LEAST,
+      },
       ...(ctx.columns === undefined || ctx.columns >= WIDE ? more : []),
       { title: "id", value: (it) => printable(ids.get(it.id) ?? it.id) },
     ],

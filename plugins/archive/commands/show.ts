@@ -4,6 +4,7 @@ import {
   ApiError,
   type CommandContext,
   createStyle,
+  fitColumns,
   formatCount,
   formatMoney,
   isRedacted,
@@ -31,7 +32,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc show <session>`");
   const kinds = readKinds(ctx.flags.kinds);
   const after = numberFlag(ctx, "after");
-  const limit = numberFlag(ctx, "limit");
+  const limit = numberFlag(ctx, "limit", 1);
   const version = text(numberFlag(ctx, "earlier"));
   const redacted = isRedacted(ctx) ? "1" : undefined;
   const found = await findSession(ctx, wanted).catch(async (error: unknown) => {
@@ -92,7 +93,8 @@ async function printJson(ctx: CommandContext, id: string, { after, limit, ...res
   return 0;
 }
 
-async function printText(ctx: CommandContext, id: string, { after, limit, ...rest }: Wish): Promise<number> {
+async function printText(ctx: CommandContext, id: string, wish: Wish): Promise<number> {
+  const { after, limit, ...rest } = wish;
   const style = createStyle(ctx.colour);
   let left = limit ?? Number.POSITIVE_INFINITY;
   let from = after;
@@ -100,15 +102,22 @@ async function printText(ctx: CommandContext, id: string, { after, limit, ...res
   while (left > 0) {
     const size = Math.min(PAGE, left);
     const page = await ctx.get<Page>(messages(id), { ...rest, after: text(from), limit: String(size) });
-    if (first) ctx.out(heading(page, await readEarlier(ctx, page.session), style));
+    if (first) ctx.out(heading(page, await readEarlier(ctx, page.session), style, ctx.columns));
     first = false;
     for (const message of page.messages) ctx.out(toText(message, style));
+    if (from === after && page.messages.length === 0) ctx.err(nothingShown(page, wish));
     left -= page.messages.length;
     const last = page.messages.at(-1);
     if (!last || !page.nextCursor) break;
     from = last.seq;
   }
   return 0;
+}
+
+function nothingShown({ total }: Page, { kinds, after }: Wish): string {
+  if (total === 0) return "This session has no messages.";
+  const ofKinds = kinds === undefined ? "" : " of these kinds";
+  return `No message${ofKinds}${after === undefined ? "" : ` comes after #${after}`}; the session has ${formatCount(total)}.`;
 }
 
 const messages = (id: string) => `/sessions/${encodeURIComponent(id)}/messages`;
@@ -119,7 +128,12 @@ async function readEarlier(ctx: CommandContext, { id, earlierTexts }: Session): 
   return (await ctx.get<{ earlier: EarlierText[] }>(`/sessions/${encodeURIComponent(id)}`)).earlier;
 }
 
-function heading({ session, project, total }: Page, earlier: readonly EarlierText[], style: Style): string {
+function heading(
+  { session, project, total }: Page,
+  earlier: readonly EarlierText[],
+  style: Style,
+  columns = Number.POSITIVE_INFINITY,
+): string {
   const facts = [
     session.id,
     project?.name,
@@ -133,7 +147,7 @@ function heading({ session, project, total }: Page, earlier: readonly EarlierTex
       `Earlier text of ${messages} messages, ${ownMessages} of them no longer in the log since ${replacedAt.slice(0, 10)}: --earlier ${version}\n`,
   );
   const lines = [...loggedLines(session), ...kept].join("");
-  return `${style.bold(sessionTitle(session))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(lines)}`;
+  return `${style.bold(fitColumns(sessionTitle(session), columns))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(lines)}`;
 }
 
 /** What the log states beside its messages. */
@@ -194,9 +208,11 @@ function toBody(message: SessionEvent): string {
 
 function readKinds(flag: unknown): string | undefined {
   if (typeof flag !== "string") return undefined;
-  const known: readonly string[] = EVENT_KINDS;
-  const unknown = flag.split(",").find((kind) => !known.includes(kind));
-  if (unknown !== undefined)
-    throw new UsageError(`Unknown kind ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
-  return flag;
+  const kinds = flag.split(",").map((word) => EVENT_KINDS.find((kind) => word === kind || word === toKindWord(kind)));
+  const unknown = kinds.indexOf(undefined);
+  if (unknown >= 0)
+    throw new UsageError(
+      `Unknown kind ${JSON.stringify(flag.split(",")[unknown])}; there are ${EVENT_KINDS.map(toKindWord).join(", ")}`,
+    );
+  return kinds.join(",");
 }

@@ -19,7 +19,11 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.out(`${formatBytes(free)} of ${formatBytes(bytes)} are empty`);
   } else {
     const { before, after } = answer as { before: number; after: number };
-    ctx.out(`The catalogue has ${formatBytes(after)}, before it had ${formatBytes(before)}`);
+    ctx.out(
+      after < before
+        ? `The catalogue takes ${formatBytes(after)}, ${formatBytes(before - after)} less than before`
+        : `Nothing is empty: the catalogue takes ${formatBytes(after)}`,
+    );
   }
   return 0;
 }

@@ -197,6 +197,10 @@ export class Importer {
   get lastScan(): Scan | undefined {
     return this.#scan;
   }
+  /** When the last listing began, ms. */
+  get listedAt(): number {
+    return this.#scannedAt;
+  }
 
   /**
    * Lists all logs again: the result has what exists at the call. So a call during a listing waits for the next one,
@@ -394,7 +398,7 @@ export class Importer {
     for (const tool of tools) {
       if (!this.#kernel.registry.adapters.has(tool)) {
         const known = [...this.#kernel.registry.adapters.keys()].join(", ");
-        throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+        throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; there are ${known}` });
       }
     }
     const ids = new Set(selection.sessions);

@@ -18,6 +18,7 @@ import { addContext, collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
 import { type LoadedIndexer, startIndexers } from "./indexers.ts";
 import { keepEarlier } from "./keep.ts";
+import { loadMask, maskBatches } from "./masked.ts";
 import type { OpenLog, OpenLogs } from "./open-logs.ts";
 import type { ImportedSession, JobSession, StoredSession } from "./types.ts";
 
@@ -68,13 +69,15 @@ export async function importSession(
 export async function importOne(
   session: JobSession,
   adapter: Adapter,
-  { batches, open, held }: Source,
+  { batches: read, open, held }: Source,
   transcripts: Transcripts,
   stop: Int32Array,
   indexers: readonly LoadedIndexer[],
 ): Promise<{ written: Promise<ImportedSession> }> {
   const latest = latestTime(session.ref);
   const past = held?.past;
+  const mask = session.mask && (await loadMask(session.mask));
+  const batches = mask ? maskBatches(read, mask) : read;
   const begin = (firstSeq: number, from: Source["held"]) => ({
     facts: from && !from.past.facts ? from.log.facts : collectFacts(adapter, from?.past.facts),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: toSignature }),
@@ -132,7 +135,8 @@ export async function importOne(
   const { facts, writer, seen } = target;
   const readStored = (parts: readonly TranscriptPart[]) => transcripts.events(session.id, parts);
   const kept = seen ? await keepEarlier(session.stored, seen, readStored, adapter) : [];
-  const { replies, slots, classes, ...summary } = copied(end ? end.summary : (step.value as SessionSummary), open);
+  const { replies, slots, classes, ...said } = copied(end ? end.summary : (step.value as SessionSummary), open);
+  const summary: typeof said = mask ? JSON.parse(mask.text(JSON.stringify(said))) : said;
   summary.usage = classedUsage(summary.usage, classes?.[""]);
   const counted = facts.finish(classes ? classedSlots(slots ?? {}, classes) : slots);
   // The figures that are stored are another copy: what others count is taken out of them.

@@ -187,7 +187,7 @@ export function replaceEarlier({ id, earlier }: ImportedSession, keptAt: Readonl
   ];
 }
 
-const bytesIn = (parts: readonly TranscriptPart[]) => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+export const bytesIn = (parts: readonly TranscriptPart[]) => parts.reduce((sum, { bytes }) => sum + bytes, 0);
 function toRemembered({ remembered }: ImportedSession["summary"]): string | null {
   const json = remembered === undefined ? null : JSON.stringify(remembered);
   return json !== null && json.length <= REMEMBERED_CHARS ? json : null;

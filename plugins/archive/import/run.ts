@@ -292,6 +292,7 @@ class Run {
     const { kernel } = this.#options;
     const adapter = (found[0] as FoundLog).adapter;
     const source = kernel.registry.adapterSource(adapter.name);
+    const masks = await kernel.find("masks")?.of(found.map(({ id }) => id));
     const isGrown = found.every(({ id }) => this.#grown.has(id));
     const indexers = toJobIndexers(kernel.registry);
     const job: ImportJob = {
@@ -300,7 +301,9 @@ class Run {
         : null,
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
-      sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),
+      sessions: await Promise.all(
+        found.map(async (one) => ({ ...(await this.#toJobSession(one)), mask: masks?.get(one.id) })),
+      ),
       // A command ends before a log grows again.
       indexers: isGrown && kernel.address ? indexers.map((indexer) => ({ ...indexer, later: false })) : indexers,
       stop: this.#stop.buffer,

@@ -5,6 +5,7 @@ import type { AdapterEnv, AdapterFolders, ToolRole } from "sessarc/adapter";
 import type { TranscriptOptions, TranscriptPart } from "sessarc/storage";
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
+import type { SessionMask } from "./masked.ts";
 
 export interface ImportJob {
   /** Module of the adapter's factory and its options; unused when the adapter is passed directly. */
@@ -71,6 +72,8 @@ export interface JobSession {
   past: StoredSession | null;
   /** Texts that are stored, newest first: what the log no longer says of them is kept. */
   stored: StoredText[];
+  /** What was removed from it. */
+  mask?: SessionMask | undefined;
 }
 
 /** A text of a session as its log had it once. */

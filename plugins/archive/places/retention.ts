@@ -22,11 +22,14 @@ const DAY = 86_400_000;
 /** How far ahead we look. */
 const AHEAD_DAYS = 7;
 const FRESH_MS = 60_000;
+/** While an import changes the archive all the time. */
+const IMPORTING_MS = 1_000;
 
 export interface RetentionGuard {
   /**
    * Tools with logs here that delete them after a time. From the last scan, or from the catalogue where there was none: no folder is
-   * listed. Cost: one query for each such tool, and nothing while neither the archive nor the scan has changed, for a minute.
+   * listed. Cost: one query for each such tool, and nothing while neither the archive nor the scan has changed, for a minute; while an import
+   * runs, once a second.
    */
   report(): Promise<RetentionReport[]>;
 }
@@ -39,8 +42,10 @@ export function createRetentionGuard(kernel: Kernel): RetentionGuard {
       const { generation } = archive;
       const scan = archive.importer.lastScan;
       const now = Date.now();
-      const fresh = last && last.generation === generation && last.scan === scan && now - last.at < FRESH_MS;
-      if (!last || !fresh) last = { at: now, generation, scan, report: readReport(kernel, scan, now) };
+      const isSame = last?.generation === generation && last.scan === scan;
+      const freshMs = isSame ? FRESH_MS : archive.importer.progress.type === "idle" ? 0 : IMPORTING_MS;
+      if (!last || now - last.at >= freshMs)
+        last = { at: now, generation, scan, report: readReport(kernel, scan, now) };
       return last.report;
     },
   };

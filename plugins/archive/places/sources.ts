@@ -80,7 +80,7 @@ export function createSources(kernel: Kernel, away: Away): Sources {
         const adapter = registry.adapters.get(tool);
         if (!adapter) {
           const known = [...registry.adapters.keys()].join(", ");
-          throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+          throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; there are ${known}` });
         }
         const real = await realFolder(path);
         if (isInside(await realpath(config.dataDir), real))

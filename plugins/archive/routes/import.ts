@@ -9,10 +9,10 @@ import type { Scan } from "../places/scan.ts";
 type CaughtUp = Awaited<ReturnType<Importer["catchUp"]>>;
 
 const NONE: ReadonlySet<string> = new Set();
-/** Stores the time of the first import that the user asked for, even of one that found nothing. */
-async function noteFirst(db: Database): Promise<void> {
+/** Stores when the listing of the first import began that the user asked for, even of one that found nothing: what is written later is new. */
+async function noteFirst(db: Database, listedAt: number): Promise<void> {
   if (await db.get("select 1 from import_state")) return;
-  await db.batch([["insert into import_state (first_at) values (?)", [new Date().toISOString()]]]);
+  await db.batch([["insert into import_state (first_at) values (?)", [new Date(listedAt).toISOString()]]]);
 }
 
 const importRoute = defineRoute({
@@ -37,10 +37,10 @@ const importRoute = defineRoute({
     return answer(event.req, async (onFrame) => {
       const chosen = async (scan: Scan) => {
         if (body.all) await importer.wantAll(true);
+        await noteFirst(kernel.storage.db, importer.listedAt);
         return choose(scan);
       };
       const report = await importer.run(chosen, named, onFrame);
-      await noteFirst(kernel.storage.db);
       if (body.all && report.cancelled === 0) {
         await importer.wantAll(false);
         await importer.inSync();

@@ -3,8 +3,9 @@ import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { Project, Session } from "../catalogue/types.ts";
 import { toTitle } from "../search/entry.ts";
-import { compile, type Match, rangesIn } from "../search/match.ts";
+import { compile, type Match, titleRanges } from "../search/match.ts";
 import { isEmpty, type Query } from "../search/query.ts";
+import type { SearchRequest } from "../search/search.ts";
 import { type FoundTrace, searchTraces, type Trace } from "../search/traces.ts";
 import { plainMatches, redactedQuery, redactMatches, redactSession } from "./redacted.ts";
 import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";
@@ -58,7 +59,7 @@ const search = defineRoute({
     const show = async (found: Session) => {
       const session = isRedacted ? await redactSession(kernel, found) : found;
       const text = toTitle(session);
-      return { session, title: { text, ranges: rangesIn(text, compiled) } };
+      return { session, title: { text, ranges: titleRanges(text, compiled) } };
     };
     const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
     if (isEmpty(query)) {
@@ -79,6 +80,7 @@ const search = defineRoute({
         stats: null,
         damaged: 0,
         traces: null,
+        suggestion: null,
       };
     }
     const chosen = chooseProjects(query, projects);
@@ -99,8 +101,9 @@ const search = defineRoute({
         stats: null,
         damaged: 0,
         traces: shownTraces,
+        suggestion: null,
       };
-    const answer = await archive.index.search({
+    const toRequest = async (query: Query): Promise<SearchRequest> => ({
       query,
       projects: chosen,
       sessions: await chooseSessions(kernel, query),
@@ -110,6 +113,13 @@ const search = defineRoute({
       budgetMs: BUDGET_MS,
       signal,
     });
+    const asked = await toRequest(query);
+    const answer = await archive.index.search(asked);
+    // Words of other texts are not for those who may read none of them.
+    const maySuggest = answer.results.length === 0 && !asked.cursor && !shownTraces?.total && !isRedacted;
+    const suggestion = maySuggest
+      ? await archive.index.suggest(input.q ?? "", asked, (q) => toRequest(toQuery({ ...input, q })))
+      : null;
     const sessions = new Map(
       (await archive.store.list({ ids: answer.results.map((hit) => hit.id) })).map((session) => [session.id, session]),
     );
@@ -131,6 +141,8 @@ const search = defineRoute({
       stats: answer.stats,
       damaged: answer.damaged,
       traces: shownTraces,
+      /** Where nothing was found: the query with its words as the archive spells them, which finds something. */
+      suggestion,
     };
   },
 });

@@ -107,8 +107,9 @@ const get = defineRoute({
       archive.store.list({ ids: leads, sort: "oldest" }),
     ]);
     const resume = await archive.resume(params.id);
+    const scrubbed = (await kernel.find("masks")?.removed(params.id)) ?? null;
     const texts = earlier.map(({ parts: _, ...text }): EarlierText => text);
-    return { session, project, subagents, forks, earlier: texts, linked, resume };
+    return { session, project, subagents, forks, earlier: texts, linked, resume, scrubbed };
   },
 });
 

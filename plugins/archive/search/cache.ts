@@ -1,52 +1,40 @@
-/** Decoded chunks kept between searches. */
-import { type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "sessarc/storage";
-import { type Searched, toSearched } from "./searched.ts";
+/** Inflated chunks cached between searches, as strings of Latin-1: a search parses only the lines that it finds something in. */
+import type { ChunkEntry, TranscriptPart, Transcripts } from "sessarc/storage";
 
-/** UTF-16 units of decoded text kept between searches. */
-const CACHE_CHARS = 8 << 20;
+/** Bytes of chunks that are cached. */
+const CACHE_BYTES = 12 << 20;
 const CACHE_IDLE_MS = 60_000;
-
-const toChars = (chunk: readonly Searched[]) =>
-  chunk.reduce((sum, { event, input }) => sum + event.text.length + input.length, 0);
 
 /** Least recently used out first; empty again after a minute without searches. */
 export class ChunkCache {
   readonly #transcripts: Transcripts;
-  readonly #chunks = new Map<string, readonly Searched[]>();
-  #chars = 0;
+  readonly #chunks = new Map<string, string>();
+  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(transcripts: Transcripts) {
     this.#transcripts = transcripts;
   }
 
-  /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. Counts in `stats` what it inflates. */
-  async get(
-    sessionId: string,
-    part: TranscriptPart,
-    entry: ChunkEntry,
-    bytes: RegExp | null,
-    stats: { inflated: number },
-  ): Promise<readonly Searched[] | null> {
+  /** The bytes of a chunk. Counts in `stats` what it inflates. */
+  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, stats: { inflated: number }): Promise<string> {
     const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
     const known = this.#chunks.get(key);
-    if (known) {
+    if (known !== undefined) {
       this.#chunks.delete(key);
       this.#chunks.set(key, known);
       return known;
     }
     stats.inflated++;
-    const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
-    if (bytes && !bytes.test(raw.toString("latin1"))) return null;
-    const chunk = toSearched(decodeChunk(raw));
+    const chunk = (await this.#transcripts.chunkBytes(sessionId, part, entry)).toString("latin1");
     // Others may have asked for it meanwhile: it counts once.
     if (this.#chunks.has(key)) return chunk;
     this.#chunks.set(key, chunk);
-    this.#chars += toChars(chunk);
+    this.#bytes += chunk.length;
     for (const [oldest, old] of this.#chunks) {
-      if (this.#chars <= CACHE_CHARS) break;
+      if (this.#bytes <= CACHE_BYTES) break;
       this.#chunks.delete(oldest);
-      this.#chars -= toChars(old);
+      this.#bytes -= old.length;
     }
     this.#timer ??= setTimeout(() => this.clear(), CACHE_IDLE_MS).unref();
     this.#timer.refresh();
@@ -57,6 +45,6 @@ export class ChunkCache {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#chunks.clear();
-    this.#chars = 0;
+    this.#bytes = 0;
   }
 }

@@ -1,13 +1,13 @@
 /** Counts what matches in sessions, in a worker: it reads their signatures and inflates the chunks that may hold the query. */
 
 import { EVENT_KINDS, mustYield, yieldNow } from "sessarc";
-import { createTranscripts, decodeChunk, type Transcripts } from "sessarc/storage";
+import { createTranscripts, type Transcripts } from "sessarc/storage";
 import { isDamage } from "../catalogue/damage.ts";
 import { candidatesIn, counts, type TextOf } from "./candidate.ts";
 import { type CompiledQuery, compile, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
 import { type Found, mostOf, weigh } from "./rank.ts";
-import { toSearched } from "./searched.ts";
+import { searchedIn } from "./searched.ts";
 
 /** A session with the parts of all its texts. */
 export interface CountWork {
@@ -85,9 +85,7 @@ async function countIn(
   earlier: TextOf["earlier"],
   counted: Counted,
 ): Promise<void> {
-  if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) return;
-  const chunk = toSearched(decodeChunk(bytes));
-  for (const match of matchesIn(chunk, compiled)) {
+  for (const match of matchesIn(searchedIn(bytes.toString("latin1"), compiled.bytes), compiled)) {
     if (!match) {
       if (mustYield()) await yieldNow();
       continue;

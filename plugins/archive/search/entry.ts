@@ -11,6 +11,8 @@ export interface Entry {
   tool: string;
   /** Its name, else its title, else its first prompt. */
   title: string;
+  /** An assistant wrote its prompts. */
+  isSubagent: boolean;
   sortAt: number;
   startMs: number | null;
   endMs: number | null;
@@ -39,7 +41,7 @@ export interface Scope {
 const COLUMNS = [
   ...(["id", "tool", "project_id", "sort_at", "started_at", "ended_at"] as const),
   ...(["name", "title", "first_prompt"] as const),
-  ...(["error_count", "copied", "source_version", "parts"] as const),
+  ...(["error_count", "copied", "source_version", "parts", "parent_id"] as const),
 ] as const;
 export type Row = Pick<SessionRow, (typeof COLUMNS)[number]>;
 export const ROW = COLUMNS.join(", ");
@@ -84,6 +86,7 @@ export function toEntry(row: Row, earlier: readonly EarlierRow[]): Entry {
     projectId: row.project_id,
     tool: row.tool,
     title: toTitle({ ...row, firstPrompt: row.first_prompt }),
+    isSubagent: row.parent_id !== null,
     sortAt: row.sort_at,
     startMs: row.started_at === null ? null : Date.parse(row.started_at),
     endMs: row.ended_at === null ? null : Date.parse(row.ended_at),

@@ -42,13 +42,21 @@ export function bestHit(text: string, word: RegExp): { at: number; fit: number }
   return best;
 }
 
-/** The hits of a word that fit best, as [start, end): whole words, else beginnings of words, else what is inside them. */
-export function bestHits(text: string, word: RegExp): [number, number][] {
+/** Letters of a word that is marked inside of others, where the question has more words. */
+const LEAST_INSIDE = 4;
+
+/**
+ * The hits of a word that fit best, as [start, end): whole words, else beginnings of words, else what is inside them. A word of fewer than
+ * four letters is not marked inside of others ("an" in "and"), unless it is the only word: then it is why the text was found.
+ */
+export function bestHits(text: string, word: RegExp, isOnly: boolean): [number, number][] {
   word.lastIndex = 0; // matchAll starts there
   const hits = [...text.matchAll(word)].map((hit) => ({ start: hit.index, end: hit.index + hit[0].length }));
   const fits = hits.map(({ start, end }) => fitAt(text, start, end));
   const best = fits.reduce((most, fit) => Math.max(most, fit), 0);
-  return hits.flatMap(({ start, end }, i) => (fits[i] === best ? [[start, end]] : []));
+  return hits.flatMap(({ start, end }, i) =>
+    fits[i] === best && (best > INSIDE || isOnly || end - start >= LEAST_INSIDE) ? [[start, end]] : [],
+  );
 }
 
 /** 0: none of the words is in it; 1: all as whole words; more where they stand side by side. */

@@ -8,7 +8,7 @@ import type { Entries } from "./entries.ts";
 import { chunksIn, type Entry, passes, type Scope } from "./entry.ts";
 import { type CompiledQuery, type FoundMatch, matchesIn, toMatch } from "./match.ts";
 import { type Found, rankOf, weigh } from "./rank.ts";
-import type { Searched } from "./searched.ts";
+import { type Searched, searchedIn } from "./searched.ts";
 
 /** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
 export interface SearchStats {
@@ -97,7 +97,7 @@ export class Lookup {
 
   /** A session's place by "best match"; first is the one whose id is asked for. */
   rank(entry: Entry, found: Found): number {
-    return this.#hasId(entry) ? FIRST : rankOf(entry.title, found, this.#compiled);
+    return this.#hasId(entry) ? FIRST : rankOf(entry, found, this.#compiled);
   }
 
   /** How many chunks of a session have all groups of five letters; undefined where no columns show it. */
@@ -161,12 +161,11 @@ export class Lookup {
     onMatch: (match: Searched, one: Candidate) => boolean,
   ): Promise<void> {
     for (const one of candidates) {
-      const chunk = await this.#chunk(entry, one);
+      const messages = await this.#messages(entry, one);
       if (mustYield()) await yieldNow();
       this.inVain++;
-      if (!chunk) continue;
       let isFirst = true;
-      for (const match of matchesIn(chunk, this.#compiled)) {
+      for (const match of matchesIn(messages, this.#compiled)) {
         if (match === null) {
           this.#signal?.throwIfAborted();
           if (mustYield()) await yieldNow();
@@ -229,15 +228,15 @@ export class Lookup {
     return earlier ? { ...match, version: earlier.version } : match;
   }
 
-  /** Null when the chunk holds nothing of the query, or cannot be read. */
-  async #chunk(entry: Entry, { part, chunk }: Candidate): Promise<readonly Searched[] | null> {
+  /** Messages of a chunk that may match; none where it cannot be read. */
+  async #messages(entry: Entry, { part, chunk }: Candidate): Promise<readonly Searched[]> {
     this.#signal?.throwIfAborted();
     try {
-      return await this.#cache.get(entry.id, part, chunk, this.#compiled.bytes, this.stats);
+      return searchedIn(await this.#cache.get(entry.id, part, chunk, this.stats), this.#compiled.bytes);
     } catch (error) {
       if (!isDamage(error)) throw error;
       entry.damaged = true;
-      return null;
+      return [];
     }
   }
 }

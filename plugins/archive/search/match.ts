@@ -38,8 +38,8 @@ export interface CompiledQuery extends Wanted {
   grams: Grams;
   /** Of several paths any may be there: the groups of each. */
   paths: readonly Grams[];
-  /** Finds what cannot hold the longest word by its bytes alone; null where only a look at the text can tell. */
-  bytes: RegExp | null;
+  /** What a message must hold by its bytes alone, the longest word first. Words of which only the text shows whether they are there are left out. */
+  bytes: readonly RegExp[];
   /** Longest first: the rarest is looked for across the whole chunk at once. */
   words: RegExp[];
   /** The question, where it may be a session's id or a part of it. */
@@ -67,7 +67,10 @@ export function compile(query: Query): CompiledQuery {
         }
       : words,
     paths: path ? [] : paths,
-    bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? only(query.model), DOTTED),
+    bytes:
+      wanted.length > 0
+        ? wanted.flatMap(({ text }) => toByteRegExp(text) ?? [])
+        : [toByteRegExp(only(query.path) ?? only(query.model), DOTTED) ?? []].flat(),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     phrase: toPhrase(query),
     id: toIdPart(query),
@@ -128,7 +131,7 @@ function toByteRegExp(text: string | undefined, i = "i"): RegExp | null {
     .replace(/i/gi, i)
     .replace(/s/gi, "(?:s|\\xc5\\xbf)")
     .replace(/k/gi, "(?:k|\\xe2\\x84\\xaa)");
-  return new RegExp(source, "i");
+  return new RegExp(source, "gi");
 }
 
 /** Words searched in single messages between two reads of the clock. */
@@ -176,7 +179,22 @@ export function toMatch({ event, input }: Searched, compiled: CompiledQuery): Fo
 
 /** Positions of the words in a snippet: where one is there as a whole word, not those inside of others. */
 export const rangesIn = (snippet: string, { words }: Pick<CompiledQuery, "words">): [number, number][] =>
-  merge(words.flatMap((word) => bestHits(snippet, word)).sort((a, b) => a[0] - b[0]));
+  merge(words.flatMap((word) => bestHits(snippet, word, words.length === 1)).sort((a, b) => a[0] - b[0]));
+
+/** Words that are in so many titles that a mark on them shows nothing. */
+const COMMON: ReadonlySet<string> = new Set(
+  "a an and are as at be by do for from how if in is it not of on or so that the then this to was we what when where why with you".split(
+    " ",
+  ),
+);
+
+/** As `rangesIn`, without common words where the query has others. */
+export function titleRanges(title: string, compiled: Pick<CompiledQuery, "words" | "query">): [number, number][] {
+  const ranges = rangesIn(title, compiled);
+  const isCommon = (word: string) => COMMON.has(word.toLowerCase());
+  if (compiled.query.terms.every(({ text, negated }) => negated || isCommon(text))) return ranges;
+  return ranges.filter(([start, end]) => !isCommon(title.slice(start, end)));
+}
 
 const ARGUMENT = 160;
 
@@ -185,8 +203,15 @@ function toCall({ kind, tool_name, tool_input }: SessionEvent): Pick<Match, "too
   const said = mainArgument(tool_input);
   return {
     ...(tool_name !== undefined && { tool_name }),
-    ...(said !== "" && { argument: oneLine(said).slice(0, ARGUMENT) }),
+    ...(said !== "" && { argument: toArgument(oneLine(said)) }),
   };
+}
+
+/** Of a long path the end, with the name of the file; of all else the beginning. */
+function toArgument(said: string): string {
+  if (said.length <= ARGUMENT || /\s/.test(said) || !/[/\\]/.test(said)) return said.slice(0, ARGUMENT);
+  const tail = said.slice(1 - ARGUMENT);
+  return `…${tail.slice(Math.max(0, tail.search(/[/\\]/)))}`;
 }
 
 function toField({ event, input }: Searched, word: RegExp): { field: Match["field"]; at: number } | undefined {
@@ -234,15 +259,25 @@ function passes({ kind, at: time, model: name, is_error, tool_input }: SessionEv
   return true;
 }
 
+/** Not inside of a word; of a path that is longer than what comes before a hit, at one of its folders. */
 function wordStart(body: string, at: number): number {
   if (at === 0) return 0;
-  const space = body.slice(at, at + 24).search(/\s/);
-  const start = space < 0 ? at : at + space + 1;
+  const near = body.slice(at, at + 24);
+  const space = near.search(/\s/);
+  const folder = near.search(/[/\\]/);
+  const start = space >= 0 ? at + space + 1 : folder >= 0 ? at + folder + 1 : at;
   return (body.charCodeAt(start) & 0xfc00) === 0xdc00 ? start + 1 : start; // never half a character
 }
 
+/** Characters more than asked for, where a word or a path ends within them: its last part is the name of a file. */
+const TO_END = 80;
+
 function wholeEnd(body: string, at: number): number {
   if (at >= body.length) return body.length;
+  const rest = body.slice(at, at + TO_END);
+  const stop = rest.search(/[\s"'`<>|)\]}]/);
+  if (stop >= 0) return at + stop;
+  if (at + rest.length === body.length) return body.length;
   return (body.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at;
 }
 

@@ -145,8 +145,12 @@ function own<T>(lists: T[][]): T[] {
   return lists[0];
 }
 
+/** As a terminal names them. */
+const OTHER_KINDS: Readonly<Record<string, EventKind>> = { call: "tool_use", result: "tool_result" };
+
 export function toKind(value: string): EventKind {
-  const kind = EVENT_KINDS.find((known) => known === value.toLowerCase());
+  const word = value.toLowerCase();
+  const kind = EVENT_KINDS.find((known) => known === (OTHER_KINDS[word] ?? word));
   if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.join(", ")}, ${TRACE}`);
   return kind;
 }

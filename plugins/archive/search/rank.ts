@@ -3,6 +3,7 @@
  * A message is weighed where it is counted, so that no text is read twice, and only if its kind may be worth more than the best so far.
  */
 import type { EventKind, Json } from "sessarc";
+import type { Entry } from "./entry.ts";
 import { fitOf, SIDE_BY_SIDE, type Wanted } from "./fit.ts";
 import type { Searched } from "./searched.ts";
 
@@ -22,6 +23,8 @@ const ARGUMENT_NAME = 0.2;
 const SHORT = 500;
 /** What many messages add at most, as a share. */
 const MANY = 0.5;
+/** What counts of a sub-agent: an assistant wrote its prompt, which is its title too. So both are worth less than an answer. */
+const SUBAGENT = 0.25;
 /** Sessions whose worth differs by less are as good: the newest of them is first. */
 const STEP = 0.05;
 
@@ -43,10 +46,14 @@ export interface Found {
 }
 
 /** A session's place by "best match": higher is better, equal is as good. */
-export function rankOf(title: string, { messages, best }: Found, wanted: Wanted): number {
+export function rankOf(
+  { title, isSubagent }: Pick<Entry, "title" | "isSubagent">,
+  { messages, best }: Found,
+  wanted: Wanted,
+): number {
   if (wanted.words.length === 0) return 0;
   const worth = TITLE * fitOf(title, wanted) + best * (1 + Math.min(MANY, Math.log2(Math.max(1, messages)) / 10));
-  return Math.round(Math.log(Math.max(worth, 0.01)) / STEP);
+  return Math.round(Math.log(Math.max(isSubagent ? SUBAGENT * worth : worth, 0.01)) / STEP);
 }
 
 function toValues(value: Json | undefined): string {

@@ -1,8 +1,9 @@
 /** Search over the archive: signatures rule chunks out, the others are inflated and matched, newest sessions first. */
 
-import type { Database } from "sessarc";
-import type { Transcripts } from "sessarc/storage";
+import { type Database, mustYield, yieldNow } from "sessarc";
+import { type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "sessarc/storage";
 import type { Changes } from "../catalogue/changes.ts";
+import { isDamage } from "../catalogue/damage.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
 import { CountCache, type Derived } from "./count-cache.ts";
@@ -11,7 +12,9 @@ import { type Entry, type ListPlace, newestFirst, passes, type Scope } from "./e
 import { foldTable } from "./fold.ts";
 import { Lookup, type MayHold, type SearchStats, type SessionHits } from "./lookup.ts";
 import { compile } from "./match.ts";
+import { type Promising, type Wish, Wishes, type WishStats } from "./promising.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
+import { respell, Vocabulary } from "./spelling.ts";
 import {
   type Counter,
   type CountOptions,
@@ -73,6 +76,11 @@ const COUNTED_BEHIND = 60;
 const IN_VAIN = 64;
 /** Sessions of which a page reads signatures in vain before workers read the others: only a large archive without columns has so many. */
 const READ_IN_VAIN = 2_000;
+/** Work for the words that a misspelt one is compared with, and how long they are used: who types asks with each letter. */
+const SPELLING_MS = 200;
+const SPELLING_KEPT_MS = 30_000;
+/** Words of a question up to which misspelt ones are looked for. */
+const MOST_TERMS = 8;
 
 export class SearchIndex {
   readonly #db: Database;
@@ -85,6 +93,7 @@ export class SearchIndex {
   readonly #onError: (error: unknown) => void;
   readonly #shelf: Shelf;
   readonly #known: CountCache;
+  #words: { vocabulary: Vocabulary; at: number } | undefined;
 
   /** `counter`: counts in workers, where there are any. `onDamage`: called with a session whose transcript could not be read. */
   constructor(
@@ -149,6 +158,72 @@ export class SearchIndex {
       this.#reportDamage(entries, request);
       return total;
     });
+  }
+
+  /**
+   * A question that finds nothing, with words as the archive spells them; null where none is near or nothing would be found, either. At most 0.2 s
+   * of work for the words, and a search that ends at its first hit.
+   */
+  async suggest(
+    q: string,
+    request: SearchRequest,
+    toRequest: (q: string) => Promise<SearchRequest>,
+  ): Promise<string | null> {
+    const terms = request.query.terms.filter(({ negated }) => !negated).map(({ text }) => text);
+    if (terms.length === 0 || terms.length > MOST_TERMS) return null;
+    const better = respell(q, terms, await this.#vocabulary(request.signal));
+    if (better === undefined) return null;
+    const { results } = await this.search({ ...(await toRequest(better)), limit: 1, sort: "recent" });
+    return results.length > 0 ? better : null;
+  }
+
+  /** Words of the titles, and of the newest texts as far as there is time. */
+  async #vocabulary(signal: AbortSignal | undefined): Promise<Vocabulary> {
+    const known = this.#words;
+    if (known && performance.now() - known.at < SPELLING_KEPT_MS) return known.vocabulary;
+    const vocabulary = new Vocabulary();
+    await this.#reading(async () => {
+      const entries = await this.#entries.list();
+      for (const { title } of entries) {
+        vocabulary.add(title);
+        if (mustYield()) await yieldNow();
+      }
+      const until = performance.now() + SPELLING_MS;
+      for (const entry of entries) {
+        for (const { part, chunks } of await this.#entries.indexOf(entry))
+          for (const chunk of chunks) {
+            signal?.throwIfAborted();
+            if (vocabulary.isFull || performance.now() > until) return;
+            await this.#addWords(entry, part, chunk, vocabulary);
+            if (mustYield()) await yieldNow();
+          }
+      }
+    });
+    this.#words = { vocabulary, at: performance.now() };
+    return vocabulary;
+  }
+
+  async #addWords(entry: Entry, part: TranscriptPart, chunk: ChunkEntry, vocabulary: Vocabulary): Promise<void> {
+    try {
+      const raw = await this.#transcripts.chunkBytes(entry.id, part, chunk);
+      for (const { text } of decodeChunk(raw)) vocabulary.add(text);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      entry.damaged = true;
+    }
+  }
+
+  /** Chunks that may answer a question in plain words, the most promising first; `onEnd` is called with what was read. */
+  async *promising(wish: Wish, onEnd?: (stats: WishStats) => void): AsyncGenerator<Promising> {
+    const end = this.#readers.begin();
+    const wishes = new Wishes(this.#entries, this.#cache, wish);
+    try {
+      yield* wishes.chunks();
+    } finally {
+      onEnd?.(wishes.stats);
+      end();
+      this.tidy().catch(this.#onError);
+    }
   }
 
   #lookup({ query, signal }: TotalRequest): Lookup {

@@ -39,8 +39,9 @@ async function printStatement(ctx: CommandContext, body: object): Promise<number
 
 /** Without the service: a file, and the key of this machine or the one that is named. */
 async function checkFile(ctx: CommandContext, file: string, key: unknown): Promise<number> {
+  const envelope = await readFile(resolve(ctx.cwd, file), "utf8");
   const pem = await readFile(typeof key === "string" ? resolve(ctx.cwd, key) : ctx.path(KEY_FILE), "utf8");
-  const { subject, predicate } = checkEnvelope(await readFile(resolve(ctx.cwd, file), "utf8"), readPublicKey(pem));
+  const { subject, predicate } = checkEnvelope(envelope, readPublicKey(pem));
   if (ctx.json) ctx.answer({ valid: true, subject, total: predicate.total });
   else ctx.out(`Valid: ${plural(subject.length, "commit")}, ${sentence(predicate.total)}`);
   return 0;

@@ -3,7 +3,7 @@ import { type Kernel, mustYield, type Services, yieldNow } from "sessarc";
 import { computeWeight, toKey } from "../indexer/keys.ts";
 import { isReformed, toForms } from "../match/forms.ts";
 import { type CommittedLine, type LineEvidence, type Matched, matchLines, type Window } from "../match/match.ts";
-import { byTime, isSame, readWrites, type Write } from "../writes.ts";
+import { byTime, isSame, readWrites, type Write, writesInto } from "../writes.ts";
 import { groupBy } from "./group.ts";
 
 type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
@@ -73,6 +73,22 @@ export async function readLanding(
     landed,
     writes,
   };
+}
+
+/** What sessions of a project wrote into these files (paths in the repository) in commits of `head` since `since` (ms), oldest first. */
+export async function landFiles(
+  kernel: Kernel,
+  project: string,
+  root: string,
+  { head, files, since }: { head: string; files: ReadonlySet<string>; since: number },
+): Promise<{ commits: CommitPatch[]; landed: Landed[] }> {
+  if (files.size === 0) return { commits: [], landed: [] };
+  const query = { commits: [head], since: new Date(since).toISOString(), files: [...files], wants: () => true };
+  const commits = await kernel.inject("git").patches(root, query);
+  if (commits.length === 0) return { commits, landed: [] };
+  const writes = await writesInto(kernel, project, root, files);
+  const byName = await groupBy(writes, ({ file }) => file.slice(file.lastIndexOf("/") + 1));
+  return { commits, landed: await landIn(commits, new Set(commits.map(({ hash }) => hash)), byName) };
 }
 
 /** When the first archived session of a project began, ms: what was committed before cannot be a session's. */

@@ -34,6 +34,8 @@ export interface PatchQuery {
   commits: readonly string[];
   /** ISO 8601: commits before it are left out. */
   since?: string | undefined;
+  /** Only these files, as their paths are in the commits, a few; default all. */
+  files?: readonly string[] | undefined;
   /** Whether the texts of a file's lines are wanted. */
   wants(path: string): boolean;
 }
@@ -49,7 +51,8 @@ const LONG = 500;
 
 /** Oldest first: a commit comes after its parents. */
 export async function loadPatches(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
-  const hashes = await readHashes(exec, repo, query);
+  // Of a few files the patches are few.
+  const hashes = query.files ? [] : await readHashes(exec, repo, query);
   const middle = hashes.length < LONG ? undefined : hashes[hashes.length >> 1];
   if (middle === undefined) return readPatches(exec, repo, query);
   const excluded = query.commits.filter((one) => one.startsWith("^"));
@@ -77,7 +80,7 @@ async function readPatches(exec: GitExec, repo: Repository, query: PatchQuery): 
     ...["log", ...CHOICE, ...FORM],
     `--format=${["", "%H", "%at", "%ct", "%an", "%ae", "%s", "%(trailers:unfold,separator=%x02)"].join("%x01")}`,
     ...toSince(query),
-    ...["--end-of-options", ...query.commits, "--"],
+    ...["--end-of-options", ...query.commits, "--", ...(query.files ?? [])],
   ];
   return (await parsePatches(exec, repo, args, query.wants, [])).reverse();
 }

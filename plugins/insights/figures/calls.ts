@@ -1,7 +1,7 @@
 /** Calls of one session that failed or took long: one pass over its transcript. */
 
 import { isRecord, type Json, type SessionEvent } from "sessarc";
-import { mainArgument } from "sessarc/adapter";
+import { createTodos, mainArgument } from "sessarc/adapter";
 import { oneLine } from "sessarc/terminal";
 import { answeredCalls } from "./answered-calls.ts";
 
@@ -47,9 +47,16 @@ function between(from: string | undefined, to: string | undefined): number | nul
 const shown = (text: string) => oneLine(text).slice(0, LINE);
 
 function toArgument(input: Json | undefined): string {
-  const main = mainArgument(input);
+  const main = mainArgument(input) || findTask(input);
   if (main !== "") return shown(main.slice(0, LINE * 4));
   return isRecord(input) && Object.keys(input).length > 0 ? shown(JSON.stringify(input).slice(0, LINE * 4)) : "";
+}
+
+/** Of a list of tasks the one in progress, else the first; empty where the call has no such list. */
+function findTask(input: Json | undefined): string {
+  const tasks = createTodos();
+  tasks.add(input);
+  return tasks.current() ?? "";
 }
 
 /** Codes of a terminal, and the tags some tools put around an error. */

@@ -41,6 +41,9 @@ const items = {
   ],
 };
 
+/** The list of tools is answered by then. */
+const WARM_AFTER_MS = 200;
+
 export function createArchiveService(kernel: Kernel): LocalService {
   async function callTool(params: JsonRecord, source: Source): Promise<JsonRecord> {
     const tool = TOOLS.find(({ name }) => name === params.name);
@@ -66,6 +69,13 @@ export function createArchiveService(kernel: Kernel): LocalService {
   }
 
   return {
+    warmUp() {
+      setTimeout(() => {
+        if (kernel.closing.aborted) return;
+        const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "mcp" });
+        (kernel.find("recall") ?? kernel.inject("rules")).warmUp().catch(failed);
+      }, WARM_AFTER_MS).unref();
+    },
     listing: () => ({ items, instructions: "Searches and reads the archive of this machine's coding sessions." }),
     async request(method, params, signal) {
       const source = createSource(kernel, signal);

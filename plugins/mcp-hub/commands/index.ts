@@ -8,7 +8,7 @@ const mcp: Command = {
   example: "list",
   usage: [
     "",
-    "list | log | scan | test|remove|sign-in <id>",
+    "list | skills | log | scan | test|remove|sign-in <id>",
     "add <id> … | add --from <server> | search <words>",
     "takeover <name…> | restore [id…]",
   ].join("\n"),

@@ -19,6 +19,8 @@ export async function run(ctx: CommandContext): Promise<number> {
       return remove(ctx, rest);
     case "test":
       return test(ctx, rest);
+    case "skills":
+      return skills(ctx);
     case "log":
       return log(ctx);
     case "sign-in":
@@ -31,7 +33,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       return (await import("./configs.ts")).restore(ctx, rest);
     default:
       throw new UsageError(
-        "`sessarc mcp` takes nothing (the bridge), or one of list, add, search, remove, test, sign-in, log, scan, takeover, restore",
+        "`sessarc mcp` takes nothing (the bridge), or one of list, skills, add, search, remove, test, sign-in, log, scan, takeover, restore",
       );
   }
 }
@@ -65,11 +67,39 @@ async function list(ctx: CommandContext): Promise<number> {
   return services.length > 0 ? 0 : 3;
 }
 
+interface WireSkills {
+  skills: { uri: string; description: string; files: number | null }[];
+  leftOut: { service: string; skill: string; reason: string }[];
+}
+
+/** Skills as clients of the skills extension see them. */
+async function skills(ctx: CommandContext): Promise<number> {
+  const found = await ctx.get<WireSkills>("/mcp/skills");
+  if (ctx.json) ctx.out(JSON.stringify(found));
+  else {
+    const style = createStyle(ctx.colour);
+    ctx.out(
+      formatTable(
+        [
+          { title: "skill", value: ({ uri }) => printable(uri) },
+          { title: "files", value: ({ files }) => (files === null ? "" : String(files)), align: "right" },
+          { title: "what for", value: ({ description }) => printable(description) },
+        ],
+        found.skills,
+      ),
+    );
+    for (const { service, skill, reason } of found.leftOut)
+      ctx.out(`${style.yellow(printable(service))}: skill ${printable(skill)} is not served: ${printable(reason)}`);
+  }
+  return found.skills.length > 0 ? 0 : 3;
+}
+
 const KIND_NAMES = {
   tools: "tool",
   prompts: "prompt",
   resources: "resource",
   resourceTemplates: "resource template",
+  skills: "skill",
 } as const;
 
 const problemLine = ({ kind, name, leftOut, reason }: WireService["problems"][number]) =>
@@ -196,6 +226,8 @@ async function log(ctx: CommandContext): Promise<number> {
   const query = { service: text(ctx.flags.service), limit: text(ctx.flags.limit) ?? "50" };
   const { entries } = await ctx.get<{ entries: LogEntry[] }>("/mcp/log", query);
   if (ctx.json) ctx.out(JSON.stringify({ entries }));
+  else if (entries.length === 0)
+    ctx.err("No message is logged: no assistant asked a server through the hub since the service started.");
   else
     for (const { at, direction, service, method, ms, status } of entries)
       ctx.out(

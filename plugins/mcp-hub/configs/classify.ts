@@ -59,7 +59,23 @@ export function classify(entries: readonly SeenEntry[], services: readonly SeenS
     else if (first === entry) found.set(entry.key, verdict("New"));
     else found.set(entry.key, verdict("Unchanged", { duplicateOf: first.key }));
   }
+  for (const entry of entries) linkDuplicate(entry, entries, found);
   return found;
+}
+
+/** Equal entries that need the same decision are one choice: the later ones name the first. */
+function linkDuplicate(
+  { key, slug, server }: SeenEntry,
+  entries: readonly SeenEntry[],
+  found: ReadonlyMap<string, Verdict>,
+): void {
+  const own = found.get(key);
+  if (own?.class !== "Conflict" && own?.class !== "Updated") return;
+  const first = entries.find((one) => {
+    const other = found.get(one.key);
+    return one.slug === slug && one.server === server && other?.class === own.class && other.service === own.service;
+  });
+  if (first && first.key !== key) own.duplicateOf = first.key;
 }
 
 function toLink(key: string, services: readonly SeenService[]) {

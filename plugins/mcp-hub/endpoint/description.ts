@@ -1,5 +1,8 @@
 /** How the hub describes itself to clients of every protocol version. */
 
+import type { View } from "../hub/view.ts";
+import { GET, LIST, READ_DIRECTORY, SKILLS } from "../skills/uris.ts";
+
 export const CAPABILITIES = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -7,6 +10,10 @@ export const CAPABILITIES = {
   logging: {},
   completions: {},
 } as const;
+
+/** With the skills extension for a client that declares it. */
+export const toCapabilities = ({ skills }: View) =>
+  skills ? { ...CAPABILITIES, extensions: { [SKILLS]: { directoryRead: true } } } : CAPABILITIES;
 
 export const INSTRUCTIONS =
   "Tools and prompts of several services; each is named <service>__<name>. Those of `sessarc` search and read the archive of this machine's coding sessions.";
@@ -22,3 +29,6 @@ export const METHODS: ReadonlySet<string> = new Set([
   "resources/read",
   "completion/complete",
 ]);
+
+/** And the skills extension's, for a client that declares it. */
+export const SKILL_METHODS: ReadonlySet<string> = new Set([LIST, GET, READ_DIRECTORY]);

@@ -5,8 +5,9 @@ import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscribers.ts";
 import { toKey, type View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
+import { SKILLS } from "../skills/uris.ts";
 import type { Caller } from "../upstream/pool.ts";
-import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./description.ts";
+import { INSTRUCTIONS, METHODS, SKILL_METHODS, toCapabilities } from "./description.ts";
 import { isEvents, relayed } from "./stream.ts";
 
 interface ModernEndpoint {
@@ -45,10 +46,11 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       ({ requestInfo }) => {
         const server = new Server(
           { name: "sessarc", version: VERSION },
-          { capabilities: CAPABILITIES, jsonSchemaValidator: passOn, ...instructions },
+          { capabilities: toCapabilities(view), jsonSchemaValidator: passOn, ...instructions },
         );
         // The header is what the body says, or the request was refused. Without a handler the SDK answers as the protocol has it.
-        if (!METHODS.has(requestInfo?.headers.get("mcp-method") ?? "")) return server;
+        const method = requestInfo?.headers.get("mcp-method") ?? "";
+        if (!METHODS.has(method) && !(view.skills && SKILL_METHODS.has(method))) return server;
         server.fallbackRequestHandler = async ({ method, params, id }, { mcpReq }) => {
           const envelope = toRecord(mcpReq.envelope);
           const capabilities = pickAskable(toRecord(envelope[`${META}clientCapabilities`]));
@@ -57,6 +59,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
             session: `modern ${asClient.context.client ?? ""}`,
             protocol: "modern",
             capabilities,
+            skills: view.skills,
             tell(kind, told) {
               if (kind === "notifications/message" && envelope[`${META}logLevel`] === undefined) return;
               // Its stream is over: so is what it wanted to know.
@@ -86,6 +89,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       view: () => view,
       hears: () => false,
       caller: LISTENER,
+      wanted: (service) => [...wanted].flatMap((it) => (it.service === service ? [it.uri] : [])),
       wants: (service, uri) => [
         ...new Set([...wanted].flatMap((it) => (it.service === service && it.uri === uri ? [it.address] : []))),
       ],
@@ -128,7 +132,12 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       const handled: { service: string | null; uri?: string } = { service: null };
       // An address that no service has: the stream is served all the same, without a word about it.
       await hub
-        .ask(view, { caller: LISTENER, method: "resources/subscribe", params: { uri }, signal }, null, handled)
+        .ask(
+          view,
+          { caller: { ...LISTENER, skills: view.skills }, method: "resources/subscribe", params: { uri }, signal },
+          null,
+          handled,
+        )
         .catch(() => undefined);
       if (handled.service === null || handled.uri === undefined) continue;
       const it = { service: handled.service, uri: handled.uri, address: String(uri) };
@@ -142,7 +151,8 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
   }
 
   return {
-    async handle(request, body, view) {
+    async handle(request, body, asked) {
+      const view = { ...asked, skills: asked.skills || declaresSkills(body) };
       const it = await serve(view);
       const listens = isRecord(body) && body.method === "subscriptions/listen";
       const ended = listens ? await subscribe(view, it, body, request.signal) : undefined;
@@ -155,6 +165,12 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       await Promise.all(all.map(async (it) => end(await it)));
     },
   };
+}
+
+/** Each request has the capabilities of its client. */
+function declaresSkills(body: unknown): boolean {
+  const meta = toRecord(toRecord(toRecord(body).params)._meta);
+  return isRecord(toRecord(toRecord(meta[`${META}clientCapabilities`]).extensions)[SKILLS]);
 }
 
 function pickAskable(capabilities: JsonRecord): JsonRecord {

@@ -87,6 +87,7 @@ export async function createLegacySession(
     },
     hears,
     notify,
+    wanted: (service) => [...subscriptions.values()].flatMap((it) => (it.service === service ? [it.uri] : [])),
     wants: (service, uri) =>
       [...subscriptions].flatMap(([address, it]) => (it.service === service && it.uri === uri ? [address] : [])),
   };

@@ -3,6 +3,7 @@ import { type JsonRecord, toList, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import { checkDefinitions, type ToolChange } from "../policy/pins.ts";
 import type { RegistryStore } from "../registry/store.ts";
+import { LIST as SKILL_LIST, SKILLS } from "../skills/uris.ts";
 import type { Caller, Slot, UpstreamPool } from "../upstream/pool.ts";
 import { METHOD_NOT_FOUND } from "../upstream/rpc-error.ts";
 import { checkItems, type ItemProblem, KINDS, type Kind } from "./definitions.ts";
@@ -14,6 +15,7 @@ const LISTS: Record<Kind, { method: string; capability: string }> = {
   prompts: { method: "prompts/list", capability: "prompts" },
   resources: { method: "resources/list", capability: "resources" },
   resourceTemplates: { method: "resources/templates/list", capability: "resources" },
+  skills: { method: SKILL_LIST, capability: "" },
 };
 
 export interface Listing {
@@ -31,7 +33,9 @@ export interface Listing {
 
 /** A service inside this process. */
 export interface LocalService {
-  listing(): { items: Record<Kind, readonly JsonRecord[]>; instructions: string };
+  /** A client asks for its tools: calls will come. */
+  warmUp(): void;
+  listing(): { items: Omit<Record<Kind, readonly JsonRecord[]>, "skills">; instructions: string };
   request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
 }
 
@@ -69,15 +73,24 @@ export function createCatalog(
   const cached = new Map<string, Map<string, Row>>();
 
   async function ask(entry: ServiceEntry, caller: Caller): Promise<{ listing: Listing; announces: boolean }> {
-    if (entry.id === BUILTIN_ID) return { announces: true, listing: localListing(entry, local) };
+    if (entry.id === BUILTIN_ID) {
+      local.warmUp();
+      return { announces: true, listing: localListing(entry, local) };
+    }
     // Over a connection of the kind its calls will run over: some services offer more to clients that can be asked something.
     const interactive = Object.keys(caller.capabilities).length > 0;
     return pool.use(entry, caller, interactive, async (slot) => {
       const { capabilities, instructions, protocol } = slot.connection;
       const items: RawLists["items"] = emptyItems();
       for (const kind of KINDS)
-        if (capabilities[LISTS[kind].capability]) items[kind] = await listAll(slot, entry, kind);
-      const raw: RawLists = { items, capabilities, instructions };
+        if (capabilities[LISTS[kind].capability]) items[kind] = await listAll(slot, entry, kind, {});
+      const extensions = caller.skills && protocol === "modern" ? await readExtensions(slot, entry) : undefined;
+      if (extensions?.[SKILLS]) items.skills = await listAll(slot, entry, "skills", DECLARED);
+      const raw: RawLists = {
+        items,
+        capabilities: extensions ? { ...capabilities, extensions } : capabilities,
+        instructions,
+      };
       known.set(entry, clientKind(caller), raw);
       const announces = toRecord(capabilities.tools).listChanged === true && protocol === "legacy";
       return { announces, listing: await toListing(store, entry, raw) };
@@ -125,23 +138,37 @@ export function createCatalog(
   };
 }
 
-const clientKind = ({ protocol, capabilities }: Caller) => `${protocol} ${Object.keys(capabilities).sort().join()}`;
+const clientKind = ({ protocol, capabilities, skills }: Caller) =>
+  `${protocol} ${Object.keys(capabilities).sort().join()}${skills ? " skills" : ""}`;
 const emptyItems = (): Record<Kind, readonly JsonRecord[]> => ({
   tools: [],
   prompts: [],
   resources: [],
   resourceTemplates: [],
+  skills: [],
 });
 
+/** What a client says of itself that knows the skills extension. */
+export const DECLARED: JsonRecord = {
+  _meta: { "io.modelcontextprotocol/clientCapabilities": { extensions: { [SKILLS]: {} } } },
+};
+
+/** The extensions a service has for a client that declares them: some offer them to no other. */
+async function readExtensions(slot: Slot, entry: ServiceEntry): Promise<JsonRecord> {
+  const options = { signal: NEVER, timeoutMs: entry.timeoutMs };
+  const found = await slot.connection.request("server/discover", DECLARED, options);
+  return toRecord(toRecord(found.capabilities).extensions);
+}
+
 /** All pages of a list, as the service answered them. */
-async function listAll(slot: Slot, entry: ServiceEntry, kind: Kind): Promise<unknown[]> {
+async function listAll(slot: Slot, entry: ServiceEntry, kind: Kind, params: JsonRecord): Promise<unknown[]> {
   const items: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES && items.length < MOST_ITEMS; page++) {
     const options = { signal: NEVER, timeoutMs: entry.timeoutMs };
-    const params = cursor === undefined ? {} : { cursor };
+    const asked = cursor === undefined ? params : { ...params, cursor };
     const answer = await slot.connection
-      .request(LISTS[kind].method, params, options)
+      .request(LISTS[kind].method, asked, options)
       .catch((error: { code?: unknown }) => {
         // Templates are optional for those that have resources.
         if (error.code === METHOD_NOT_FOUND) return {} as JsonRecord;
@@ -159,7 +186,14 @@ const NEVER = new AbortController().signal;
 function localListing(entry: ServiceEntry, local: LocalService): Listing {
   const { items, instructions } = local.listing();
   const byHubName = { tools: named(entry, items.tools), prompts: named(entry, items.prompts) };
-  return { items, problems: [], byHubName, changed: new Map(), capabilities: {}, instructions };
+  return {
+    items: { ...items, skills: [] },
+    problems: [],
+    byHubName,
+    changed: new Map(),
+    capabilities: {},
+    instructions,
+  };
 }
 
 async function toListing(store: RegistryStore, entry: ServiceEntry, raw: RawLists): Promise<Listing> {

@@ -3,9 +3,11 @@
  * them every tool of every service. An item is repaired where that takes nothing from it that works, else left out; both are reported.
  */
 import { BoundedMap, isRecord, type JsonRecord, toText } from "sessarc";
+import { skillProblem } from "../skills/entries.ts";
 
-export type Kind = "tools" | "prompts" | "resources" | "resourceTemplates";
-export const KINDS: readonly Kind[] = ["tools", "prompts", "resources", "resourceTemplates"];
+/** `skills` are those of services with the skills extension, for clients that declare it. */
+export type Kind = "tools" | "prompts" | "resources" | "resourceTemplates" | "skills";
+export const KINDS: readonly Kind[] = ["tools", "prompts", "resources", "resourceTemplates", "skills"];
 
 /** What is wrong with one item of a service's lists. */
 export interface ItemProblem {
@@ -26,12 +28,18 @@ interface CheckedItems {
 type Check = (item: JsonRecord) => readonly { path: readonly PropertyKey[]; message: string }[];
 type CheckOutput = (schema: JsonRecord) => string | undefined;
 interface Checks {
-  of: Record<Kind, Check>;
+  of: Record<Exclude<Kind, "skills">, Check>;
   output: CheckOutput;
 }
 
 /** The field that identifies an item. */
-const KEYS = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
+const KEYS = {
+  tools: "name",
+  prompts: "name",
+  resources: "uri",
+  resourceTemplates: "uriTemplate",
+  skills: "uri",
+} as const;
 /** Output schemas whose compilation is cached; a service that changes them on every list must not fill the memory. */
 const MOST_KNOWN = 2_000;
 /** An item that has more faults is left out. */
@@ -62,8 +70,10 @@ export async function checkItems(kind: Kind, listed: readonly unknown[]): Promis
 
 /** `failed`: why the item cannot be offered. */
 function repair(kind: Kind, item: JsonRecord, { of, output }: Checks) {
-  const check = of[kind];
   const reasons: string[] = [];
+  // Digests bind an entry as it is: nothing of it can be repaired.
+  if (kind === "skills") return { repaired: item, reasons, failed: skillProblem(item) };
+  const check = of[kind];
   if (check(item).length === 0 && item.outputSchema === undefined)
     return { repaired: item, reasons, failed: undefined };
   const repaired = structuredClone(item);

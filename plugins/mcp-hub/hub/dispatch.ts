@@ -1,8 +1,10 @@
 /** What a client may ask the hub, method by method, the same for every protocol version. */
 import { type JsonRecord, SessarcError, toRecord, toText } from "sessarc";
-import type { ServiceEntry } from "../entry.ts";
+import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import { decideService, decideTool } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
+import { toResource } from "../skills/store.ts";
+import { GET, LIST, READ_DIRECTORY } from "../skills/uris.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
 import type { Catalog, Listing } from "./catalog.ts";
 import type { Kind } from "./definitions.ts";
@@ -11,6 +13,7 @@ import type { Listings } from "./listings.ts";
 import { findService, hubName } from "./names.ts";
 import type { HubRequest, ServiceProxy } from "./proxy.ts";
 import { readOwner } from "./resources.ts";
+import { type HubSkills, withHubUris } from "./skills.ts";
 import { type View, withoutProfile } from "./view.ts";
 
 interface DispatchParts {
@@ -18,6 +21,7 @@ interface DispatchParts {
   catalog: Catalog;
   listings: Listings;
   proxy: ServiceProxy;
+  skills: HubSkills;
   /** Wraps a call of a tool: may refuse it by throwing before `next`, and records how it went after it. */
   middleware(call: ToolCall, next: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord>;
 }
@@ -52,16 +56,18 @@ const LISTS: Record<string, Kind> = {
 type Dispatch = (view: View, request: HubRequest, handled: Handled) => Promise<JsonRecord>;
 
 /** Throws RpcError, or TOOL_NOT_FOUND, TOOL_DENIED, SERVICE_NOT_FOUND, UPSTREAM_FAILED, UPSTREAM_TIMEOUT. */
-export function createDispatch({ registry, catalog, listings, proxy, middleware }: DispatchParts): Dispatch {
+export function createDispatch({ registry, catalog, listings, proxy, skills, middleware }: DispatchParts): Dispatch {
   async function list(view: View, request: HubRequest, kind: Kind): Promise<JsonRecord> {
     const items = view.search && kind === "tools" ? FINDER_TOOLS : await allItems(view, request, kind);
-    const at = toOffset(request.params.cursor);
-    const page = items.slice(at, at + PAGE);
-    return { [kind]: page, ...(at + PAGE < items.length ? { nextCursor: String(at + PAGE) } : {}) };
+    return toPage(request, kind, items);
   }
 
   async function allItems(view: View, request: HubRequest, kind: Kind): Promise<readonly JsonRecord[]> {
     const items = await listings.list(view, request.caller, kind);
+    if (kind === "resources" && view.skills) {
+      const stored = (await skills.list(view, request.caller)).skills.filter(({ uri }) => uri.startsWith(STORE));
+      return [...items, ...stored.map(toResource)];
+    }
     return kind === "tools" && view.more ? [...items, ...FINDER_TOOLS] : items;
   }
 
@@ -114,9 +120,12 @@ export function createDispatch({ registry, catalog, listings, proxy, middleware 
   async function withResource(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
     const asked = toText(request.params.uri);
     if (asked === undefined) throw new RpcError(INVALID_PARAMS, "An address is missing");
-    const { entry, uri } = await readOwner(listings, view, request.caller, asked);
+    const owner = view.skills ? await skills.find(view, request.caller, asked) : undefined;
+    const { entry, uri } = owner ?? (await readOwner(listings, view, request.caller, asked));
     handled.service = entry.id;
     handled.uri = uri;
+    if (owner && asked.startsWith(STORE)) return request.method === "resources/read" ? skills.read(uri) : {};
+    if (owner) return withHubUris(view, owner, await proxy(entry, { ...request, params: { ...request.params, uri } }));
     return proxy(entry, { ...request, params: { ...request.params, uri } });
   }
 
@@ -133,11 +142,27 @@ export function createDispatch({ registry, catalog, listings, proxy, middleware 
     return proxy(entry, { ...request, params: { ...request.params, ref: { ...ref, uri } } });
   }
 
+  /** The extension's own methods; undefined for any other. */
+  async function askSkills(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord | undefined> {
+    switch (request.method) {
+      case LIST:
+        return { ...toPage(request, "skills", (await skills.list(view, request.caller)).skills), ...FRESH };
+      case GET:
+        return { skill: await skills.get(view, request, handled), ...FRESH };
+      case READ_DIRECTORY:
+        return { ...toPage(request, "resources", await skills.directory(view, request, handled)), ...FRESH };
+      default:
+        return undefined;
+    }
+  }
+
   return async (view, request, handled) => {
     handled.service = view.service;
     if (view.service !== null) await registry.get(view.service);
     const kind = LISTS[request.method];
     if (kind) return list(view, request, kind);
+    const answer = view.skills ? await askSkills(view, request, handled) : undefined;
+    if (answer) return answer;
     switch (request.method) {
       case "tools/call":
         return callTool(view, request, handled);
@@ -152,6 +177,15 @@ export function createDispatch({ registry, catalog, listings, proxy, middleware 
         throw new RpcError(METHOD_NOT_FOUND, "Method not found");
     }
   };
+}
+
+/** Of skills a client asks again each time: their digests are those of this moment. */
+const FRESH = { ttlMs: 0, cacheScope: "private" } as const;
+const STORE = `skill://${BUILTIN_ID}/`;
+
+function toPage({ params }: HubRequest, key: string, items: readonly unknown[]): JsonRecord {
+  const at = toOffset(params.cursor);
+  return { [key]: items.slice(at, at + PAGE), ...(at + PAGE < items.length ? { nextCursor: String(at + PAGE) } : {}) };
 }
 
 function toOffset(cursor: unknown): number {

@@ -4,6 +4,7 @@ import { type JsonRecord, type Kernel, SessarcError, toMessage, toRecord, toText
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";
+import type { StoreSkills } from "../skills/store.ts";
 import type { AuthFor } from "../upstream/auth.ts";
 import { type Caller, createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
@@ -17,6 +18,7 @@ import { createHubLog, type HubLog } from "./log.ts";
 import { createPendingCalls } from "./pending-calls.ts";
 import { createServiceProxy, type HubRequest } from "./proxy.ts";
 import { createRenewal } from "./renewal.ts";
+import { createHubSkills, type HubSkills } from "./skills.ts";
 import { createCallStats, estimateTokens } from "./stats.ts";
 import { createSubscribers, type Subscribers } from "./subscribers.ts";
 import { type View, withProfile } from "./view.ts";
@@ -27,6 +29,7 @@ export interface Hub {
   readonly listings: Listings;
   readonly subscribers: Subscribers;
   readonly log: HubLog;
+  readonly skills: HubSkills;
   /** One request of a client, whatever its protocol version. Throws as `createDispatch` says. `id` is shown in the log; `handled` is filled. */
   ask(view: View, request: HubRequest, id: string | number | null, handled?: Handled): Promise<JsonRecord>;
   health(entry: ServiceEntry): ServiceHealth;
@@ -36,6 +39,8 @@ export interface Hub {
   replaced(service: string): Promise<void>;
   /** A client ended its subscription to an address: the last one ends it at the service. */
   release(service: string, uri: string): Promise<void>;
+  /** A skill of the store changed: clients that declare the extension are notified. */
+  skillChanged(id: string): Promise<void>;
   /** Calls that were counted are in the catalogue then. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -47,10 +52,12 @@ interface HubParts {
   store: RegistryStore;
   /** The archive. */
   local: LocalService;
+  /** Skills of the store. */
+  skills: StoreSkills;
   authFor: AuthFor;
 }
 
-export function createHub(kernel: Kernel, { registry, vault, store, local, authFor }: HubParts): Hub {
+export function createHub(kernel: Kernel, { registry, vault, store, local, skills: stored, authFor }: HubParts): Hub {
   const log = createHubLog();
   const report = (error: unknown) => void kernel.notify("listener:failed", error, { hook: "mcp" });
   const stats = createCallStats(kernel.storage, report);
@@ -106,7 +113,8 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
   });
   const proxy = createServiceProxy(pool, pendingCalls, local);
   const renewal = createRenewal(registry, subscribers, proxy, kernel.closing);
-  const dispatch = createDispatch({ registry, catalog, listings, proxy, middleware });
+  const skills = createHubSkills({ registry, catalog, listings, proxy, store: stored });
+  const dispatch = createDispatch({ registry, catalog, listings, proxy, skills, middleware });
 
   /** Wraps every call of a tool: the guard, the hooks, the record of how it went. */
   async function middleware(call: ToolCall, next: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord> {
@@ -155,6 +163,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
     listings,
     subscribers,
     log,
+    skills,
     async ask(view, request, id, handled: Handled = { service: null }) {
       const started = performance.now();
       const { method, params, caller } = request;
@@ -193,6 +202,12 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
         // A service that is gone needs no telling.
         await end?.().catch(() => {});
       }
+    },
+    async skillChanged(id) {
+      subscribers.changed(BUILTIN_ID, ["skills"]);
+      const below = `skill://${BUILTIN_ID}/${id}/`;
+      for (const uri of subscribers.wanted(BUILTIN_ID))
+        if (uri.startsWith(below)) await subscribers.updated(BUILTIN_ID, uri, {});
     },
     flush: () => stats.flush(),
     async close() {

@@ -6,6 +6,7 @@ import { isSessarcError, type JsonRecord } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { decideService, decideTool } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
+import { toHubUri } from "../skills/uris.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { toMessage } from "../upstream/rpc-error.ts";
 import type { Catalog, Listing } from "./catalog.ts";
@@ -164,6 +165,9 @@ function toItems({ entry, listing }: ListedService, view: View, kind: Kind, take
   const key = kind === "resources" ? "uri" : "uriTemplate";
   return items.map((item) => {
     const uri = String(item[key]);
+    // One name space for skills: as `skills/list` has them.
+    const named = view.skills && uri.startsWith("skill://") ? toHubUri(entry.id, uri) : undefined;
+    if (named !== undefined) return { ...item, [key]: named };
     // Where two services have one address, the later one's gets a prefix; `resources.ts` removes it.
     const shown = taken.has(uri) ? ownUri(entry.id, uri) : uri;
     taken.add(uri);

@@ -1,6 +1,7 @@
 /** One request passed on to one service, whatever protocol versions the two sides speak. */
 import { type JsonRecord, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
+import { SKILLS } from "../skills/uris.ts";
 import type { Caller, Slot, UpstreamPool } from "../upstream/pool.ts";
 import { lostSession, RpcError, toFailure } from "../upstream/rpc-error.ts";
 import type { LocalService } from "./catalog.ts";
@@ -131,7 +132,8 @@ const NEVER = new AbortController().signal;
 
 /** Keys of `_meta` that a modern service decides by. */
 function modernMeta({ caller, envelope }: HubRequest): JsonRecord {
-  const meta: JsonRecord = { "io.modelcontextprotocol/clientCapabilities": caller.capabilities };
+  const extensions = caller.skills ? { extensions: { [SKILLS]: {} } } : {};
+  const meta: JsonRecord = { "io.modelcontextprotocol/clientCapabilities": { ...caller.capabilities, ...extensions } };
   const level = envelope?.["io.modelcontextprotocol/logLevel"];
   if (level !== undefined) meta["io.modelcontextprotocol/logLevel"] = level;
   return meta;

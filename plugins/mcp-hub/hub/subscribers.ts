@@ -18,6 +18,8 @@ export interface Subscriber {
   readonly caller: Caller;
   /** How it calls this address of a service, where it wants to know about it; empty where it does not. */
   wants(service: string, uri: string): readonly string[];
+  /** The addresses of a service it wants to know about, as the service has them. */
+  wanted(service: string): readonly string[];
   /** The log level it asked for; undefined while it did not. */
   readonly level?: string | undefined;
   /** Whether it wants log messages of this level. */
@@ -31,6 +33,8 @@ export interface Subscribers {
   changed(service: string, kinds: readonly Kind[], before?: ServiceEntry): void;
   /** Those who want to know about an address of a service. */
   wanting(service: string, uri: string): readonly Subscriber[];
+  /** Every address of a service that a client wants to know about. */
+  wanted(service: string): readonly string[];
   /** Notifies them that it changed. */
   updated(service: string, uri: string, params: JsonRecord): Promise<void>;
   /** Sets the log level of services for a client. */
@@ -52,6 +56,8 @@ const NOTICES: Record<Kind, string> = {
   prompts: "notifications/prompts/list_changed",
   resources: "notifications/resources/list_changed",
   resourceTemplates: "notifications/resources/list_changed",
+  // The extension defines no notification: its files are resources, which have one.
+  skills: "notifications/resources/list_changed",
 };
 const CHANGES: Record<string, readonly Kind[]> = {
   "notifications/tools/list_changed": ["tools"],
@@ -81,7 +87,7 @@ export function createSubscribers(registry: Registry, forget: (service: string) 
         if (view.service !== null && view.service !== id) continue;
         // Also those who saw it until now.
         if (!sees(entries.get(id)) && !sees(before)) continue;
-        for (const kind of kinds) if (kind !== "tools" || !view.search) notices.add(NOTICES[kind]);
+        for (const kind of kinds) if (concerns(kind, view)) notices.add(NOTICES[kind]);
       }
       for (const notice of notices) client.notify(notice, {});
     }
@@ -130,6 +136,7 @@ export function createSubscribers(registry: Registry, forget: (service: string) 
       if (owner?.level !== undefined) void setLevel([slot], owner.level);
     },
     wanting,
+    wanted: (service) => [...new Set([...subscribers].flatMap((client) => client.wanted(service)))],
     updated,
     get count() {
       return subscribers.size;
@@ -165,6 +172,9 @@ export function createSubscribers(registry: Registry, forget: (service: string) 
     },
   };
 }
+
+const concerns = (kind: Kind, view: View) =>
+  kind === "tools" ? !view.search : kind === "skills" ? view.skills === true : true;
 
 /** The vault cannot be opened: every request reports that already. */
 const ignore = () => {};

@@ -8,6 +8,8 @@ export interface View {
   context: ClientContext;
   /** Tools are found by asking instead of being listed. */
   search: boolean;
+  /** The client declares the skills extension, or asks for it with `?skills=1`. */
+  skills?: boolean | undefined;
   /** Name of the group of tools it asks for. */
   profile?: string | undefined;
   /** The group of tools it gets can be left: `find_tools` and `call_tool` reach the others. */
@@ -44,7 +46,7 @@ export const PROJECT_HEADER = "X-Sessarc-Project";
 
 const NAME = /^\P{C}{1,400}$/u;
 
-/** Reads `/mcp/<service>?client=<assistant>&project=<id>&tools=search&profile=<name>` and `X-Sessarc-Project`; ignores the rest of the address. */
+/** Reads `/mcp/<service>?client=<assistant>&project=<id>&tools=search&profile=<name>&skills=1` and `X-Sessarc-Project`; ignores the rest of the address. */
 export function toView(url: URL, headers: Headers, service: string | null, searchByDefault: boolean): View {
   const valid = (value: string | null) => (value !== null && NAME.test(value) ? value : null);
   const read = (name: string) => valid(url.searchParams.get(name));
@@ -53,6 +55,7 @@ export function toView(url: URL, headers: Headers, service: string | null, searc
     service,
     context: { client: read("client"), project: read("project") ?? valid(decoded(headers.get(PROJECT_HEADER))) },
     profile: read("profile") ?? undefined,
+    skills: read("skills") === "1",
     search: service === null && (tools === "search" || (searchByDefault && tools !== "all")),
   };
 }
@@ -67,5 +70,5 @@ function decoded(value: string | null): string | null {
 }
 
 /** One string for equal views. */
-export const toKey = ({ service, context, search, profile }: View): string =>
-  JSON.stringify([service, context.client, context.project, search, profile]);
+export const toKey = ({ service, context, search, profile, skills }: View): string =>
+  JSON.stringify([service, context.client, context.project, search, profile, skills === true]);

@@ -12,6 +12,8 @@ import { shownEntries } from "../hub/shown-log.ts";
 import { type View, withProfile } from "../hub/view.ts";
 import { toChanges } from "../policy/pins.ts";
 import { decideTool } from "../policy/policy.ts";
+import { fromHubUri } from "../skills/uris.ts";
+import type { Caller } from "../upstream/pool.ts";
 import { RpcError, toMessage } from "../upstream/rpc-error.ts";
 
 const context = {
@@ -117,6 +119,32 @@ async function readListing(hub: Hub, entry: ServiceEntry, ms: number) {
 /** Without fields that are not there: an answer is JSON. */
 const plain = (value: JsonRecord): JsonRecord => JSON.parse(JSON.stringify(value)) as JsonRecord;
 
+/** As a client that declares the skills extension, and can be asked nothing. */
+const SKILLED: Caller = { ...MANAGER, protocol: "modern", skills: true };
+
+const skills = defineRoute({
+  method: "GET",
+  path: "/mcp/skills",
+  summary:
+    "Skills as clients of the skills extension see them: the store's and services', and what is left out with the reason",
+  query: v.object(context),
+  handler: async ({ kernel, query }) => {
+    const { skills: found, leftOut } = await kernel
+      .inject("mcp")
+      .hub.skills.list({ ...toView(query), skills: true }, SKILLED);
+    const shown = found.map(({ uri, frontmatter, resources }) => ({
+      uri,
+      service: fromHubUri(uri)?.service ?? "",
+      name: frontmatter.name,
+      description: frontmatter.description,
+      /** Null: the service makes its files when they are read. */
+      files: resources === "dynamic" ? null : resources.length,
+      bytes: resources === "dynamic" ? null : resources.reduce((sum, { size }) => sum + size, 0),
+    }));
+    return { skills: shown, leftOut };
+  },
+});
+
 const call = defineRoute({
   method: "POST",
   path: "/mcp/call",
@@ -186,4 +214,4 @@ const calls = defineRoute({
   },
 });
 
-export const hubRoutes = [status, tools, call, calls, log] as const;
+export const hubRoutes = [status, tools, skills, call, calls, log] as const;

@@ -9,6 +9,8 @@ export interface Caller {
   readonly protocol: Protocol;
   /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
   readonly capabilities: JsonRecord;
+  /** It declares the skills extension. */
+  readonly skills?: boolean | undefined;
   /** Large results may be bytes (`bytesOf`). */
   readonly takesBytes?: boolean | undefined;
   /** A request to the client, in the course of what it asked. */

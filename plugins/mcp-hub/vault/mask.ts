@@ -3,9 +3,12 @@ import type { Credential, ServiceEntry, ServicePatch } from "../entry.ts";
 
 const MASK = "••••••••";
 
-/** The mask of one value; its last four characters are shown when at least twelve others are not. */
+/** The mask of one value; the last four characters of a random one are shown when at least twelve others are not. A scheme does not count. */
 export function toMask(value: string): string {
-  return value.length >= 16 ? MASK + value.slice(-4) : MASK;
+  const secret = value.replace(/^(?:bearer|basic|token)\s+/i, "");
+  // A password made of words would show one of them.
+  const isRandom = /\d/.test(secret) && /[A-Za-z]/.test(secret);
+  return secret.length >= 16 && isRandom ? MASK + secret.slice(-4) : MASK;
 }
 
 /** Names whose value is never a secret. */

@@ -6,7 +6,7 @@ const MESSAGE_HELP = { message: "A message of the session, by its number, instea
 
 const mark: Command = {
   name: "mark",
-  summary: "Notes, tags, bookmarks and saved searches: lists them, writes them",
+  summary: "Notes, tags, bookmarks and saved searches: lists and writes them",
   group: "keep",
   example: "tag last review",
   usage:

@@ -86,6 +86,8 @@ export async function runCommand(request: Command): Promise<CommandResult> {
     end(typeof reason === "string" ? reason : "the service is closing");
   };
   request.signal?.addEventListener("abort", stop);
+  // An abort that came while the sandbox was made is not reported again.
+  if (request.signal?.aborted === true) stop();
   const timer = setTimeout(() => end(`it took longer than ${limits.timeMs / 1000} s`), limits.timeMs);
   const exit = new Promise<number | null>((resolve) => {
     child.once("error", (error) => {

@@ -41,6 +41,20 @@ export interface RerunRequest {
   timeoutMs?: number | undefined;
 }
 
+/** One prompt in a separate sandbox, with a file of the project as another plugin wants it. */
+export interface TrialRequest extends RerunRequest {
+  /** Message that holds the prompt. */
+  seq: number;
+  /** A file in the sandbox's folder; `edit` gets its text, empty if the file is missing. */
+  file?: { name: string; edit(text: string): string } | undefined;
+}
+
+export interface Trial {
+  result: RerunResult;
+  /** The home of the run, with the logs that the assistant left. */
+  home: string;
+}
+
 interface RerunTurn {
   /** Message of the session that holds the prompt. */
   seq: number;
@@ -102,7 +116,7 @@ interface RerunContext {
 }
 
 /** A fresh sandbox. */
-interface Ground {
+export interface Ground {
   row: SandboxRow;
   sandbox: Sandbox;
   budget: Budget;
@@ -176,7 +190,7 @@ async function isFolder(path: string): Promise<boolean> {
 interface Rerun {
   /** Of the session. */
   id: string;
-  request: RerunRequest;
+  request: RerunRequest & Pick<TrialRequest, "file">;
   prompts: readonly Prompt[];
   isolation: Isolation;
 }
@@ -186,12 +200,13 @@ export async function rerun(
   { id, request, prompts, isolation: found }: Rerun,
   ground: Ground,
   progress: Progress,
-): Promise<void> {
+): Promise<RerunResult> {
   const { kernel, options } = context;
   const { row, sandbox, budget, base } = ground;
   const objects = await asRepository(row, sandbox, kernel.find("git"));
   const mount = toMount(row.root);
   const tree = found.kind === "bubblewrap" ? mount : sandbox.path;
+  if (request.file) await layFile(sandbox, request.file);
   const start = await sandbox.refresh();
   await sandbox.save(start.index);
   if (objects !== null) await pointAt(sandbox, found.kind === "bubblewrap" ? OBJECTS : objects);
@@ -275,6 +290,13 @@ export async function rerun(
     }),
   };
   await writeFileAtomic(resultFile(join(sandbox.path, "..")), JSON.stringify(result));
+  return result;
+}
+
+async function layFile({ tree }: Sandbox, { name, edit }: NonNullable<TrialRequest["file"]>): Promise<void> {
+  const before = (await tree.read(name))?.data.toString("utf8") ?? "";
+  const after = edit(before);
+  if (after !== before) await tree.write(name, Buffer.from(after));
 }
 
 /** The last run of a sandbox's folder. */

@@ -3,7 +3,7 @@ import type { Command } from "sessarc/terminal";
 
 const rescueCommand: Command = {
   name: "rescue",
-  summary: "Lists sessions that assistants hide, delete or lost; restores them",
+  summary: "Sessions that assistants hide, delete or lost; restores them",
   group: "keep",
   usage:
     "[--state s] [--tool t] [--limit n]\n<session…> [--in folder] [--yes]\n--undo <session>\n--keep-for days --tool t [--yes]",
@@ -73,20 +73,23 @@ const reclaimCommand: Command = {
   name: "reclaim",
   summary: "Removes old logs at assistants whose bytes the archive holds",
   group: "keep",
-  usage: "[--tool t] [--older-than 30d] [--yes]\n--undo",
+  usage: "[--tool t] [--older-than 30d] [--yes | --dry-run]\n--undo",
   options: {
     tool: { type: "string", short: "t" },
     "older-than": { type: "string" },
     yes: { type: "boolean", short: "y" },
+    "dry-run": { type: "boolean", short: "n" },
     undo: { type: "boolean" },
   },
   help: {
     tool: "Logs of this assistant alone",
     "older-than": "Logs that were not written for so long, 7d or more (default 30d)",
     yes: "Remove them; without it, they are only counted",
+    "dry-run": "Only count them, also with --yes, and import nothing before",
     undo: "Put all of them back, byte for byte",
   },
-  current: () => true,
+  // A dry run imports nothing either.
+  current: (flags) => flags["dry-run"] !== true,
   load: () => import("./reclaim.ts"),
 };
 

@@ -3,12 +3,12 @@ import { DEFAULT_DAYS, LEAST_DAYS, type Reclaimable, type Reclaimed } from "../r
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0)
-    throw new UsageError("`sessarc reclaim` takes flags alone: --tool, --older-than, --yes, --undo");
+    throw new UsageError("`sessarc reclaim` takes flags alone: --tool, --older-than, --yes, --dry-run, --undo");
   if (ctx.flags.undo === true) return undo(ctx);
   const tool = typeof ctx.flags.tool === "string" ? ctx.flags.tool : undefined;
   const days = toDays(ctx.flags["older-than"]);
   const plan = await ctx.get<Reclaimable>("/rescue/reclaim", { tool, days: String(days) }, ctx.signal);
-  if (ctx.flags.yes !== true) {
+  if (ctx.flags.yes !== true || ctx.flags["dry-run"] === true) {
     if (ctx.json) ctx.answer(plan);
     else print(ctx, plan);
     return 0;
@@ -43,6 +43,7 @@ function print(ctx: CommandContext, { sessions, bytes, days, tools, stays, recla
 
 const STAYS: Readonly<Record<Reclaimable["stays"][number]["reason"], string>> = {
   behind: "their log is not stored as it is now; `sessarc import` stores it",
+  pinned: "they are pinned in their assistant, or its list of pinned sessions cannot be read",
   unknown: "sessarc does not know how their assistant finds its sessions",
 };
 

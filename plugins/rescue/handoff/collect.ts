@@ -1,6 +1,6 @@
 /** What a brief needs of a session, from one pass over its messages. */
-import { isRecord, type SessionEvent, toList, toText } from "sessarc";
-import { type ToolRole, toCommand } from "sessarc/adapter";
+import type { SessionEvent } from "sessarc";
+import { createTodos, type ToolRole, toCommand } from "sessarc/adapter";
 
 interface Collected {
   first: SessionEvent | undefined;
@@ -31,12 +31,12 @@ export function createCollector(tools: Readonly<Record<string, ToolRole>>) {
   };
   /** Shell calls whose result is still out, by call id. */
   const running = new Map<string, SessionEvent>();
-  const tasks = new Map<string, { text: string; done: boolean }>();
+  const todos = createTodos();
 
   function called(event: SessionEvent): void {
     const role = tools[event.tool_name ?? ""];
     if (role === "shell" && event.tool_use_id !== undefined) running.set(event.tool_use_id, event);
-    if (role === "todo") readTodos(event);
+    if (role === "todo") todos.add(event.tool_input);
   }
 
   function answered(event: SessionEvent): void {
@@ -46,26 +46,6 @@ export function createCollector(tools: Readonly<Record<string, ToolRole>>) {
     if (event.is_error) found.failed = { command: call, result: event };
     else if (found.failed && toCommand(found.failed.command.tool_input) === toCommand(call.tool_input))
       found.failed = undefined;
-  }
-
-  function readTodos({ tool_input: input }: SessionEvent): void {
-    if (!isRecord(input)) return;
-    const list = [input.todos, input.plan, input.items].map(toList).find((one) => one.length > 0);
-    if (list) {
-      tasks.clear();
-      for (const [i, one] of list.entries()) addTask(String(i), one);
-    } else if (toText(input.subject) !== undefined) addTask(String(tasks.size + 1), input);
-    else {
-      const task = tasks.get(String(input.taskId));
-      if (task && input.status !== undefined) task.done = isDone(input.status);
-    }
-  }
-
-  function addTask(id: string, one: unknown): void {
-    if (typeof one === "string") tasks.set(id, { text: one, done: false });
-    if (!isRecord(one)) return;
-    const text = [one.content, one.step, one.subject, one.title, one.text].map(toText).find(Boolean);
-    if (text !== undefined) tasks.set(id, { text, done: isDone(one.status) || one.completed === true });
   }
 
   return {
@@ -83,10 +63,8 @@ export function createCollector(tools: Readonly<Record<string, ToolRole>>) {
       else if (event.kind === "tool_result") answered(event);
     },
     finish(): Collected {
-      found.todos = [...tasks.values()].filter(({ done }) => !done).map(({ text }) => text);
+      found.todos = todos.open();
       return found;
     },
   };
 }
-
-const isDone = (status: unknown) => status === "completed" || status === "done" || status === "deleted";

@@ -9,13 +9,21 @@ const MOST_SMALL = 16;
 
 /**
  * Removes packs of which nothing is named any more, and writes those again of which a part is: of `all`, so that nothing of a deleted session
- * stays; else of those that are half free. A kill leaves files that no row names; `sweep` removes them.
+ * stays; else of those that are half free. A kill leaves files that no row names; `sweep` removes them. Returns whether there were any.
  */
-export async function collect({ db }: Pick<Storage, "db">, store: LogStore, folder: PackFolder, all: boolean) {
-  const wasted = await store.wasted();
-  for (const { name } of wasted.filter(({ bytes, free }) => all || free * 2 >= bytes)) await rewrite([name]);
+export async function collect(
+  { db }: Pick<Storage, "db">,
+  store: LogStore,
+  folder: PackFolder,
+  all: boolean,
+): Promise<boolean> {
+  await store.forgetLost();
+  const wasted = (await store.wasted()).filter(({ bytes, free }) => all || free * 2 >= bytes);
+  for (const { name } of wasted) await rewrite([name]);
   const small = await store.smallPacks(SMALL);
-  if (small.length >= MOST_SMALL) await rewrite(small);
+  const isSmall = small.length >= MOST_SMALL;
+  if (isSmall) await rewrite(small);
+  return isSmall || wasted.length > 0;
 
   async function rewrite(names: readonly string[]): Promise<void> {
     const packer = new Packer(folder);

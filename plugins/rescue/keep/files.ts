@@ -25,6 +25,9 @@ export interface CutFile extends KeptFile {
   cut: Piece[];
 }
 
+/** Removes what is not to be stored: as many bytes, undefined where there is nothing of it. */
+export type MaskBytes = (bytes: Uint8Array) => { bytes: Uint8Array } | undefined;
+
 /** Bytes read at once. */
 const BLOCK = 4 * 2 ** 20;
 const TAIL = 4096;
@@ -39,17 +42,22 @@ const DEPTH = 6;
  */
 export async function cutFiles(
   { path, companions = [] }: { path: string; companions?: readonly string[] | undefined },
-  { known, grows, except }: { known: readonly KeptFile[]; grows: boolean; except: ReadonlySet<string> },
+  {
+    known,
+    grows,
+    except,
+    mask,
+  }: { known: readonly KeptFile[]; grows: boolean; except: ReadonlySet<string>; mask: MaskBytes | undefined },
 ): Promise<CutFile[]> {
   const byPath = new Map(known.map((file) => [file.path, file]));
-  const files: CutFile[] = [await cutFile(path, byPath.get(path), grows)];
+  const files: CutFile[] = [await cutFile(path, byPath.get(path), grows, mask)];
   let beside = 0;
   for (const other of await filesBelow(companions)) {
     if (other === path || except.has(other)) continue;
     if (files.length >= MOST_FILES) break;
     const size = (await lstat(other).catch(gone))?.size ?? 0;
     if (beside + size > MOST_BESIDE) continue;
-    const file = await cutFile(other, byPath.get(other), false).catch(gone);
+    const file = await cutFile(other, byPath.get(other), false, mask).catch(gone);
     if (file) files.push(file);
     beside += size;
   }
@@ -57,20 +65,31 @@ export async function cutFiles(
 }
 
 /** Rows of a database. */
-export function cutRows(bytes: Buffer): CutFile[] {
+export function cutRows(bytes: Uint8Array): CutFile[] {
   const cutter = new Cutter(0);
-  cutter.add(bytes);
+  cutter.add(Buffer.from(bytes));
   const cut = cutter.finish();
   return [{ path: "", mode: 0o600, size: bytes.length, mtime: 0, tail: "", ...toChunks([], cut) }];
 }
 
 /** Throws the system's error for a file that cannot be read. */
-async function cutFile(path: string, known: KeptFile | undefined, grows: boolean): Promise<CutFile> {
+async function cutFile(
+  path: string,
+  known: KeptFile | undefined,
+  grows: boolean,
+  mask: MaskBytes | undefined,
+): Promise<CutFile> {
   const handle = await openRegular(path);
   try {
     const { size, mtimeMs: mtime, mode } = await handle.stat();
     if (known && known.size === size && known.mtime === mtime) return { ...known, cut: [] };
     const tailAt = async (end: number) => addUp(await readRange(handle, Math.max(0, end - TAIL), end));
+    if (mask) {
+      // All of it is read: something is to be removed that may be anywhere.
+      const bytes = await readMasked(handle, mask);
+      const [file] = cutRows(bytes);
+      if (file) return { ...file, path, mode: mode & 0o777, mtime, tail: await tailAt(size) };
+    }
     const grew = grows && known && known.size > 0 && known.size <= size && (await tailAt(known.size)) === known.tail;
     const stays = grew ? known.chunks.slice(0, -1) : [];
     let end = grew ? known.last : 0;
@@ -88,11 +107,19 @@ async function cutFile(path: string, known: KeptFile | undefined, grows: boolean
   }
 }
 
-const toChunks = (stays: readonly string[], cut: Piece[]) => ({
+/** Of a file whose first chunks are `stays`, and the others were cut now. */
+export const toChunks = (stays: readonly string[], cut: Piece[]) => ({
   chunks: [...stays, ...cut.map(({ hash }) => hash)],
   last: cut.at(-1)?.from ?? 0,
   cut,
 });
+
+/** All bytes, without what was removed. */
+export async function readMasked(handle: FileHandle, mask: MaskBytes): Promise<Buffer> {
+  const { size } = await handle.stat();
+  const bytes = await readRange(handle, 0, size);
+  return Buffer.from(mask(bytes)?.bytes ?? bytes);
+}
 
 /** Bytes [from, to), fewer where the file is shorter. */
 export async function readRange(handle: FileHandle, from: number, to: number): Promise<Buffer> {

@@ -1,10 +1,10 @@
 /** The parts of storing logs that run in the pool: logs are cut into chunks, and the chunks that are not stored yet are packed. */
-import { type SessionRef, toMessage } from "sessarc";
+import { importModule, type SessionRef, toMessage } from "sessarc";
 import { type Adapter, type AdapterEnv, type AdapterFolders, loadAdapter, withFolders } from "sessarc/adapter";
 import { openRegular } from "sessarc/files";
 import type { Hidden, RescueDatabase } from "../contract.ts";
 import { type Piece, toChunkHash } from "./cut.ts";
-import { type CutFile, cutFiles, cutRows, type KeptFile, readRange } from "./files.ts";
+import { type CutFile, cutFiles, cutRows, type KeptFile, type MaskBytes, readMasked, readRange } from "./files.ts";
 import { Packer, PackFolder, type WrittenPack } from "./packs.ts";
 
 interface OfAdapter {
@@ -25,6 +25,14 @@ export interface CutSession {
   except: string[];
   /** False: only whether the session is hidden is worked out. */
   keep: boolean;
+  /** What was removed from the session. */
+  mask: SessionMask | undefined;
+}
+
+/** As the archive names it: a module whose function `createMask` takes the keys. */
+export interface SessionMask {
+  module: string;
+  keys: readonly unknown[];
 }
 
 export interface CutResult {
@@ -39,7 +47,7 @@ export interface PackJob extends OfAdapter {
   /** Where packs are stored. */
   folder: string;
   /** What is to be packed of a file; of the rows of a database where `path` is empty. */
-  files: { ref: SessionRef; path: string; pieces: Piece[] }[];
+  files: { ref: SessionRef; path: string; pieces: Piece[]; mask: SessionMask | undefined }[];
 }
 
 export interface PackResult {
@@ -105,16 +113,18 @@ async function withDatabases<T>(
 async function cutOne(
   { env }: CutJob,
   adapter: Adapter,
-  { id, ref, known, except, keep }: CutSession,
+  { id, ref, known, except, keep, mask: wanted }: CutSession,
   databaseAt: DatabaseAt,
 ): Promise<CutResult> {
   const database = await databaseAt(ref.path);
+  const mask = await loadMask(wanted);
   if (database) {
-    const rows = keep ? database.rows(ref.key) : undefined;
+    const all = keep ? database.rows(ref.key) : undefined;
+    const rows = all && (mask?.(all)?.bytes ?? all);
     return {
       id,
       hidden: database.hidden(ref.key) ?? null,
-      files: rows ? cutRows(Buffer.from(rows)) : null,
+      files: rows ? cutRows(rows) : null,
       error: null,
     };
   }
@@ -122,7 +132,7 @@ async function cutOne(
   const grows = adapter.appends(ref);
   // A file with other sessions in it is not this session's to store.
   const files =
-    keep && (ref.exclusive || grows) ? await cutFiles(ref, { known, grows, except: new Set(except) }) : null;
+    keep && (ref.exclusive || grows) ? await cutFiles(ref, { known, grows, except: new Set(except), mask }) : null;
   return { id, hidden, files, error: null };
 }
 
@@ -131,8 +141,9 @@ export function runPack(job: PackJob, adapter: Adapter): Promise<PackResult> {
   return withDatabases(adapter, job.env, async (databaseAt) => {
     const packer = new Packer(new PackFolder(job.folder));
     const missed: string[] = [];
-    for (const { ref, path, pieces } of job.files) {
-      const reader = await openBytes(ref, path, databaseAt).catch(() => undefined);
+    for (const { ref, path, pieces, mask: wanted } of job.files) {
+      const mask = await loadMask(wanted);
+      const reader = await openBytes(ref, path, databaseAt, mask).catch(() => undefined);
       try {
         for (const { hash, from, to } of pieces) {
           const bytes = await reader?.read(from, to).catch(() => undefined);
@@ -147,19 +158,38 @@ export function runPack(job: PackJob, adapter: Adapter): Promise<PackResult> {
   });
 }
 
-async function openBytes({ key, path: logPath }: SessionRef, path: string, databaseAt: DatabaseAt) {
+async function openBytes(
+  { key, path: logPath }: SessionRef,
+  path: string,
+  databaseAt: DatabaseAt,
+  mask: MaskBytes | undefined,
+): Promise<OpenBytes | undefined> {
   if (path !== "") {
     const handle = await openRegular(path);
-    return {
-      read: (from: number, to: number) => readRange(handle, from, to),
-      close: () => handle.close(),
-    };
+    if (!mask) return { read: (from, to) => readRange(handle, from, to), close: () => handle.close() };
+    return readMasked(handle, mask)
+      .then(held)
+      .finally(() => handle.close());
   }
   const rows = (await databaseAt(logPath))?.rows(key);
-  return (
-    rows && {
-      read: async (from: number, to: number) => Buffer.from(rows.subarray(from, to)),
-      close: async () => {},
-    }
-  );
+  return rows && held(mask?.(rows)?.bytes ?? rows);
+}
+
+interface OpenBytes {
+  read(from: number, to: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+const held = (bytes: Uint8Array): OpenBytes => ({
+  read: async (from, to) => Buffer.from(bytes.subarray(from, to)),
+  close: async () => {},
+});
+
+/** Throws TypeError for a module without a mask: nothing is then stored. */
+async function loadMask(mask: SessionMask | undefined): Promise<MaskBytes | undefined> {
+  if (!mask) return undefined;
+  const { createMask } = await importModule(mask.module);
+  if (typeof createMask !== "function") throw new TypeError(`${mask.module} has no function \`createMask\``);
+  const { bytes } = createMask(mask.keys) as { bytes: MaskBytes };
+  return bytes;
 }

@@ -1,5 +1,15 @@
 /** Stores the log of every session after its import, each chunk of it once, and works out whether its assistant lists it. */
-import { BoundedMap, createQueue, eachInLanes, type Kernel, type PoolTask, pages, type SessionRef } from "sessarc";
+import {
+  BoundedMap,
+  createQueue,
+  type DoctorCheck,
+  eachInLanes,
+  type Kernel,
+  type PoolTask,
+  pages,
+  type Services,
+  type SessionRef,
+} from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import type { LogsSetting } from "../config.ts";
 import type { States } from "../state/states.ts";
@@ -19,7 +29,9 @@ import {
   runPack,
 } from "./job.ts";
 import { PackFolder } from "./packs.ts";
+import { rewriteLogs } from "./rewrite.ts";
 import { type BehindRow, createLogStore, type LogShares } from "./store.ts";
+import { checkPacks } from "./verify.ts";
 
 export interface Keeper {
   /** Stores what is behind, of all sessions or of `ids`. Calls run one after another. */
@@ -30,12 +42,16 @@ export interface Keeper {
   files(id: string): Promise<KeptFile[] | undefined>;
   /** Bytes of one of them; undefined when a chunk is missing or damaged. */
   read(file: KeptFile): Promise<Buffer | undefined>;
+  /** Removes something from stored logs. */
+  rewrite(rewrite: Parameters<Services["archive"]["rewrite"]>[0]): Promise<void>;
   /** What is stored within which budget. */
   room(): Promise<StoredLogs>;
   /** Removes what only deleted sessions named. */
   collect(): Promise<void>;
   /** Removes files that no row names. With `all`, every stored log: the answer is how many bytes that gave back. */
   sweep(all: boolean): Promise<number>;
+  /** Whether all that is stored can be read. With `fix`, what cannot is stored again from the logs that are there. */
+  check(fix: boolean, signal?: AbortSignal): Promise<DoctorCheck>;
   /** Grows with every change of what is stored. */
   readonly revision: number;
   close(): Promise<void>;
@@ -53,6 +69,14 @@ export interface StoredLogs extends LogShares {
   isOver: boolean;
 }
 
+interface Sums {
+  /** What was stored, and which archive, when it was added up. */
+  of: string;
+  at: number;
+  totals: Pick<StoredLogs, "sessions" | "bytes" | "stored">;
+  shares: LogShares;
+}
+
 const SPECIFIER = "sessarc/plugins/rescue/job";
 const CUT_TASK: PoolTask<[CutJob], CutResult[]> = { specifier: SPECIFIER, export: "cutLogs", inline: cutLogs };
 const PACK_TASK: PoolTask<[PackJob], PackResult> = { specifier: SPECIFIER, export: "packLogs", inline: packLogs };
@@ -67,6 +91,9 @@ const PIECES = 5_000;
 const HELD = 4;
 /** How long a session rests before its log is stored: each message would otherwise store a chunk. */
 const REST_MS = 15_000;
+/** How long what was added up may be shown. */
+const FRESH_MS = 60_000;
+const IMPORTING_MS = 1_000;
 
 export function createKeeper(kernel: Kernel, states: States): Keeper {
   const { storage } = kernel;
@@ -77,6 +104,8 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
   let timer: NodeJS.Timeout | undefined;
   const queue = createQueue();
   let revision = 0;
+  const archive = kernel.inject("archive");
+  let summed: Sums | undefined;
 
   const mode = () => (kernel.config.rescue.logs === "none" ? "none" : "keep");
   const dying = () => states.condition("dying");
@@ -93,7 +122,24 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       for (const round of pages(jobs, width)) if (!kernel.closing.aborted) await keep(round);
     }
     await shrink();
-    await collect(storage, store, folder, false);
+    await free(false);
+  }
+
+  async function free(all: boolean): Promise<void> {
+    if (await collect(storage, store, folder, all)) revision++;
+  }
+
+  /** What is stored, added up again once that or the archive has changed, and after a minute: each request for the status asks. */
+  async function sums(): Promise<Sums> {
+    const now = Date.now();
+    const of = `${revision} ${archive.generation}`;
+    // While an import changes the archive all the time, once a second.
+    const freshMs =
+      summed?.of === of ? FRESH_MS : kernel.inject("importer").progress.type === "idle" ? 0 : IMPORTING_MS;
+    if (summed && now - summed.at < freshMs) return summed;
+    const totals = await store.totals();
+    summed = { of, at: now, totals, shares: await store.shares(await dying(), totals.stored) };
+    return summed;
   }
 
   /** With a tenth of the budget free, logs that had no room are tried again: with less, each run would store and remove some of them. */
@@ -123,7 +169,7 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       if (chosen.length === 0) return;
       await storage.db.batch(store.giveUp(chosen));
       revision++;
-      await collect(storage, store, folder, true);
+      await free(true);
     }
   }
 
@@ -182,9 +228,13 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
 
   async function cutJob(rows: readonly BehindRow[], fit: ReadonlySet<string>): Promise<CutResult[]> {
     const sessions: CutSession[] = [];
+    const masks = await readMasks(rows);
     for (const row of rows) {
       const except = row.companions === null ? [] : await store.pathsBelow(row.id);
-      sessions.push({ id: row.id, ref: toRef(row), known: toKnown(row), except, keep: fit.has(row.id) });
+      sessions.push({
+        ...{ id: row.id, ref: toRef(row), known: toKnown(row), except, keep: fit.has(row.id) },
+        mask: masks?.get(row.id),
+      });
     }
     const tool = rows[0]?.tool ?? "";
     return inPool(tool, CUT_TASK, runCut, { ...ofTool(tool), sessions }, []);
@@ -203,13 +253,14 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       known.add(hash);
       return true;
     };
+    const masks = await readMasks(cut.map(({ row }) => row));
     const byTool = new Map<string, PackJob["files"]>();
     for (const { row, result } of cut)
       for (const { path, cut: pieces } of result.files ?? []) {
         const wanted = pieces.filter(isNew);
         if (wanted.length === 0) continue;
         const files = byTool.get(row.tool) ?? [];
-        files.push({ ref: toRef(row), path, pieces: wanted });
+        files.push({ ref: toRef(row), path, pieces: wanted, mask: masks?.get(row.id) });
         byTool.set(row.tool, files);
       }
     const jobs = [...byTool].flatMap(([tool, files]) => together(files, sizeOf).map((some) => ({ tool, files: some })));
@@ -221,6 +272,8 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     });
     return { packs, missed };
   }
+
+  const readMasks = async (rows: readonly BehindRow[]) => kernel.find("masks")?.of(rows.map(({ id }) => id));
 
   const ofTool = (tool: string) => {
     const source = kernel.registry.adapterSource(tool);
@@ -257,6 +310,26 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
     }, ms).unref();
   }
 
+  async function read(file: KeptFile): Promise<Buffer | undefined> {
+    const chunks = new Map((await store.chunks(file)).map((chunk) => [chunk.hash, chunk]));
+    const packs = new Map(
+      (await store.packs([...new Set([...chunks.values()].map(({ pack }) => pack))])).map((one) => [one.name, one]),
+    );
+    // Neighbours lie together.
+    const held = new BoundedMap<string, Buffer>(HELD);
+    const pieces: Buffer[] = [];
+    for (const hash of file.chunks) {
+      const chunk = chunks.get(hash);
+      const pack = chunk && packs.get(chunk.pack);
+      const bytes = pack && (held.get(pack.name) ?? (await folder.get(pack)));
+      if (!chunk || !pack || !bytes) return undefined;
+      held.set(pack.name, bytes);
+      pieces.push(bytes.subarray(chunk.at, chunk.at + chunk.bytes));
+    }
+    const whole = Buffer.concat(pieces);
+    return whole.length === file.size ? whole : undefined;
+  }
+
   return {
     get revision() {
       return revision;
@@ -267,28 +340,10 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
       wait(REST_MS);
     },
     files: (id) => store.files(id),
-    async read(file) {
-      const chunks = new Map((await store.chunks(file)).map((chunk) => [chunk.hash, chunk]));
-      const packs = new Map(
-        (await store.packs([...new Set([...chunks.values()].map(({ pack }) => pack))])).map((one) => [one.name, one]),
-      );
-      // Neighbours lie together.
-      const held = new BoundedMap<string, Buffer>(HELD);
-      const pieces: Buffer[] = [];
-      for (const hash of file.chunks) {
-        const chunk = chunks.get(hash);
-        const pack = chunk && packs.get(chunk.pack);
-        const bytes = pack && (held.get(pack.name) ?? (await folder.get(pack)));
-        if (!chunk || !pack || !bytes) return undefined;
-        held.set(pack.name, bytes);
-        pieces.push(bytes.subarray(chunk.at, chunk.at + chunk.bytes));
-      }
-      const whole = Buffer.concat(pieces);
-      return whole.length === file.size ? whole : undefined;
-    },
+    read,
+    rewrite: (rewrite) => queue(() => rewriteLogs(kernel, { store, folder, read }, rewrite).finally(() => revision++)),
     async room() {
-      const totals = await store.totals();
-      const shares = await store.shares(await dying(), totals.stored);
+      const { totals, shares } = await sums();
       const setting = kernel.config.rescue.logs;
       const budget = setting === "none" ? null : (await readBudget(kernel, totals.stored)).bytes;
       const isOver = budget !== null && totals.stored > budget && shares.removable === 0;
@@ -300,15 +355,17 @@ export function createKeeper(kernel: Kernel, states: States): Keeper {
         isOver,
       };
     },
+    // Not in the queue: a repair stores logs, which is.
+    check: (fix, signal) => checkPacks(kernel, { store, folder, run }, fix, signal).finally(() => revision++),
     async collect() {
-      if (!storage.readOnly) await queue(() => collect(storage, store, folder, true));
+      if (!storage.readOnly) await queue(() => free(true));
     },
     async sweep(all) {
       if (storage.readOnly) return 0;
       return queue(async () => {
         const { stored } = await store.totals();
         if (all) await storage.db.batch(store.forgetFiles());
-        await collect(storage, store, folder, true);
+        await free(true);
         await sweep(store, folder);
         revision++;
         return all ? stored : 0;

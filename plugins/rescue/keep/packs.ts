@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gone } from "./files.ts";
-import { type Codec, pack, unpack } from "./pack.ts";
+import { addUp, type Codec, pack, unpack } from "./pack.ts";
 
 export interface Chunk {
   /** SHA-256, base64url. */
@@ -57,6 +57,12 @@ export class PackFolder {
   async get({ name, codec }: Pick<Pack, "name" | "codec">): Promise<Buffer | undefined> {
     const bytes = await readFile(this.#pathOf(name)).catch(gone);
     return bytes && (await unpack({ codec, bytes, sum: name }).catch(() => undefined));
+  }
+
+  /** Whether its file is there as it was written. */
+  async isWhole(name: string): Promise<boolean> {
+    const bytes = await readFile(this.#pathOf(name)).catch(gone);
+    return bytes !== undefined && addUp(bytes) === name;
   }
 
   async remove(names: Iterable<string>): Promise<void> {

@@ -159,6 +159,21 @@ export function createLogStore(db: Database) {
       ],
       [`update rescue_chunk set refs = refs + 1 where hash in (${CHUNKS_OF})`, [row.id]],
     ],
+    /** Other bytes of the same files. The packs with their chunks are written before. */
+    replace: (id: string, files: readonly KeptFile[]): Statement[] => [
+      ...release([id]),
+      ["update rescue_log set files = ? where session = ?", [JSON.stringify(files), id]],
+      [`update rescue_chunk set refs = refs + 1 where hash in (${CHUNKS_OF})`, [id]],
+    ],
+    /** Sessions whose files name one of these chunks. */
+    sessionsNaming: async (hashes: readonly string[]) =>
+      (
+        await db.all<{ session: string }>(
+          `select distinct l.session from rescue_log l, json_each(l.files) f, json_each(f.value, '$.chunks') c
+           where c.value in (select value from json_each(?))`,
+          [JSON.stringify(hashes)],
+        )
+      ).map(({ session }) => session),
     /** The share of these sessions in what is stored: a chunk that several name counts in parts. */
     weigh: (ids: readonly string[]): Statement[] =>
       ids.map((id) => [
@@ -171,7 +186,7 @@ export function createLogStore(db: Database) {
       new Set(
         (
           await db.all<{ hash: string }>(
-            "select hash from rescue_chunk where hash in (select value from json_each(?))",
+            "select hash from rescue_chunk where pack <> '' and hash in (select value from json_each(?))",
             [JSON.stringify(hashes)],
           )
         ).map(({ hash }) => hash),
@@ -209,6 +224,39 @@ export function createLogStore(db: Database) {
       ["delete from rescue_chunk where refs = 0 and pack in (select value from json_each(?))", [JSON.stringify(names)]],
       ["delete from rescue_pack where name in (select value from json_each(?))", [JSON.stringify(names)]],
     ],
+    /** Sessions whose files name a chunk of these packs, or one that was lost. */
+    sessionsIn: async (packs: readonly string[]) =>
+      (
+        await db.all<{ session: string }>(
+          `select distinct l.session from rescue_log l, json_each(l.files) f, json_each(f.value, '$.chunks') c
+             join rescue_chunk k on k.hash = c.value
+           where k.pack = '' or k.pack in (select value from json_each(?)) order by l.session`,
+          [JSON.stringify(packs)],
+        )
+      ).map(({ session }) => session),
+    /**
+     * These packs cannot be read. Of their sessions those whose log is there are stored again; the others go on naming the chunks, which are
+     * lost (no pack) until another log has them.
+     */
+    losePacks: (packs: readonly string[], sessions: readonly string[]): Statement[] => {
+      const [gone, ids] = [JSON.stringify(packs), JSON.stringify(sessions)];
+      const there = "select id from session where missing = 0 and id in (select value from json_each(?))";
+      return [
+        ...sessions.map(
+          (id): Statement => [
+            `update rescue_chunk set refs = refs - 1 where hash in (${CHUNKS_OF})
+               and exists (select 1 from session where id = ? and missing = 0)`,
+            [id, id],
+          ],
+        ),
+        [`update rescue_log set files = null, version = '', bytes = 0, stored = 0 where session in (${there})`, [ids]],
+        ["update rescue_chunk set pack = '' where pack in (select value from json_each(?))", [gone]],
+        ["delete from rescue_pack where name in (select value from json_each(?))", [gone]],
+        forgetLost,
+      ];
+    },
+    /** Lost chunks that no session names any more. */
+    forgetLost: () => db.run(...forgetLost),
     /** Packs with chunks that no session names, and how many of their bytes those are. */
     wasted: () =>
       db.all<{ name: string; bytes: number; free: number }>(
@@ -245,6 +293,8 @@ export type LogStore = ReturnType<typeof createLogStore>;
 
 /** Chunks of a session, each once. */
 const CHUNKS_OF = `select distinct c.value from rescue_log l, json_each(l.files) f, json_each(f.value, '$.chunks') c where l.session = ?`;
+
+const forgetLost: Statement = ["delete from rescue_chunk where pack = '' and refs = 0", []];
 
 /** Their files name no chunk any more. */
 const release = (ids: readonly string[]): Statement[] =>

@@ -16,8 +16,11 @@ const DAY = 86_400_000;
 /** Sessions read at once. */
 const PAGE = 100;
 
-/** Why a log of that age stays: `behind`: it is not stored as it is now; `unknown`: sessarc does not know how its assistant finds its sessions. */
-export const STAYS = ["behind", "unknown"] as const;
+/**
+ * Why a log of that age stays: `behind`: it is not stored as it is now; `pinned`: the user pinned its session in the assistant, or which
+ * sessions are pinned cannot be read; `unknown`: sessarc does not know how its assistant finds its sessions.
+ */
+export const STAYS = ["behind", "pinned", "unknown"] as const;
 
 export interface Reclaimable {
   tool: string | null;
@@ -56,6 +59,8 @@ interface Row {
   tool: string;
   /** Bytes of what is stored of it and of its sub-agents. */
   bytes: number;
+  /** Of the session in its assistant. */
+  key: string;
   /** Of the session and its sub-agents, how many are not stored as they are. */
   behind: number;
 }
@@ -74,12 +79,24 @@ export function createReclaim(kernel: Kernel, keeper: Keeper, restorer: Restorer
   /** Whose logs are files that can be put back. */
   const known = (tool: string) => kernel.registry.adapters.get(tool)?.rescue;
 
+  /** Whether a session's log stays because of a pin; asks each assistant once. */
+  function createPins(): (row: Row) => Promise<boolean> {
+    const byTool = new Map<string, Promise<ReadonlySet<string> | undefined>>();
+    return async ({ tool, key }) => {
+      const asked = byTool.get(tool) ?? known(tool)?.pinned?.(kernel.env) ?? Promise.resolve(new Set<string>());
+      // What cannot be read may pin every session.
+      const pinned = asked.catch(() => undefined);
+      byTool.set(tool, pinned);
+      return (await pinned)?.has(key) ?? true;
+    };
+  }
+
   async function* old(tool: string | undefined, days: number): AsyncGenerator<Row> {
     const until = Date.now() - Math.max(days, LEAST_DAYS) * DAY;
     for (let after = ""; ; ) {
       const params: SqlValue[] = [until, until, after];
       const rows = await db.all<Row>(
-        `select s.id, s.tool, (${BYTES}) as bytes, (${BEHIND}) as behind from ${OLD} and s.id > ?
+        `select s.id, s.tool, s.key, (${BYTES}) as bytes, (${BEHIND}) as behind from ${OLD} and s.id > ?
          ${tool === undefined ? "" : "and s.tool = ?"} order by s.id limit ${PAGE}`,
         tool === undefined ? params : [...params, tool],
       );
@@ -138,9 +155,12 @@ export function createReclaim(kernel: Kernel, keeper: Keeper, restorer: Restorer
   return {
     async plan(tool, days) {
       const tools = new Map<string, Reclaimable["tools"][number]>();
-      const stays = { behind: 0, unknown: 0 };
-      for await (const { tool: name, bytes, behind } of old(tool, days)) {
+      const stays = { behind: 0, pinned: 0, unknown: 0 };
+      const isPinned = createPins();
+      for await (const row of old(tool, days)) {
+        const { tool: name, bytes, behind } = row;
         if (!known(name)) stays.unknown++;
+        else if (await isPinned(row)) stays.pinned++;
         else if (behind > 0) stays.behind++;
         else {
           const label = kernel.registry.adapters.get(name)?.label ?? name;
@@ -161,9 +181,10 @@ export function createReclaim(kernel: Kernel, keeper: Keeper, restorer: Restorer
     },
     async run(tool, days) {
       const done: Reclaimed = { sessions: 0, bytes: 0, left: [] };
+      const isPinned = createPins();
       for await (const row of old(tool, days)) {
         if (kernel.closing.aborted) break;
-        if (!known(row.tool) || row.behind > 0) continue;
+        if (!known(row.tool) || row.behind > 0 || (await isPinned(row))) continue;
         try {
           done.bytes += await reclaimOne(row);
           done.sessions++;

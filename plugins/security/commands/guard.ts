@@ -6,6 +6,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (rest.length > 0) throw new UsageError("`sessarc guard` takes one of install, status, uninstall");
   const tool = typeof ctx.flags.tool === "string" ? ctx.flags.tool : undefined;
   switch (action) {
+    case undefined:
     case "status":
       return status(ctx, tool);
     case "install":
@@ -48,8 +49,11 @@ async function install(ctx: CommandContext, tool: string | undefined): Promise<n
     ctx.out(JSON.stringify(answer));
     return 0;
   }
+  const isDry = ctx.flags["dry-run"] === true;
+  if (isDry && answer.diff) ctx.out(printable(answer.settingsPath));
   if (answer.diff) ctx.out(printable(answer.diff));
   print(ctx, answer);
+  if (isDry) ctx.err("Nothing was written; the same command without --dry-run writes it.");
   if (answer.backupPath) ctx.err(`Backup: ${printable(answer.backupPath)}`);
   return 0;
 }
@@ -85,10 +89,11 @@ function print(ctx: CommandContext, status: GuardStatus): void {
   const facts = [
     status.installed && status.mode === "observe" ? "observing" : "",
     status.waiting ? "reports when it waits" : "",
+    status.offers.length > 0 ? "offers lines to the model" : "",
     status.net ? "stores files before they are destroyed" : "",
     status.lastFiredAt ? `last asked ${status.lastFiredAt}` : "",
   ];
   ctx.out([`${status.label}: ${state}`, ...facts.filter(Boolean)].join(", "));
   for (const problem of status.problems) ctx.out(`  ${printable(problem)}`);
-  if (status.installed) ctx.out(style.dim(`  ${printable(status.settingsPath)}`));
+  if (status.installed || status.offers.length > 0) ctx.out(style.dim(`  ${printable(status.settingsPath)}`));
 }

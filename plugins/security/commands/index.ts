@@ -4,7 +4,7 @@ import { type Command, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc/terminal"
 
 const guard: Command = {
   name: "guard",
-  summary: "Installs the tool-call guard in an assistant, shows or removes it",
+  summary: "Installs, shows or removes the tool-call guard in an assistant",
   group: "tools",
   example: "status",
   usage:
@@ -58,4 +58,24 @@ const exportCommand: Command = {
   load: () => import("./export.ts"),
 };
 
-export const commands: readonly Command[] = [guard, exportCommand];
+const scrub: Command = {
+  name: "scrub",
+  summary: "Removes revoked secrets from the archive, and from logs",
+  group: "keep",
+  usage: "[secret …] [--originals] [--yes]\n--undo\n--drop-backups",
+  options: {
+    originals: { type: "boolean" },
+    yes: { type: "boolean", short: "y" },
+    undo: { type: "boolean" },
+    "drop-backups": { type: "boolean" },
+  },
+  help: {
+    originals: "Also from the logs at the assistants, with a copy until the assistant has written on",
+    yes: "Remove them; without it, they are only looked for",
+    undo: "Put the logs at the assistants back; the archive stays without the secrets",
+    "drop-backups": "Remove the copies of changed logs, which still hold the secrets",
+  },
+  load: () => import("./scrub.ts"),
+};
+
+export const commands: readonly Command[] = [guard, exportCommand, scrub];

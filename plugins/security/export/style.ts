@@ -42,7 +42,10 @@ article.note p{white-space:pre-wrap}
 time{color:var(--ink-3);font-weight:400;font-variant-numeric:tabular-nums}
 dd time{color:inherit}
 a{color:var(--accent)}
-summary{cursor:pointer;padding:.25rem 0;font-size:.8125rem;line-height:1.25rem}
+summary{cursor:pointer;padding:.25rem 0;font-size:.8125rem;line-height:1.25rem;list-style:none}
+summary::-webkit-details-marker{display:none}
+summary::before{content:"";display:inline-block;width:.375rem;height:.375rem;margin:0 .5rem .0625rem .125rem;border:solid var(--ink-3);border-width:0 1.5px 1.5px 0;transform:rotate(-45deg)}
+[open]>summary::before{transform:translateY(-.125rem) rotate(45deg)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px;border-radius:2px}
 code,pre{font:.8125rem/1.5 "JetBrains Mono Variable","JetBrains Mono",ui-monospace,Menlo,Consolas,"Noto Sans Mono","Liberation Mono",monospace}
 code{background:var(--sunken);border-radius:3px;padding:0 .2em}

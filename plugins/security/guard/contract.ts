@@ -45,6 +45,21 @@ export interface GuardEntries extends GuardFacts {
   ask?(why: string): JsonRecord;
   /** Hooks that report that the assistant waits for its user, or no longer. Absent: none are known. */
   waiting?: readonly WaitingHook[];
+  /** Hooks whose answer the model reads. Absent: none are known. */
+  context?: { start?: ContextHook; call?: ContextHook };
+}
+
+/** What can be offered to a model: at a session's start, with a command, with the change of a file. */
+export const OFFERS = ["start", "command", "file"] as const;
+export type Offer = (typeof OFFERS)[number];
+
+export interface ContextHook {
+  /** Keys of the list of hooks. Where it is the guard's own, one entry asks for both. */
+  list: readonly string[];
+  /** The entry to append, where it is not the guard's. Default `{ hooks: [{ type: "command", command, timeout: 10 }] }`, for a call with a matcher. */
+  entry?(hook: GuardHook): Json;
+  /** The answer. Default `{ hookSpecificOutput: { hookEventName, additionalContext } }` with the last key of `list`. */
+  answer?(text: string): JsonRecord;
 }
 
 export interface WaitingHook {
@@ -63,6 +78,8 @@ export interface GuardHook {
   command: string;
   onFailure: "allow" | "block";
   platform: NodeJS.Platform;
+  /** A pattern of the names of the tools that the hook is asked about. Absent: all. */
+  tools?: string;
 }
 
 export interface GuardFile extends GuardFacts {

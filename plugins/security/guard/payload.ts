@@ -31,11 +31,16 @@ export function readPayload(
     tool_name: named ?? event ?? "unknown",
     tool_input: input ?? ownFields(body),
     content: text(body.content) ?? null,
-    cwd: text(body.cwd) ?? (Array.isArray(body.workspace_roots) ? (text(body.workspace_roots[0]) ?? null) : null),
-    sessionId: text(body.session_id) ?? text(body.sessionId) ?? text(body.conversation_id) ?? null,
+    ...readSession(body),
     callId: text(body.tool_use_id) ?? text(body.toolCallId) ?? text(body.call_id) ?? null,
   };
 }
+
+/** The session of a hook's payload, and its folder. */
+export const readSession = (body: Record<string, Json>): Pick<ToolCall, "cwd" | "sessionId"> => ({
+  cwd: text(body.cwd) ?? (Array.isArray(body.workspace_roots) ? (text(body.workspace_roots[0]) ?? null) : null),
+  sessionId: text(body.session_id) ?? text(body.sessionId) ?? text(body.conversation_id) ?? null,
+});
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 

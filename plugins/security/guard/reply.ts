@@ -2,7 +2,7 @@
 import type { JsonRecord } from "sessarc";
 import type { GuardContract } from "./contract.ts";
 import type { ToolDecision } from "./guard.ts";
-import { ANSWER_TYPE } from "./install/hook-script.ts";
+import { ANSWER_TYPE, type HookEvent } from "./install/hook-script.ts";
 
 /** The assistant's fields for a decision; undefined where the call runs, or the assistant is not known. */
 export function findFields(
@@ -12,6 +12,19 @@ export function findFields(
   if (!contract || contract.format === "file") return undefined;
   if (decision === "block") return (contract.deny ?? usualDeny)(reason ?? DEFAULT_REASON);
   return ask === null ? undefined : contract.ask?.(ask);
+}
+
+/** The assistant's fields for a text that its model reads. */
+export function findContext(
+  contract: GuardContract | undefined,
+  event: HookEvent,
+  text: string,
+): JsonRecord | undefined {
+  const hook = contract && contract.format !== "file" ? contract.context?.[event] : undefined;
+  if (!hook || text === "") return undefined;
+  return hook.answer
+    ? hook.answer(text)
+    : { hookSpecificOutput: { hookEventName: hook.list.at(-1) ?? "", additionalContext: text } };
 }
 
 const DEFAULT_REASON = "Blocked by sessarc";
@@ -31,11 +44,23 @@ const usualDeny = (reason: string): JsonRecord => ({
 export function answerHook(
   contract: GuardContract | undefined,
   decision: ToolDecision,
+  context: string,
   prove?: (text: string) => string | undefined,
 ): Response {
   const fields = findFields(contract, decision);
   const blocked = { decision: "block", reason: decision.reason ?? DEFAULT_REASON };
-  const said = fields ?? (decision.decision === "block" ? blocked : contract?.format === "file" ? {} : undefined);
+  const said =
+    fields ??
+    (decision.decision === "block"
+      ? blocked
+      : contract?.format === "file"
+        ? {}
+        : findContext(contract, "call", context));
+  return answerFields(said, prove);
+}
+
+/** An answer to an installed hook: the assistant's fields, or nothing. */
+export function answerFields(said: JsonRecord | undefined, prove?: (text: string) => string | undefined): Response {
   // A command prints nothing to let a call run: an assistant may take an object without its fields for an error.
   const text = said === undefined ? null : JSON.stringify(said);
   const proof = prove?.(text ?? "");

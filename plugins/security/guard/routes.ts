@@ -4,7 +4,7 @@ import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
 import { HELLO, hookKey, toPlaces, toProof } from "./install/hook-script.ts";
-import { answerHook, findFields } from "./reply.ts";
+import { answerFields, answerHook, findContext, findFields } from "./reply.ts";
 import { warmGuard } from "./warm.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is not the name of an assistant"));
@@ -14,16 +14,26 @@ const pretooluse = defineRoute({
   path: "/security/pretooluse",
   summary: "Checks a tool call before it runs; installed hooks call it",
   limits: { bytes: 8 * 2 ** 20 },
-  query: v.object({ client: v.optional(name), hook: v.optional(name) }),
+  query: v.object({
+    client: v.optional(name),
+    hook: v.optional(name),
+    /** The hook asks only for what is offered to the model, at a session's start or with a call. */
+    event: v.optional(v.picklist(["start", "call"])),
+  }),
   body: v.record(v.string(), v.unknown()),
   handler: async ({ kernel, query, body, event }): Promise<ToolDecision | Response> => {
-    const { decision } = await kernel.inject("guard").check(body as Record<string, Json>, query.client, query.hook);
-    if (query.hook !== undefined && query.client !== undefined) {
-      const nonce = event.req.headers.get("sessarc-nonce");
-      const prove = nonce === null ? undefined : await readProver(kernel, nonce);
-      return answerHook(findContract(kernel, query.client), decision, prove);
+    const guard = kernel.inject("guard");
+    const contract = findContract(kernel, query.client);
+    const nonce = event.req.headers.get("sessarc-nonce");
+    const prove = async () => (nonce === null ? undefined : readProver(kernel, nonce));
+    if (query.event !== undefined) {
+      const text = await guard.context(body as Record<string, Json>, query.client ?? "", query.event);
+      return answerFields(findContext(contract, query.event, text), await prove());
     }
-    return { ...findFields(findContract(kernel, query.client), decision), ...decision };
+    const { decision, context } = await guard.check(body as Record<string, Json>, query.client, query.hook);
+    if (query.hook !== undefined && query.client !== undefined)
+      return answerHook(contract, decision, context, await prove());
+    return { ...findFields(contract, decision), ...decision };
   },
 });
 

@@ -36,7 +36,7 @@ const skills: Command = {
     ref: "import: branch, tag or commit of the repository",
     path: "import: folder of the repository",
     "dry-run": "import: show what there is and import nothing",
-    yes: "update: write what was shown",
+    yes: "update, import of a plugin: write what was shown",
     clear: "tags: remove all of them",
     "remove-files": "delete: the files in the store, too; a snapshot of them stays",
     lock: "lock, install: the lock file; default skills.lock in this folder",

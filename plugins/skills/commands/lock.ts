@@ -1,12 +1,13 @@
 /** `skills.lock`: where each skill comes from and what it holds, so that another machine installs the same. */
 import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { isInside, writeFileAtomic } from "sessarc/files";
 import { ApiError, type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import * as v from "valibot";
 import type { Drift } from "../ops/drift.ts";
 import type { GitImport } from "../ops/import.ts";
 import type { Skill } from "../types.ts";
+import { FOREIGN_LOCK, writeForeignLock } from "./skills-lock.ts";
 
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "is not a SHA-256"));
 const entrySchema = v.strictObject({
@@ -25,7 +26,7 @@ const lockSchema = v.strictObject({ version: v.literal(1), skills: v.record(v.st
 type Entry = v.InferOutput<typeof entrySchema>;
 type Lock = v.InferOutput<typeof lockSchema>;
 
-const toFile = (ctx: CommandContext) =>
+export const toFile = (ctx: CommandContext) =>
   resolve(ctx.cwd, typeof ctx.flags.lock === "string" ? ctx.flags.lock : "skills.lock");
 
 /** Writes the lock: all skills of the store, or the ones named, which are added to those that it lists already. */
@@ -41,10 +42,26 @@ export async function lock(ctx: CommandContext, ids: readonly string[]): Promise
     if (entry) written.skills[skill.id] = entry;
     else ctx.err(`${printable(skill.id)} comes with sessarc and is not locked.`);
   }
+  // First: where the other program's file cannot be read, nothing is written.
+  await lockBeside(ctx, join(dirname(file), FOREIGN_LOCK), chosen);
   await writeLock(file, written);
   if (ctx.json) ctx.out(JSON.stringify(written));
   else ctx.out(`Wrote ${Object.keys(written.skills).length} skills to ${printable(file)}`);
   return 0;
+}
+
+/** The same skills for the other program, in its own file. Its hash is of the files as they are: an edited skill has none. */
+async function lockBeside(ctx: CommandContext, file: string, skills: readonly Skill[]): Promise<void> {
+  const entries = [];
+  for (const { id, origin, drift } of skills) {
+    if (!origin || id === "sessarc") continue;
+    const isEdited = drift === "local" || drift === "both";
+    const hash = isEdited
+      ? null
+      : (await ctx.get<{ hash: string }>(`/skills/${encodeURIComponent(id)}/folder-hash`)).hash;
+    entries.push({ id, origin, hash });
+  }
+  await writeForeignLock(file, entries);
 }
 
 /**
@@ -94,7 +111,7 @@ export async function install(ctx: CommandContext): Promise<number> {
 }
 
 /** The imported skill, or why it was not imported. What the API refuses concerns one entry; the others go on. */
-async function importEntry(ctx: CommandContext, entry: Entry, file: string): Promise<Skill | string> {
+export async function importEntry(ctx: CommandContext, entry: Entry, file: string): Promise<Skill | string> {
   const { source, contentHash, ...from } = entry;
   try {
     if (isFolder(source))

@@ -1,13 +1,14 @@
 /** `sessarc skills …`: each action is a call of the API and its answer in words. */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type CommandContext, createStyle, printable, send, UsageError } from "sessarc/terminal";
 import type { FoundSkill, GitImport } from "../ops/import.ts";
 import type { Deleted } from "../ops/linking.ts";
 import type { UpdatePlan } from "../ops/update.ts";
 import type { Scan, Skill, SkillDetail, Snapshot } from "../types.ts";
 import { init } from "./init.ts";
-import { install, lock } from "./lock.ts";
+import { install } from "./install.ts";
+import { lock } from "./lock.ts";
 import { showPlan } from "./plan.ts";
 import { detailText, scanText, skillsText, snapshotsText } from "./text.ts";
 
@@ -118,6 +119,9 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
       path !== undefined ||
       isShort(ctx, from));
   if (!isAddress) {
+    const folder = resolve(ctx.cwd, from ?? "");
+    if (from !== undefined && existsSync(join(folder, "plugin.json")))
+      return (await import("./plugin.ts")).importPlugin(ctx, folder);
     if (dryRun) return showFound(ctx, self ? undefined : resolve(ctx.cwd, from ?? ""));
     const skill = self
       ? await send<Skill>(ctx, "POST", "/skills/import", { self: true })

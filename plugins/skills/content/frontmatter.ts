@@ -11,6 +11,10 @@ export interface Frontmatter {
   compatibility: string | null;
   /** Names of tools it may use without asking; null: it does not say. */
   allowedTools: string[] | null;
+  /** Author, version and whatever else the author wrote there; null: none, or not texts by name. */
+  metadata: Record<string, string> | null;
+  /** Not valid YAML: read as other assistants forgive it. */
+  lenient: boolean;
   /** Everything in it, as plain data. */
   fields: Record<string, unknown>;
   /** What the tools forgive. */
@@ -88,7 +92,7 @@ function readLeniently(yaml: Library, head: readonly string[], folder: string | 
   const parsed = quoted && parse(yaml, quoted.join("\n"));
   if (!parsed || "fault" in parsed) return undefined;
   const front = toFrontmatter(parsed.value, parsed.lineOf, folder);
-  return "fault" in front ? undefined : front;
+  return "fault" in front ? undefined : { ...front, lenient: true };
 }
 
 /** What an entry on its own is not, as YAML. A tag or an alias is YAML, and refused. */
@@ -170,12 +174,17 @@ function toFrontmatter(
     if (name.length > 64) warnings.push("The name is longer than 64 characters");
     if (folder !== undefined && name !== folder) warnings.push(`The name differs from the folder's, ${folder}`);
   }
+  const metadata = toMetadata(fields.metadata);
+  if (metadata === null && fields.metadata !== undefined && fields.metadata !== null)
+    warnings.push("The metadata is not a list of names with a text each");
   return {
     name: name === null || name.trim() === "" ? null : name.trim(),
     description: description.trim(),
     license: toWords(fields.license),
     compatibility: toWords(fields.compatibility),
     allowedTools: toTools(fields["allowed-tools"]),
+    metadata,
+    lenient: false,
     fields,
     warnings,
   };
@@ -187,6 +196,15 @@ function toTools(value: unknown): string[] | null {
   const texts = Array.isArray(value) ? value.map(toWords) : [toWords(value)];
   const names = texts.flatMap((text) => (text ?? "").match(/(?:\([^)]*\)|[^\s,(])+/g) ?? []);
   return [...new Set(names)];
+}
+
+/** A value that is not a text is read as it was meant (`version: 1.0` is a version), a list or a map is not. */
+function toMetadata(value: unknown): Record<string, string> | null {
+  if (!isRecord(value)) return null;
+  const texts = Object.entries(value).map(([name, one]) => [name, toWords(one)] as const);
+  return texts.every(([, text]) => text !== null)
+    ? Object.fromEntries(texts.map(([name, text]) => [name, text ?? ""]))
+    : null;
 }
 
 /** Scalars as they were meant: `name: 2048` is a name. */

@@ -25,6 +25,8 @@ export interface FoundSkill {
   description: string;
   files: number;
   size: number;
+  /** What `importFolder` takes as proof that the skill is still the same. */
+  contentHash: string;
   warnings: string[];
 }
 
@@ -32,7 +34,7 @@ export interface GitImport {
   commit: string;
   imported: Skill[];
   /** With `dryRun`: what would be imported. */
-  found: Omit<FoundSkill, "warnings">[];
+  found: Omit<FoundSkill, "contentHash" | "warnings">[];
   skipped: { path: string; reason: string }[];
 }
 
@@ -92,6 +94,7 @@ export async function previewFolder(shelf: Shelf, folder: string | undefined): P
     description: front.description,
     files: tree.entries.filter((entry) => entry.kind === "file").length,
     size: tree.size,
+    contentHash: tree.hash,
     warnings: front.warnings,
   };
 }

@@ -35,6 +35,7 @@ export async function readDetail(shelf: Shelf, id: string): Promise<SkillDetail>
     files: (tree?.entries ?? []).flatMap((entry) =>
       entry.kind === "file" ? [{ path: entry.path, size: entry.size }] : [],
     ),
+    metadata: valid?.front.metadata ?? null,
     frontmatter: JSON.parse(JSON.stringify(valid?.front.fields ?? {})) as Record<string, unknown>,
     warnings: valid?.front.warnings ?? [],
     use: await readUse(shelf, id),

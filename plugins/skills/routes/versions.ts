@@ -9,6 +9,13 @@ const snapshots = defineRoute({
   handler: async ({ kernel, params }) => ({ snapshots: await kernel.inject("skills").snapshots(params.id) }),
 });
 
+const folderHash = defineRoute({
+  method: "GET",
+  path: "/skills/:id/folder-hash",
+  summary: "The hash of a skill's files as `skills-lock.json` has it",
+  handler: async ({ kernel, params }) => ({ hash: await kernel.inject("skills").folderHash(params.id) }),
+});
+
 const restore = defineRoute({
   method: "POST",
   path: "/skills/:id/restore",
@@ -38,4 +45,4 @@ const update = defineRoute({
   handler: ({ kernel, params, body }) => kernel.inject("skills").update(params.id, body),
 });
 
-export const versionRoutes = [snapshots, restore, check, update] as const;
+export const versionRoutes = [snapshots, folderHash, restore, check, update] as const;

@@ -55,7 +55,10 @@ export async function createInspector(): Promise<Inspector> {
         return lstatSync(real).isDirectory() ? { real } : fault("not-a-folder", `${basename(path)} is not a folder`);
       } catch (error) {
         if (codeOf(error) === "ELOOP") return fault("looping-link", "The link leads to itself");
-        if (isGone(error)) return fault("dangling-link", "The link leads nowhere");
+        if (isGone(error)) {
+          const isLink = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+          return fault("dangling-link", isLink ? "The link leads nowhere" : "There is no such folder");
+        }
         return fault("unreadable", `It cannot be read (${codeOf(error)})`);
       }
     },

@@ -1,5 +1,5 @@
 /** Every entry of the tools' skill folders, each in exactly one class. */
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, isGone, isInside } from "sessarc/files";
@@ -70,7 +70,9 @@ function* classify(found: readonly FoundSkill[], stored: Stored, inspector: Insp
     entries.push(entry);
     const looked = yield* inspector.inspect(at.real, one.folder);
     if ("fault" in looked) {
-      broken(entry, looked.fault, stored);
+      // Claude Code reads plugins from the folder of its skills, too: one is not a skill that is broken.
+      if (looked.fault.code === "no-skill-file" && existsSync(join(at.real, PLUGIN_FILE))) entries.pop();
+      else broken(entry, looked.fault, stored);
       continue;
     }
     const { tree, front } = looked;
@@ -86,6 +88,8 @@ function* classify(found: readonly FoundSkill[], stored: Stored, inspector: Insp
   }
   return entries;
 }
+
+const PLUGIN_FILE = ".claude-plugin/plugin.json";
 
 /** Answers what makes an entry a duplicate of a stored or an earlier one; remembers it when nothing does. */
 function duplicateFinder({ skills }: Stored) {

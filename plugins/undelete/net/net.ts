@@ -27,6 +27,7 @@ export interface Net {
   list: NetStore["list"];
   find: NetStore["find"];
   get: NetStore["get"];
+  rewrite: NetStore["rewrite"];
   prune(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,6 +55,7 @@ export function createNet(kernel: Kernel, limits: NetLimits): Net {
     list: store.list,
     find: store.find,
     get: store.get,
+    rewrite: store.rewrite,
     prune,
     async catch(call, role) {
       const { harms, names, line } = await readCall(kernel, call, role);

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, type Kernel } from "sessarc";
+import { isRecord, type Kernel, type Services } from "sessarc";
 import { codeOf, writeFileAtomic } from "sessarc/files";
 
 export interface NetFile {
@@ -47,9 +47,13 @@ export interface NetStore {
   find(id: string): Promise<NetCatch | undefined>;
   /** Removes calls older than `days`, then the oldest until at most `bytes` are stored. */
   prune(limits: { days: number; bytes: number }, now: number): Promise<void>;
+  /** Removes something from what is stored: contents get another name, and records name that one. */
+  rewrite(rewrite: Rewrite): Promise<void>;
   /** Puts what was written since on the disk for good. */
   sync(): Promise<void>;
 }
+
+type Rewrite = Parameters<Services["archive"]["rewrite"]>[0];
 
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
 
@@ -147,6 +151,31 @@ export function createNetStore({ storage }: Pick<Kernel, "storage">): NetStore {
       } finally {
         guards.delete(inUse);
       }
+    },
+    async rewrite(rewrite) {
+      const names = new Map<string, string>();
+      const found = { place: "net" as const, session: null, count: 0, left: 0 };
+      const all = await list();
+      for (const hash of new Set(all.flatMap(({ files }) => files.map((file) => file.hash)))) {
+        const bytes = await readFile(toBlob(hash)).catch(() => undefined);
+        const masked = bytes && (await rewrite.has(bytes)) ? await rewrite.mask(bytes) : undefined;
+        found.count += masked?.spans.length ?? 0;
+        found.left += masked?.left.length ?? 0;
+        if (!masked || !rewrite.write) continue;
+        const name = toHash(masked.bytes);
+        await writeFileAtomic(toBlob(name), masked.bytes);
+        names.set(hash, name);
+      }
+      for (const one of all) {
+        const files = one.files.map((file) => ({ ...file, hash: names.get(file.hash) ?? file.hash }));
+        const text = JSON.stringify({ ...one, files });
+        const masked = await rewrite.mask(Buffer.from(text));
+        found.count += masked?.spans.length ?? 0;
+        if (!rewrite.write || (text === JSON.stringify(one) && !masked)) continue;
+        await writeFileAtomic(join(folder, `${one.id}.json`), masked ? Buffer.from(masked.bytes).toString() : text);
+      }
+      for (const hash of names.keys()) await rm(toBlob(hash), { force: true });
+      if (found.count + found.left > 0) rewrite.found(found);
     },
     async sync() {
       for (const path of written) {

@@ -70,7 +70,10 @@ function items(request: ModelRequest, { id, reply }: Answer): Json[] {
   for (const [index, call] of (reply.calls ?? []).entries()) {
     const { name, input, namespace } = call;
     const about = { name, call_id: `call_${id}${index}`, status: "completed", ...(namespace && { namespace }) };
-    if (free.has(name))
+    if (name === "tool_search") {
+      const search = { type: "tool_search_call", id: `tsc_${id}${index}`, call_id: about.call_id, execution: "client" };
+      output.push({ ...search, status: "completed", arguments: input });
+    } else if (free.has(name))
       output.push({ type: "custom_tool_call", id: `ctc_${id}${index}`, ...about, input: toArguments(input) });
     else output.push({ type: "function_call", id: `fc_${id}${index}`, ...about, arguments: toArguments(input) });
   }

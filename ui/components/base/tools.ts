@@ -2,10 +2,10 @@
 import { shallowReactive } from "vue";
 import type { Key } from "../../i18n/index.ts";
 
-/** Those with a hue of their own in `tokens.css`. */
+/** Those with their own hue in `tokens.css`, named as their adapters name them: they are shown before the service has reported any. */
 const LABELS: Record<string, string> = {
   "claude-code": "Claude Code",
-  codex: "Codex",
+  codex: "Codex CLI",
   cursor: "Cursor",
   opencode: "OpenCode",
   "gemini-cli": "Gemini CLI",
@@ -28,9 +28,11 @@ export function inOrder(tools: Iterable<string>): string[] {
   return [...TOOLS.filter((tool) => seen.has(tool)), ...others];
 }
 
-/** Two letters: "Claude Code" CC, "OpenCode" OC, "Codex" Co. */
+/** Two letters: "Claude Code" CC, "OpenCode" OC, "Codex CLI" Co: that it is a command says nothing. */
 export function toolInitials(tool: string): string {
-  const words = toolLabel(tool).match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [tool];
+  const words = toolLabel(tool)
+    .replace(/ CLI$/, "")
+    .match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [tool];
   const [first = "", second] = words;
   return second === undefined ? first.slice(0, 2) : first.slice(0, 1) + second.slice(0, 1).toUpperCase();
 }

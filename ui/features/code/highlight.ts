@@ -1,5 +1,5 @@
 /** Highlighting, loaded when first needed; each language is a file of its own. Two themes at once, as custom properties. */
-import type { HighlighterCore, LanguageInput } from "shiki/core";
+import type { GrammarState, HighlighterCore, LanguageInput } from "shiki/core";
 import { readable } from "./contrast.ts";
 
 const LANGUAGES: Record<string, () => Promise<{ default: LanguageInput }>> = {
@@ -18,6 +18,12 @@ const LANGUAGES: Record<string, () => Promise<{ default: LanguageInput }>> = {
   yaml: () => import("@shikijs/langs/yaml"),
   sql: () => import("@shikijs/langs/sql"),
   diff: () => import("@shikijs/langs/diff"),
+  docker: () => import("@shikijs/langs/docker"),
+  ini: () => import("@shikijs/langs/ini"),
+  java: () => import("@shikijs/langs/java"),
+  kotlin: () => import("@shikijs/langs/kotlin"),
+  make: () => import("@shikijs/langs/make"),
+  toml: () => import("@shikijs/langs/toml"),
 };
 const ALIASES: Record<string, string> = {
   ts: "typescript",
@@ -42,10 +48,23 @@ const ALIASES: Record<string, string> = {
   jsonc: "json",
   jsonl: "json",
   patch: "diff",
+  dockerfile: "docker",
+  env: "ini",
+  conf: "ini",
+  kt: "kotlin",
+  kts: "kotlin",
+  makefile: "make",
+  mk: "make",
 };
 const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
-/** Longer code stays plain: it would hold up the page. */
-const MAX_CODE = 20_000;
+/** Longer code stays plain. */
+const MAX_CODE = 400_000;
+/** Longer lines stay plain. */
+const MAX_LINE = 2_000;
+/** Output of a terminal is coloured at once. */
+const MAX_ANSI = 20_000;
+/** Characters that are coloured without a pause: more would hold up the page. */
+const BATCH = 8_000;
 
 let core: Promise<HighlighterCore> | undefined;
 const loaded = new Map<string, Promise<void>>();
@@ -94,20 +113,48 @@ export interface Token {
   style: Record<string, string>;
 }
 
-/** Lines of tokens; undefined when there is no grammar or the code is too long. */
-export async function highlightLines(code: string, name: string): Promise<Token[][] | undefined> {
+/**
+ * Lines of tokens; undefined when there is no grammar or the code is too long. Long code is coloured in batches of lines with a turn of the event
+ * loop after each; it ends where `signal` aborts.
+ */
+export async function highlightLines(code: string, name: string, signal?: AbortSignal): Promise<Token[][] | undefined> {
   const language = findLanguage(name);
   if (!language || code.length > MAX_CODE) return;
   const highlighter = await get(language);
-  const { tokens } = highlighter.codeToTokens(code, { lang: language, themes: THEMES, defaultColor: false });
-  return tokens.map((line) =>
-    line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })),
-  );
+  const all: Token[][] = [];
+  let state: GrammarState | undefined;
+  for (const batch of batchesOf(code)) {
+    if (all.length > 0) await yieldNow();
+    if (signal?.aborted) return;
+    const { tokens, grammarState } = highlighter.codeToTokens(batch, {
+      ...{ lang: language, themes: THEMES, defaultColor: false, tokenizeMaxLineLength: MAX_LINE },
+      // A line that meets a limit of time ends in a wrong state: on a slow machine a comment would go on over the next lines.
+      tokenizeTimeLimit: 0,
+      ...(state && { grammarState: state }),
+    });
+    state = grammarState;
+    for (const line of tokens)
+      all.push(
+        line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })),
+      );
+  }
+  return all;
 }
+
+/** Whole lines, about `BATCH` characters each. */
+function* batchesOf(code: string): Generator<string> {
+  for (let from = 0; ; ) {
+    const end = code.length - from <= BATCH ? -1 : code.indexOf("\n", from + BATCH);
+    if (end === -1) return yield code.slice(from);
+    yield code.slice(from, end);
+    from = end + 1;
+  }
+}
+const yieldNow = () => new Promise((done) => setTimeout(done));
 
 /** Output of a terminal by its escape codes; undefined when it is too long. */
 export async function colourAnsi(text: string): Promise<Token[][] | undefined> {
-  if (text.length > MAX_CODE) return;
+  if (text.length > MAX_ANSI) return;
   const highlighter = await get("ansi");
   const { tokens } = highlighter.codeToTokens(text, { lang: "ansi", themes: THEMES, defaultColor: false });
   return tokens.map((line) =>

@@ -3,6 +3,7 @@ import { useQuery } from "@pinia/colada";
 import { api } from "../../client.ts";
 import { dayOf, dayStart } from "../../format.ts";
 import { usePoll } from "../../state/poll.ts";
+import { lastWeek } from "../../state/range.ts";
 import { ifServed } from "../../state/served.ts";
 import { lastVisit } from "./visit.ts";
 
@@ -22,6 +23,12 @@ export function useLines() {
     "insights",
     ifServed("GET /insights", null, (signal) =>
       api("GET /insights", { query: { ...thisWeek(), since: lastVisit ?? undefined }, signal }),
+    ),
+  );
+  const lastWeeks = asked(
+    "last-week",
+    ifServed("GET /usage", null, (signal) =>
+      api("GET /usage", { query: { by: "model", ...lastWeek(), tz: thisWeek().tz }, signal }),
     ),
   );
   const budgets = asked(
@@ -46,10 +53,10 @@ export function useLines() {
       api("GET /files/destroyed", { query: { since: dayStart(dayOf(Date.now())) }, signal }),
     ),
   );
-  const all = [insights, budgets, limits, rescue, traces, destroyed];
+  const all = [insights, lastWeeks, budgets, limits, rescue, traces, destroyed];
   usePoll(async () => {
     await Promise.all(all.filter(({ data }) => data.value !== undefined).map((one) => one.refresh()));
   }, POLL_MS);
-  return { insights, budgets, limits, rescue, traces, destroyed };
+  return { insights, lastWeeks, budgets, limits, rescue, traces, destroyed };
 }
 export type Lines = ReturnType<typeof useLines>;

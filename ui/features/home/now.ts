@@ -1,6 +1,7 @@
 /** What Now shows of sessions: those that run, with who waits for the user, and those to go on with. */
 import { useQuery } from "@pinia/colada";
 import { computed, shallowRef, watch } from "vue";
+import type { RunningCall } from "../../../plugins/live/index.ts";
 import { type Answer, api } from "../../client.ts";
 import { dayOf, dayStart } from "../../format.ts";
 import { useChanges } from "../../state/changes.ts";
@@ -21,6 +22,8 @@ export interface Running {
   since: string | null;
   /** Undefined until the archive has it. */
   session: Session | undefined;
+  /** What it does now, as far as its log shows. */
+  call: RunningCall | undefined;
   /** By the assistant's own report, which the user can dismiss. */
   reported: boolean;
 }
@@ -71,15 +74,17 @@ export function useNow() {
     const reported = new Map((waiting.data.value ?? []).map((one) => [one.id, one]));
     const ofArchive = live.value.map((session): Running => {
       const entry = reported.get(session.id);
-      const state = entry?.kind ?? (turns.value.get(session.id) === "waiting" ? "answer" : "working");
+      const turn = turns.value.get(session.id);
+      const state = entry?.kind ?? (turn?.turn === "waiting" ? "answer" : "working");
       const since = entry?.since ?? session.endedAt ?? session.startedAt;
-      return { id: session.id, tool: session.tool, state, since, session, reported: entry !== undefined };
+      const call = state === "answer" ? undefined : turn?.call;
+      return { id: session.id, tool: session.tool, state, since, session, call, reported: entry !== undefined };
     });
     const known = new Set(live.value.map(({ id }) => id));
     const others = [...reported.values()].filter(({ id }) => !known.has(id));
     const quiet = others.map(
       ({ id, tool, kind, since }): Running => ({
-        ...{ id, tool, since, state: kind, reported: true },
+        ...{ id, tool, since, state: kind, call: undefined, reported: true },
         session: sessions.value.find((one) => one.id === id),
       }),
     );

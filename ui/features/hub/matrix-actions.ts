@@ -10,8 +10,12 @@ type Takeover = Pick<BodyOf<"POST /mcp/takeover">, "entries" | "connect" | "ever
 
 interface MatrixAction {
   key: keyof HubWords & `do.${string}`;
+  /** Assistants whose settings it takes; they name the choice. */
+  from?: string[];
   /** Assistants whose own entries it replaces too: the hub can only share what is in it. */
   moves?: string[];
+  /** The cell's own settings are dropped. */
+  drops?: boolean;
   /** Undefined: no file is written. */
   takeover?: Takeover;
   /** Assistants that see the service afterwards, of those it has; undefined: the takeover decides. */
@@ -61,18 +65,25 @@ export function cellActions(matrix: Matrix, server: MatrixServer, cell: MatrixCe
   const take = own.map(({ key }) => ({ key, resolution: "takeSource" }));
   if (service !== null)
     return [
-      { key: "do.keepHub", takeover: { entries: moved([cell]) } },
-      { key: "do.takeFile", takeover: { entries: take } },
+      { key: "do.keepHub", drops: true, takeover: { entries: moved([cell]) } },
+      { key: "do.use", from: [tool], takeover: { entries: take } },
     ];
   const first = moved(server.cells).filter(({ key }) => key === reference?.key);
   const isOwn = entries.some(({ key }) => key === reference?.key);
-  return [
-    ...(first.length > 0 && !isOwn
-      ? [{ key: "do.takeOther" as const, takeover: { entries: [...first, ...moved([cell])] } }]
-      : []),
-    { key: "do.takeFile", takeover: { entries: take } },
-  ];
+  const others = holders(server, reference?.key);
+  const other: MatrixAction = {
+    key: "do.use",
+    from: others,
+    moves: others,
+    drops: true,
+    takeover: { entries: [...first, ...moved([cell])] },
+  };
+  return [...(first.length > 0 && !isOwn ? [other] : []), { key: "do.use", from: [tool], takeover: { entries: take } }];
 }
+
+/** Assistants that read an entry. */
+export const holders = (server: MatrixServer, key: string | undefined): string[] =>
+  server.cells.filter(({ entries }) => entries.some((one) => one.key === key)).map(({ tool }) => tool);
 
 /** One of them for all: its entries move to the hub, and every assistant that can be connected is. */
 export function rowAction(matrix: Matrix, server: MatrixServer): MatrixAction | undefined {

@@ -13,6 +13,8 @@ interface CallLine {
 
 /** Characters of an argument by which it is recognized in a snippet, which may end before it does. */
 const RECOGNIZED = 40;
+/** Characters that a snippet and the end of an argument have in common before they count as one text. */
+const LEAST = 8;
 const spaced = (text: string) => text.replace(/\s+/g, " ");
 
 export function callLine({ argument, snippet, ranges }: Pick<Match, "argument" | "snippet" | "ranges">): CallLine {
@@ -26,8 +28,20 @@ export function callLine({ argument, snippet, ranges }: Pick<Match, "argument" |
     const marked = from < 0 ? hits.flatMap((hit) => placesOf(hit, argument)) : own;
     return { argument: { text: argument, ranges: marked }, snippet: false };
   }
-  const isInSnippet = spaced(snippet).includes(argument.slice(0, RECOGNIZED));
-  return isInSnippet ? { snippet: true } : { argument: { text: argument, ranges: [] }, snippet: true };
+  const shown = spaced(snippet);
+  if (shown.includes(argument.slice(0, RECOGNIZED))) return { snippet: true };
+  const text = argument.slice(0, overlapAt(argument, shown)).trimEnd();
+  return { argument: { text, ranges: [] }, snippet: true };
+}
+
+/** Where the snippet goes on inside the argument; at its end where it does not. */
+function overlapAt(argument: string, snippet: string): number {
+  const text = snippet.replace(/^[\s…]+/, "");
+  for (let at = 1; at <= argument.length - LEAST; at++) {
+    const rest = argument.slice(at, at + RECOGNIZED);
+    if (text.startsWith(rest)) return at;
+  }
+  return argument.length;
 }
 
 function placesOf(hit: string, text: string): [number, number][] {

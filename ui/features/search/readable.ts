@@ -39,19 +39,46 @@ export const readable = (text: string, form: Form): string =>
 const KEYS =
   /(^|\s+)(?:file_path|filePath|absolute_path|target_file|notebook_path|old_string|new_string|oldString|newString|old_str|new_str|file_text|replace_all|replaceAll|code_edit|new_source|patchText)(?=\s|$)\s*/g;
 
+/** The same for names that are words as well: only where one has a line to itself, as the archive writes it before its value. */
+const NAMES =
+  /(^|\n)(?:prompt|subagent_type|description|command|pattern|query|content|path|glob|output_mode|run_in_background|url|skill|args|questions|question|header|options|multiSelect|todos|activeForm|subject|cmd|workdir|timeout|head_limit)\n\s*/g;
+
+/** The number that a log writes before a line of a file. */
+const LINE_NUMBER = /(^|\n)[ \t]*\d+→[ \t]*/g;
+
+/** Between two values. */
+const PARTED = / {1,2}· /;
+/** Characters of a value from which on its repetition is left out. */
+const LONG = 12;
+const bareOf = (part: string) => part.replaceAll(ON, "").replaceAll(OFF, "").replace(/\s+/g, " ").trim();
+
+/** What no other value says as well: an edit has the lines around the change before and after it. The longer value is shown, of two equal ones the first. */
+function isNews(part: string, at: number, parts: readonly string[]): boolean {
+  const own = bareOf(part);
+  if (own.length < LONG) return true;
+  return !parts.some((other, i) => {
+    const text = bareOf(other);
+    return i !== at && text.includes(own) && (text.length > own.length || i < at);
+  });
+}
+
 const WRITERS: Record<Form, (text: string) => string> = {
-  plain: (text) => text,
+  plain: (text) => text.replace(LINE_NUMBER, "$1"),
   json: (text) =>
     text
       .replace(/\\u001b\[[0-9;]*m/gi, "")
       .replace(KEYS, (_, before: string) => `${before === "" ? "" : " · "}`)
+      .replace(NAMES, (_, before: string) => `${before === "" ? "" : " · "}`)
       // A key that was found stays.
       .replace(/[,{[\s]*"([\w\ue000\ue001-]+)"\s*:\s*/g, (_, key: string) => (key.includes(ON) ? ` · ${key}: ` : " · "))
       .replace(/(?<!\\)"\s*,\s*"/g, ", ")
       .replace(/\\[nrt]/g, " ")
       .replace(/(?<!\\)"(?=\s*(?:[,·}\]]|$))|(?<=·\s|:\s|^|\[)"/g, "")
       .replace(/\\(["\\/])/g, "$1")
-      .replace(/^[\s·{[]+|[\s}\]]+$/g, ""),
+      .replace(/^[\s·{[]+|[\s}\]]+$/g, "")
+      .split(PARTED)
+      .filter(isNews)
+      .join(" · "),
   markdown: (text) =>
     text
       .replace(/^\s{0,3}#{1,6}\s+/gm, "")

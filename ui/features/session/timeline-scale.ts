@@ -109,15 +109,15 @@ export function createScale({ times, total }: Pick<Transcript, "times" | "total"
         stretches.length > 0
           ? timesIn(stretches, from * whole, to * whole, least * whole)
           : numbersIn(total, from * whole, to * whole, least * whole);
-      const ticks: Tick[] = [];
-      for (const { begins, ...tick } of found) {
+      const ticks: Found[] = [];
+      for (const tick of found) {
         const place = tick.place / whole;
         const isNear = () => place - (ticks.at(-1)?.place ?? -Infinity) < least * ALMOST;
-        // When it went on after a pause says more than the last round time before it.
-        if (begins && ticks.length > 1 && isNear()) ticks.pop();
+        // When it went on after a pause says more than the last round time before it, and no more than the end of another pause.
+        if (tick.begins && ticks.length > 1 && !ticks.at(-1)?.begins && isNear()) ticks.pop();
         if (!isNear()) ticks.push({ ...tick, place });
       }
-      return ticks;
+      return ticks.map(({ begins, ...tick }) => tick);
     },
     breaks: breaks.map((one) => one / whole),
   };

@@ -6,7 +6,7 @@ export const COLUMNS = [
   { sort: "messages", hide: "max-md:hidden" },
   { sort: "active", hide: "max-lg:hidden" },
   { sort: "errors", hide: "max-md:hidden" },
-  { sort: "size", hide: "max-xl:hidden" },
+  { sort: "size", hide: "max-[1536px]:hidden" },
   { sort: "cost", hide: "" },
   { sort: "recent", hide: "" },
 ] as const;

@@ -5,6 +5,7 @@ import { ApiError, api } from "../../client.ts";
 import { pathIn } from "../../format.ts";
 import { allTokens, partsOf, type Usage } from "../../state/insights.ts";
 import { toolAt, toTranscript } from "../session/transcript/model.ts";
+import { sessionsText } from "./words/index.ts";
 
 /** Everything of one side; its parts come one by one. */
 export function useSide(id: Readonly<Ref<string>>) {
@@ -59,13 +60,18 @@ export function useSide(id: Readonly<Ref<string>>) {
   const healthError = computed(() => (isUnknown(health.error.value) ? null : health.error.value));
   const error = computed(() => detail.error.value ?? figures.error.value ?? outline.error.value ?? healthError.value);
   const retry = () => Promise.all([detail, figures, outline, health].map((one) => one.refetch()));
+  const isGone = computed(() => detail.error.value instanceof ApiError && detail.error.value.status === 404);
   const known = computed(() => !!detail.data.value && (health.data.value !== undefined || health.error.value !== null));
   return {
     ...{ session, project: computed(() => detail.data.value?.project), figures, outline, numbers },
-    ...{ known, error, retry },
+    ...{ known, isGone, error, retry },
   };
 }
 export type Side = ReturnType<typeof useSide>;
+
+/** How much more or less the second side has. */
+export const sayDifference = (a: number, b: number, say: (value: number) => string): string =>
+  a === b ? sessionsText("noDifference") : `${b > a ? "+" : "−"}${say(Math.abs(b - a))}`;
 
 /** A path of a call below the project's folder, so that both sides name a file alike. */
 export function insideOf(side: Side, path: string): string {

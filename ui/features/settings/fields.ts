@@ -25,7 +25,7 @@ const FIELDS: readonly Field[] = [
   { id: "start", section: "general", label: "settings.start" },
   { id: "keys", section: "general", label: () => t("settings.keys"), hint: () => t("settings.keysHint") },
   { id: "rail", section: "general", label: () => t("keys.rail") },
-  { id: "notifications", section: "general", label: "title", hint: "hint" },
+  { id: "notifications", section: "privacy", label: "title", hint: "notifications" },
   { id: "custom-folder", section: "sources", label: "source.title", hint: "source.hint" },
   { id: "sync", section: "sources", label: "sync", hint: "syncHint" },
   {
@@ -72,7 +72,7 @@ const FIELDS: readonly Field[] = [
     label: "table",
     hint: "priceRequestOff",
   },
-  { id: "login", section: "privacy", label: "login", hint: "loginHint" },
+  { id: "login", section: "sources", label: "login", hint: "loginHint" },
   { id: "plugins", section: "plugins", label: "settings.plugins", hint: "settings.loadTime" },
   { id: "version", section: "about", label: "settings.version" },
   { id: "license", section: "about", label: "settings.license", hint: "settings.licenses" },

@@ -1,5 +1,6 @@
 /** Versions of files in words and addresses. */
 import type { Answer } from "../../client.ts";
+import { oneLine } from "../../format.ts";
 import { undeleteText } from "./words/index.ts";
 
 export type Version = Answer<"GET /files/history">["versions"][number];
@@ -18,6 +19,10 @@ export function toFullPath(path: string, folder: string | null | undefined): str
   return folder ? `${folder.replace(/[/\\]$/, "")}/${path.replace(/^\.\//, "")}` : undefined;
 }
 
+/** The session or the commit that has the version, in words. */
+export const whoseText = ({ title, sessionId, commit }: Pick<Version, "title" | "sessionId" | "commit">): string =>
+  oneLine(title ?? sessionId ?? commit?.slice(0, 8) ?? "");
+
 /** How much of the file the version has. */
 export function stateText({ state, isAssumed }: Pick<Version, "state" | "isAssumed">): string {
   if (state === "gone") return "";
@@ -29,8 +34,8 @@ export function stateText({ state, isAssumed }: Pick<Version, "state" | "isAssum
   return isAssumed ? `${words}, ${undeleteText("state.assumed")}` : words;
 }
 
-/** Numbers of the lines of a version's text; null for a line in place of a hole, and where the place is not known. */
-export function numberLines(text: string, holes: Version["holes"]): (number | null)[] {
+/** Numbers of the lines of a version's text: "unknown" for a line in place of a hole, null where the place is not known. */
+export function numberLines(text: string, holes: Version["holes"]): (number | "unknown" | null)[] {
   let next: number | null = 1;
   let hole = 0;
   return text
@@ -41,7 +46,7 @@ export function numberLines(text: string, holes: Version["holes"]): (number | nu
       if (range) {
         hole++;
         next = range.to === null ? null : range.to + 1;
-        return null;
+        return "unknown";
       }
       return next === null ? null : next++;
     });

@@ -45,6 +45,13 @@ export function periods(keys: readonly string[], unit: Unit, { from, to }: DayBo
   return all;
 }
 
+/** The smallest unit that makes at most `most` periods of a range of days; months where even they are more. */
+export function unitOf({ from, to }: { from: string; to: string }, most: number): Unit {
+  const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
+  if (days <= most) return "day";
+  return days / 7 <= most ? "week" : "month";
+}
+
 /** The mean of the periods that lie in the range as a whole and are over; undefined for fewer than two. */
 export function averageOf(bars: readonly Bar[], { from }: DayBounds): number | undefined {
   const whole = bars.filter((bar) => bar.running !== true && (from === undefined || bar.from >= from));

@@ -37,11 +37,12 @@ export interface Wanted {
   entry: Json;
 }
 
-/** Appends the entries to their lists, and removes earlier entries of the guard. */
+/** Appends the entries to their lists, removes earlier entries of the guard, and the containers of `known` that are then empty. */
 export async function addEntries(
   before: string,
   form: HookForm,
   wanted: readonly Wanted[],
+  known: readonly string[][],
   path: string,
 ): Promise<Edited> {
   const start = before.trim() === "" && form.format !== "toml" ? "{}\n" : before;
@@ -51,7 +52,7 @@ export async function addEntries(
     // Some assistants identify a hook by its position, so equal entries are not moved.
     return isDeepStrictEqual(oursIn(settings, list), entries) ? [] : [{ list, entries }];
   });
-  if (changed.length === 0) return { text: before, made: [] };
+  if (changed.length === 0) return { text: before, made: [...known] };
   const roots = Object.entries(form.root).filter(([key]) => settings[key] === undefined);
   const added = changed.flatMap(({ list, entries }) => entries.map((entry) => ({ list, entry })));
   const containers = added.flatMap(({ list }) => list.map((_, depth) => list.slice(0, depth + 1)));
@@ -63,8 +64,30 @@ export async function addEntries(
     ...roots.map(([key, value]) => ({ kind: "set", path: [], key, value }) as const),
     ...added.map(({ list, entry }) => ({ kind: "append", path: list, value: entry }) as const),
   ];
-  const text = await usable(path, () => editSettings(start, toSyntax(form.format), edits));
-  return { text, made: [...roots.map(([key]) => [key]).reverse(), ...missing] };
+  const made = [...known, ...roots.map(([key]) => [key]).reverse(), ...missing];
+  const rest = structuredClone(settings);
+  const emptied = await usable(path, async () => {
+    for (const edit of edits) applyEdit(rest, edit);
+    return removeEmpty(rest, made, {});
+  });
+  const text = await usable(path, () => editSettings(start, toSyntax(form.format), [...edits, ...emptied]));
+  return { text, made: made.filter((container) => settingAt(rest, container) !== undefined) };
+}
+
+/** Removes from the parsed settings the containers that were made and are empty, and fields of `root`. Returns the edits. */
+function removeEmpty(rest: JsonRecord, made: readonly string[][], root: HookForm["root"]): SettingsEdit[] {
+  const edits: SettingsEdit[] = [];
+  for (const container of [...made].reverse()) {
+    const value = settingAt(rest, container);
+    if (value === undefined) continue;
+    const isOwnField = container.length === 1 && root[container[0] ?? ""] === value;
+    const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+    if (!isOwnField && !isEmpty) continue;
+    const edit: SettingsEdit = { kind: "remove", path: container };
+    applyEdit(rest, edit);
+    edits.push(edit);
+  }
+  return edits;
 }
 
 /** Removes the guard's entries, and the containers of `made` that are then empty. */
@@ -78,15 +101,7 @@ export async function removeOurs(
   const edits = form.lists.flatMap((list) => removals(settings, list));
   const rest = structuredClone(settings);
   for (const edit of edits) applyEdit(rest, edit);
-  for (const container of [...made].reverse()) {
-    const value = settingAt(rest, container);
-    const isOwnField = container.length === 1 && form.root[container[0] ?? ""] === value;
-    const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-    if (!isOwnField && !isEmpty) continue;
-    const edit: SettingsEdit = { kind: "remove", path: container };
-    applyEdit(rest, edit);
-    edits.push(edit);
-  }
+  edits.push(...removeEmpty(rest, made, form.root));
   return edits.length === 0 ? before : usable(path, () => editSettings(before, toSyntax(form.format), edits));
 }
 

@@ -1,7 +1,14 @@
 /** The hook's command in an assistant's settings, and how to find it there. */
 import { quoted } from "sessarc/files";
 import type { WaitingHook } from "../contract.ts";
-import { DEADLINE_MS, hookHeader, hookScript, waitingScript } from "./hook-script.ts";
+import {
+  DEADLINE_MS,
+  type HookEvent,
+  hookHeader,
+  hookScript,
+  OFFER_DEADLINE_MS,
+  waitingScript,
+} from "./hook-script.ts";
 
 export interface HookRequest {
   tool: string;
@@ -18,26 +25,29 @@ export interface HookRequest {
 }
 
 /**
+ * `event`: the hook asks only for what is offered to the model.
+ *
  * Runs the script as one program with plain arguments, because an assistant may pass the command to the user's shell, whichever it is. If the
  * script cannot get an answer, the command does what the user chose: no output, or exit code 2 with a text on stderr. Without that text,
  * some assistants treat the hook as failed and run the call.
  */
-export function toCommand(request: HookRequest): string {
-  if (request.platform === "win32") return toWindowsCommand(request);
-  const { tool, id, folder, onFailure } = request;
+export function toCommand(request: HookRequest, event?: HookEvent): string {
+  if (request.platform === "win32") return toWindowsCommand(request, event);
+  const { tool, id, folder } = request;
+  const onFailure = event === undefined ? request.onFailure : "allow";
   const ask = '/bin/sh "$0" "$@" 2>/dev/null';
   const inner =
     onFailure === "block"
       ? `${ask} || { cat >/dev/null; echo "${failedText(tool)}" >&2; exit 2; }`
       : `${ask} || { cat >/dev/null; exit 0; }`;
-  return `/bin/sh -c ${quoted(inner)} ${quoted(hookScript(folder))} ${tool} ${id}`;
+  return `/bin/sh -c ${quoted(inner)} ${quoted(hookScript(folder))} ${tool} ${id}${event === undefined ? "" : ` ${event}`}`;
 }
 
 /** Windows has no script: the address is in the command, and any answer from it is trusted. */
-function toWindowsCommand({ tool, folder, url, onFailure }: HookRequest): string {
-  const end = onFailure === "block" ? `(echo ${failedText(tool)} 1>&2 & exit 2)` : "exit 0";
-  const seconds = DEADLINE_MS / 1000;
-  return `curl.exe -qsf --noproxy "*" -m ${seconds} -H "Content-Type: application/json" -H "@${hookHeader(folder)}" --data-binary @- "${url}" || ${end}`;
+function toWindowsCommand({ tool, folder, url, onFailure }: HookRequest, event: HookEvent | undefined): string {
+  const end = onFailure === "block" && event === undefined ? `(echo ${failedText(tool)} 1>&2 & exit 2)` : "exit 0";
+  const seconds = (event === undefined ? DEADLINE_MS : OFFER_DEADLINE_MS) / 1000;
+  return `curl.exe -qsf --noproxy "*" -m ${seconds} -H "Content-Type: application/json" -H "@${hookHeader(folder)}" --data-binary @- "${url}${event === undefined ? "" : `&event=${event}`}" || ${end}`;
 }
 
 export const failedText = (tool: string) =>

@@ -9,6 +9,12 @@ import { waitingProgram } from "./waiting-script.ts";
 /** Time a hook waits for the service. */
 export const DEADLINE_MS = 1_000;
 
+/** The same for a hook that only asks what is offered to the model. */
+export const OFFER_DEADLINE_MS = 500;
+
+/** What a hook asks where it does not ask the guard: what is offered at a session's start, and with a call. */
+export type HookEvent = "start" | "call";
+
 /** Content type that marks an answer as the guard's. A proof follows if the request had a nonce. */
 export const ANSWER_TYPE = "application/json; guard=sessarc";
 
@@ -32,7 +38,7 @@ export const toProof = (key: string, nonce: string, port: number, text: string):
 export const HELLO = "sessarc";
 
 /**
- * `hook.sh <tool> <id>`, with the call on stdin. Exit 0: the service decided, and output blocks the call. Exit 1: the service did not
+ * `hook.sh <tool> <id> [event]`, with the call on stdin. Exit 0: the service decided, and output blocks the call. Exit 1: the service did not
  * answer. The lock file has the service's address. After a crash, another program may have that port: the process
  * must be alive and prove that it knows the key before it gets the call; its answer is signed with the key. All of stdin is read
  * before anything can fail, because an assistant may treat a hook that stops reading as failed. The script uses curl, because starting Node would
@@ -45,8 +51,10 @@ down() {
   cat >/dev/null
   exit 1
 }
+seconds=${DEADLINE_MS / 1000}
+[ -z "$3" ] || seconds=${OFFER_DEADLINE_MS / 1000}
 ask() {
-  curl -qsf --noproxy '*' -m ${DEADLINE_MS / 1000} "$@"
+  curl -qsf --noproxy '*' -m "$seconds" "$@"
 }
 if command -v sha256sum >/dev/null 2>&1; then sum() { sha256sum; }
 elif command -v openssl >/dev/null 2>&1; then sum() { openssl dgst -sha256 -r; }
@@ -69,7 +77,7 @@ kill -0 "$pid" 2>/dev/null || down
 nonce=$(od -An -N16 -tx1 /dev/urandom)
 nonce=$(printf '%s' $nonce)
 [ "$(ask "\${url}api/security/proof?nonce=$nonce")" = "$(proof ${HELLO})" ] || down
-answer=$(ask -w ' %{content_type}' -H 'Content-Type: application/json' -H 'Expect:' -H "sessarc-nonce: $nonce" -H "@$folder/header" --data-binary @- "\${url}api/security/pretooluse?client=$1&hook=$2") || exit 1
+answer=$(ask -w ' %{content_type}' -H 'Content-Type: application/json' -H 'Expect:' -H "sessarc-nonce: $nonce" -H "@$folder/header" --data-binary @- "\${url}api/security/pretooluse?client=$1&hook=$2\${3:+&event=$3}") || exit 1
 text=\${answer% ${ANSWER_TYPE}; proof=*}
 [ "$text" != "$answer" ] && [ "\${answer##*; proof=}" = "$(proof "$text")" ] || exit 1
 case $text in

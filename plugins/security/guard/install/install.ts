@@ -14,9 +14,21 @@ import {
 import { serviceUrl } from "sessarc/serve";
 import * as v from "valibot";
 import type { RuleSet } from "../../secrets/rule-set.ts";
+import { OFFERS, type Offer } from "../contract.ts";
 import { toDiff } from "./diff.ts";
+import { addEntries } from "./edit.ts";
 import { createFired } from "./fired.ts";
-import { canReport, fileText, type Guarded, guardedBy, guardedIn, readPlace, toForm, withEntries } from "./guarded.ts";
+import {
+  canReport,
+  fileText,
+  type Guarded,
+  guardedBy,
+  guardedIn,
+  offersOf,
+  readPlace,
+  toEntries,
+  toForm,
+} from "./guarded.ts";
 import { type HookRequest, hookIn, isWaitingHook } from "./hook-command.ts";
 import { toPlaces, writeHookScript } from "./hook-script.ts";
 import { findProblems } from "./problems.ts";
@@ -53,6 +65,9 @@ export interface GuardStatus {
   canReportWaiting: boolean;
   /** Files are stored before a call destroys them. */
   net: boolean;
+  /** What is offered to the model by installed hooks, and what its hooks allow. */
+  offers: Offer[];
+  canOffer: Offer[];
 }
 
 export interface InstallAnswer extends GuardStatus {
@@ -62,17 +77,39 @@ export interface InstallAnswer extends GuardStatus {
   diff: string;
 }
 
+export interface Uninstalled {
+  removed: boolean;
+  /** The settings are byte for byte what they were before anything was installed. */
+  restored: boolean;
+  settingsPath: string;
+}
+
+/** `removed`, `restored`: of removing all that was installed. */
+export type OfferAnswer = InstallAnswer & Pick<Uninstalled, "removed" | "restored">;
+
 export interface Installer {
   /** Without a name the first assistant with a guard. Throws GUARD_TOOL_UNKNOWN, GUARD_FAILURE_FIXED, SETTINGS_UNUSABLE, SETTINGS_CHANGED and leaves the settings unchanged then. */
   install(tool: string | undefined, options: InstallOptions): Promise<InstallAnswer>;
-  uninstall(tool: string | undefined): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
+  /** What was installed for `offer` remains. */
+  uninstall(tool: string | undefined): Promise<Uninstalled>;
+  /**
+   * Installs the hooks that offer these to the model, as far as the assistant has them, with the guard or without it; none: removes them. Throws GUARD_TOOL_UNKNOWN,
+   * GUARD_OFFER_UNKNOWN, and what `install` throws of the settings.
+   */
+  offer(
+    tool: string | undefined,
+    offers: readonly Offer[],
+    options?: { dryRun?: boolean | undefined },
+  ): Promise<OfferAnswer>;
   /** Assistants that are on this machine, are always listed, or have the hook. */
   status(): Promise<GuardStatus[]>;
-  choicesOf(client: string): Promise<{ mode: "enforce" | "observe"; net: boolean }>;
+  choicesOf(client: string): Promise<{ mode: "enforce" | "observe"; net: boolean; offers: readonly Offer[] }>;
   /** The user's choice for calls that the guard cannot check; undefined if no hook is installed. */
   onFailureOf(client: string): Promise<"allow" | "block" | undefined>;
   /** Records that a hook asked. Returns the statement that stores it. */
   fired(client: string, hook: string | undefined, at: Date): Promise<Statement | undefined>;
+  /** Whether hooks of any assistant offer something. */
+  isOffering(): Promise<boolean>;
   /** Updates the script and the token of installed hooks. Returns false if none is installed. */
   refresh(): Promise<boolean>;
 }
@@ -81,11 +118,13 @@ export interface Installer {
 const hookNote = v.object({
   id: v.string(),
   onFailure: v.picklist(["allow", "block"]),
-  mode: v.picklist(["enforce", "observe"]),
+  /** `off`: the hooks are there for what they offer alone. */
+  mode: v.picklist(["enforce", "observe", "off"]),
   /** The hooks that report waiting are installed, too. */
   waiting: v.boolean(),
   /** Files are stored before a call destroys them. */
   net: v.optional(v.boolean(), false),
+  offers: v.optional(v.array(v.picklist(OFFERS)), []),
 });
 type HookNote = v.InferOutput<typeof hookNote>;
 
@@ -105,6 +144,9 @@ const fileNote = v.object({
   made: v.array(v.array(v.string())),
 });
 type FileNote = v.InferOutput<typeof fileNote>;
+
+/** Of hooks that are there for what they offer. */
+const NO_GUARD = { onFailure: "allow", mode: "off", waiting: false, net: false } as const;
 
 export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   const { storage, env } = kernel;
@@ -162,19 +204,47 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   async function installOnce(name: string | undefined, options: InstallOptions): Promise<InstallAnswer> {
     const guarded = guardedBy(kernel, name);
     const { tool, contract } = guarded;
-    const { path, format, placement: known } = await find(guarded);
-    const onFailure = options.onFailure ?? known?.note.onFailure ?? contract.onFailure ?? "allow";
+    const note = (await placements.find(tool))?.note;
+    const known = note?.mode === "off" ? undefined : note;
+    const onFailure = options.onFailure ?? known?.onFailure ?? contract.onFailure ?? "allow";
     if (contract.onFailure !== undefined && onFailure !== contract.onFailure)
       throw new SessarcError("GUARD_FAILURE_FIXED", { tool, only: contract.onFailure });
-    const waiting = options.waiting ?? known?.note.waiting ?? false;
+    const waiting = options.waiting ?? known?.waiting ?? false;
     if (waiting && !canReport(guarded))
       throw new SessarcError("GUARD_WAITING_UNKNOWN", {
         tool,
         known: guardedIn(kernel).flatMap((one) => (canReport(one) ? [one.tool] : [])),
       });
+    const mode = options.mode ?? known?.mode ?? "enforce";
+    const net = options.net ?? known?.net ?? false;
+    return place(guarded, { onFailure, mode, waiting, net, offers: note?.offers ?? [] }, options.dryRun === true);
+  }
+
+  async function offerOnce(name: string | undefined, offers: readonly Offer[], dryRun: boolean): Promise<OfferAnswer> {
+    const guarded = guardedBy(kernel, name);
+    const possible = offersOf(guarded);
+    const none = { removed: false, restored: false };
+    if (possible.length === 0)
+      throw new SessarcError("GUARD_OFFER_UNKNOWN", {
+        tool: guarded.tool,
+        known: guardedIn(kernel).flatMap((one) => (offersOf(one).length > 0 ? [one.tool] : [])),
+      });
+    const { path, format, placement } = await find(guarded);
+    const note = placement?.note;
+    if (offers.length === 0 && (!note || note.mode === "off") && !dryRun) {
+      const done = note === undefined ? none : await placements.undo(guarded.tool, path);
+      return { ...(await readStatus(guarded, path, format, undefined)), backupPath: null, diff: "", ...done };
+    }
+    const wanted = { ...(note ?? NO_GUARD), offers: possible.filter((one) => offers.includes(one)) };
+    return { ...(await place(guarded, wanted, dryRun)), ...none, removed: offers.length === 0 && !dryRun };
+  }
+
+  /** Writes the hooks that a note asks for. */
+  async function place(guarded: Guarded, wanted: Omit<HookNote, "id">, dryRun: boolean): Promise<InstallAnswer> {
+    const { tool, contract } = guarded;
+    const { path, format, placement: known } = await find(guarded);
+    const { onFailure, waiting, mode, offers } = wanted;
     const id = known?.note.id ?? randomBytes(6).toString("hex");
-    const mode = options.mode ?? known?.note.mode ?? "enforce";
-    const net = options.net ?? known?.note.net ?? false;
     const request = requestFor(tool, id, onFailure);
     const plan = await placements.plan(tool, path, async (before, entry) => {
       const ours = hookIn(before) !== undefined;
@@ -183,33 +253,43 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         return { text, ours, note: { form: null, made: [] } };
       }
       const form = toForm(contract, format);
-      const { text, made } = await withEntries(before, contract, form, request, waiting, path);
-      return { text, ours, note: { form, made: [...(ours ? (entry?.note.made ?? []) : []), ...made] } };
+      const entries = toEntries(contract, request, { guards: mode !== "off", waiting, offers }, guarded.tools);
+      const earlier = ours ? (entry?.note.made ?? []) : [];
+      const { text, made } = await addEntries(before, form, entries, earlier, path);
+      return { text, ours, note: { form, made } };
     });
     const diff = await rules.hide(toDiff(plan.before, plan.after));
-    if (options.dryRun)
-      return { ...(await readStatus(guarded, path, format, known, plan.file)), backupPath: null, diff };
+    if (dryRun) return { ...(await readStatus(guarded, path, format, known, plan.file)), backupPath: null, diff };
     await writeHookScript(toPlaces(storage).folder, kernel.access.scoped("guard"));
-    const placement = await placements.write(plan, { id, onFailure, mode, waiting, net });
+    const placement = await placements.write(plan, { ...wanted, id });
     const status = await readStatus(guarded, path, format, placement);
     return { ...status, backupPath: placements.backupPath(placement), diff };
   }
 
-  async function uninstallOnce(name: string | undefined) {
+  async function uninstallOnce(name: string | undefined): Promise<Uninstalled> {
+    const placed = name === undefined ? undefined : await placements.find(name);
     // One whose adapter is gone can still be removed.
-    const known = name === undefined ? undefined : await placements.find(name);
-    const guarded = known ? undefined : guardedBy(kernel, name);
+    const guarded =
+      guardedIn(kernel).find(({ tool }) => tool === placed?.name) ?? (placed ? undefined : guardedBy(kernel, name));
+    const known = placed ?? (guarded && (await placements.find(guarded.tool)));
     const settingsPath = known?.files[0]?.path ?? (guarded ? (await readPlace(guarded, env)).path : "");
+    const note = known?.note;
+    if (guarded && note && note.offers.length > 0) {
+      if (note.mode !== "off") await place(guarded, { ...NO_GUARD, offers: note.offers }, false);
+      return { removed: note.mode !== "off", restored: false, settingsPath };
+    }
     return { ...(await placements.undo(known?.name ?? guarded?.tool ?? "", settingsPath)), settingsPath };
   }
 
   async function readStatus(
-    { tool, label, contract }: Guarded,
+    guarded: Guarded,
     path: string,
     format: "json" | "jsonc" | "toml" | "file",
     placement: Placement<HookNote, FileNote> | undefined,
     known?: OutsideFile,
   ): Promise<GuardStatus> {
+    const { tool, label, contract } = guarded;
+    const note = placement?.note;
     const status: GuardStatus = {
       tool,
       label,
@@ -219,13 +299,15 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       effective: false,
       problems: [],
       url: null,
-      mode: placement?.note.mode ?? "enforce",
-      onFailure: placement?.note.onFailure ?? null,
+      mode: note?.mode === "observe" ? "observe" : "enforce",
+      onFailure: note?.onFailure ?? null,
       installedAt: placement?.at ?? null,
       lastFiredAt: placement ? await firings.last(tool, placement.note.id) : null,
       waiting: false,
-      canReportWaiting: canReport({ tool, label, contract }),
-      net: placement?.note.net ?? false,
+      canReportWaiting: canReport(guarded),
+      net: note?.net ?? false,
+      offers: [],
+      canOffer: offersOf(guarded),
     };
     try {
       const { text } = outsideText(known ?? (await readOutside(path)));
@@ -236,7 +318,8 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       }
       const { readHooks } = await import("./edit.ts");
       const settings: JsonRecord = format === "file" ? {} : await readHooks(text, { format }, path);
-      status.installed = true;
+      status.installed = note?.mode !== "off";
+      status.offers = [...(note?.offers ?? [])];
       status.waiting = isWaitingHook(text);
       status.url = hook.url ?? requestFor(tool, hook.id, "allow").url;
       status.problems = await findProblems(kernel, contract, { path, settings, hook });
@@ -251,6 +334,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   return {
     install: (tool, options) => placements.alone(() => installOnce(tool, options)),
     uninstall: (tool) => placements.alone(() => uninstallOnce(tool)),
+    offer: (tool, offers, options) => placements.alone(() => offerOnce(tool, offers, options?.dryRun === true)),
     async status() {
       const all = await Promise.all(guardedIn(kernel).map(async (guarded) => ({ guarded, ...(await find(guarded)) })));
       const shown = all.filter(({ guarded: { contract }, placement }) => {
@@ -262,8 +346,8 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       );
     },
     async choicesOf(client) {
-      const { mode = "enforce", net = false } = (await placements.find(client))?.note ?? {};
-      return { mode, net };
+      const { mode, net = false, offers = [] } = (await placements.find(client))?.note ?? {};
+      return { mode: mode === "observe" ? mode : "enforce", net, offers };
     },
     async onFailureOf(client) {
       return (await placements.find(client))?.note.onFailure;
@@ -271,6 +355,9 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     async fired(client, hook, at) {
       const id = (await placements.find(client))?.note.id;
       return id === undefined || id !== hook ? undefined : firings.record(client, id, at);
+    },
+    async isOffering() {
+      return [...(await placements.all()).values()].some(({ note }) => note.offers.length > 0);
     },
     async refresh() {
       if ((await placements.all()).size === 0) return false;

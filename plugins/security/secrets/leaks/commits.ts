@@ -1,15 +1,11 @@
 /** Commits that added a secret, in the repositories of its projects. */
-import { isSessarcError, type Kernel, type PoolTask, type SessionEvent } from "sessarc";
+import { isSessarcError, type Kernel } from "sessarc";
+import { readValue } from "./read-value.ts";
 import type { LeakCommits } from "./types.ts";
 
-const VALUE: PoolTask<[SessionEvent, string], string | undefined> = {
-  specifier: "sessarc/plugins/security/secrets/leaks/value",
-  export: "valueIn",
-  inline: async (event, id) => (await import("./value.ts")).valueIn(event, id),
-};
-
 export async function commitsOf(kernel: Kernel, id: string, signal?: AbortSignal): Promise<LeakCommits> {
-  const value = await readValue(kernel, id);
+  // A line is what a commit adds: the longest one.
+  const value = (await readValue(kernel, id))?.split("\n").sort((a, b) => b.length - a.length)[0];
   const found: LeakCommits = { commits: [], partial: value === undefined };
   if (value === undefined) return found;
   const projects = await kernel.storage.db.all<{ id: string; path: string }>(
@@ -28,20 +24,4 @@ export async function commitsOf(kernel: Kernel, id: string, signal?: AbortSignal
       if (error.code !== "NO_REPOSITORY") found.partial = true;
     }
   return found;
-}
-
-/** The longest line of a secret; undefined where no archived message holds it any more. */
-async function readValue(kernel: Kernel, id: string): Promise<string | undefined> {
-  const place = await kernel.storage.db.get<{ session: string; seq: number }>(
-    "select session, seq from security_leak where fingerprint = ? order by last_at desc limit 1",
-    [id],
-  );
-  if (!place) return undefined;
-  const archive = kernel.inject("archive");
-  for await (const events of archive.events(await archive.get(place.session), place.seq)) {
-    const event = events.find(({ seq }) => seq === place.seq);
-    const value = event && (await kernel.pool.run(VALUE, event, id));
-    return value?.split("\n").sort((a, b) => b.length - a.length)[0];
-  }
-  return undefined;
 }

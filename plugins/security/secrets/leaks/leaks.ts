@@ -6,7 +6,7 @@ import { createHolders, type Holders } from "./held.ts";
 import { markAll } from "./marks.ts";
 import { newestPlaces, placesOf, projectsOf } from "./places.ts";
 import { toProvider } from "./providers.ts";
-import { ALL, type GroupRow, groups, SEEN, type SecretRow, secrets } from "./select.ts";
+import { ALL, type GroupRow, groups, type MemberRow, members, SEEN, type SecretRow, secrets } from "./select.ts";
 import type {
   Leak,
   LeakCommits,
@@ -117,7 +117,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     async list({ whole = false, limit, offset, ...filter }) {
       await searchRest(whole);
       const holders = await readHolders();
-      const { sql, values } = secrets(filter, limit + 1, offset);
+      const { sql, values } = secrets(filter, limit + 1, offset, [...holders.keys()]);
       const rows = await db.all<SecretRow>(sql, values);
       return {
         leaks: await toLeaks(rows.slice(0, limit), holders),
@@ -128,13 +128,24 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     },
     async groups(by, filter) {
       await searchRest(false);
-      const { sql, values } = groups(by, filter);
-      const [rows, names, holders] = await Promise.all([db.all<GroupRow>(sql, values), namesOfRules(), readHolders()]);
+      const [counted, listed] = [groups(by, filter), members(filter)];
+      const [rows, inGroups, names, holders] = await Promise.all([
+        db.all<GroupRow>(counted.sql, counted.values),
+        db.all<MemberRow>(listed.sql, listed.values),
+        namesOfRules(),
+        readHolders(),
+      ]);
+      const all = rows.map(({ id, name, first_at: firstAt, last_at: lastAt, ...figures }) => ({
+        ...{ id, name: name ?? names.get(id) ?? id, provider: by === "kind" ? toProvider(id) : null },
+        ...{ secrets: figures.secrets, sessions: figures.sessions },
+        ...toGroupPlaces(
+          inGroups.filter((one) => one[by] === id),
+          holders,
+        ),
+        ...{ firstAt, lastAt },
+      }));
       return {
-        groups: rows.map(({ id, name, first_at: firstAt, last_at: lastAt, ...figures }) => ({
-          ...{ id, name: name ?? names.get(id) ?? id, provider: by === "kind" ? toProvider(id) : null },
-          ...{ secrets: figures.secrets, sessions: figures.sessions, firstAt, lastAt },
-        })),
+        groups: all.sort((a, b) => Number(b.inFiles > 0) - Number(a.inFiles > 0)),
         totals: await totals(holders),
         ...(await gaps()),
       };
@@ -157,5 +168,17 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
       return find(id);
     },
     markAll: (marking) => markAll(db, marking),
+  };
+}
+
+function toGroupPlaces(rows: readonly MemberRow[], holders: Holders) {
+  const held = rows.filter(({ fingerprint }) => holders.has(fingerprint));
+  const distinct = (names: readonly (string | null | undefined)[]) => [
+    ...new Set(names.filter((name): name is string => typeof name === "string")),
+  ];
+  return {
+    inFiles: new Set(held.map(({ fingerprint }) => fingerprint)).size,
+    projects: distinct(rows.map(({ name }) => name)),
+    providers: distinct(rows.map(({ kind }) => toProvider(kind)?.name)),
   };
 }

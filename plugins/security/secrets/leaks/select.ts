@@ -62,12 +62,17 @@ function secretsOf({ possible = false, id, session, kind, project, state = "open
 
 const CONFIDENCE = "case sure when 0 then 'definite' when 1 then 'probable' else 'possible' end as confidence";
 
-/** The surest and then the newest first. */
-export function secrets(filter: LeakFilter, limit: number, offset: number): Query {
+/** Engines limit how many values a query has. */
+const MOST_FIRST = 1_000;
+
+/** Those of `first` before the others; among them the surest and then the newest first. */
+export function secrets(filter: LeakFilter, limit: number, offset: number, first: readonly string[] = []): Query {
   const { sql, values } = secretsOf(filter);
+  const led = first.slice(0, MOST_FIRST);
+  const lead = led.length > 0 ? `case when fingerprint in (${led.map(() => "?").join(", ")}) then 0 else 1 end, ` : "";
   return {
-    sql: `${sql} select secret.*, ${CONFIDENCE} from secret order by sure, last_at desc, fingerprint limit ? offset ?`,
-    values: [...values, limit, offset],
+    sql: `${sql} select secret.*, ${CONFIDENCE} from secret order by ${lead}sure, last_at desc, fingerprint limit ? offset ?`,
+    values: [...values, ...led, limit, offset],
   };
 }
 
@@ -95,4 +100,24 @@ export function groups(by: "kind" | "project", filter: LeakFilter): Query {
          join session s on s.id = l.session join project p on p.id = s.project_id
          group by p.id, p.name, p.derived_name ${ORDER}`;
   return { sql: `${sql} ${select}`, values };
+}
+
+export interface MemberRow {
+  fingerprint: string;
+  kind: string;
+  /** Null: the session is in no project. */
+  project: string | null;
+  name: string | null;
+}
+
+/** Each secret with each project of its sessions. */
+export function members(filter: LeakFilter): Query {
+  const { sql, values } = secretsOf(filter);
+  return {
+    sql: `${sql} select distinct secret.fingerprint, secret.rule_id as kind, p.id as project,
+      coalesce(p.name, p.derived_name) as name
+      from secret join security_leak l on l.fingerprint = secret.fingerprint
+      left join session s on s.id = l.session left join project p on p.id = s.project_id order by name`,
+    values,
+  };
 }

@@ -97,12 +97,18 @@ export interface LeakGroup {
   secrets: number;
   /** Sessions that hold one of them. */
   sessions: number;
+  /** Secrets of it that a file of a project holds now. */
+  inFiles: number;
+  /** Names of the projects that its secrets are in. */
+  projects: string[];
+  /** Names of the providers of its secrets, where they are known. */
+  providers: string[];
   firstAt: string | null;
   lastAt: string | null;
 }
 
 export interface LeakGroups extends LeakGaps {
-  /** Those with the most secrets first. */
+  /** Those with a secret that a file holds now first, then those with the most secrets. */
   groups: LeakGroup[];
   totals: LeakTotals;
 }

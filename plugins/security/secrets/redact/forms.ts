@@ -51,7 +51,7 @@ function toHtml(value: string, apostrophe: string): string {
 }
 
 /** The characters that do not depend on the bytes before and after, for each of the three alignments. */
-function base64Cores(bytes: Buffer): string[] {
+export function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString("base64")

@@ -6,6 +6,7 @@ export const en = {
   "view.calls": "Hub calls",
   "view.log": "Hub log",
   "view.takeover": "Take over and backups",
+  "view.recall": "Recall",
 };
 
 export type AdvancedWords = Record<keyof typeof en, string>;

@@ -7,4 +7,5 @@ export const words: AdvancedWords = {
   "view.calls": "ハブの呼び出し",
   "view.log": "ハブのログ",
   "view.takeover": "引き継ぎとバックアップ",
+  "view.recall": "想起",
 };

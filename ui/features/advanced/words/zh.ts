@@ -7,4 +7,5 @@ export const words: AdvancedWords = {
   "view.calls": "中心的调用",
   "view.log": "中心的日志",
   "view.takeover": "接管与备份",
+  "view.recall": "回忆",
 };

@@ -33,6 +33,7 @@ export const en = {
   "project.notAbsolute": "The path must be absolute: from the root of the disk.",
   "project.chooseOne": "Choose one with the arrow keys, or give an absolute path.",
   "project.countsTo": "This is {name}, with {n} session.|This is {name}, with {n} sessions.",
+  "code.unknown": "Lines not known",
   "code.of": "Code of {path}",
   "code.binary": "A binary file.",
   "code.tooLarge": "Too large to show.",

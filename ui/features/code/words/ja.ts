@@ -33,6 +33,7 @@ export const words: CodeWords = {
   "project.notAbsolute": "絶対パス（ディスクのルートから）で指定してください。",
   "project.chooseOne": "矢印キーで選ぶか、絶対パスを入力してください。",
   "project.countsTo": "{name}（セッション {n} 件）です。",
+  "code.unknown": "不明な行",
   "code.of": "{path} のコード",
   "code.binary": "バイナリファイルです。",
   "code.tooLarge": "大きすぎて表示できません。",

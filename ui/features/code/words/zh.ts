@@ -33,6 +33,7 @@ export const words: CodeWords = {
   "project.notAbsolute": "必须是绝对路径，从磁盘根目录开始。",
   "project.chooseOne": "用方向键选择，或输入绝对路径。",
   "project.countsTo": "即 {name}，有 {n} 个会话。",
+  "code.unknown": "未知的行",
   "code.of": "{path} 的代码",
   "code.binary": "二进制文件。",
   "code.tooLarge": "文件太大，无法显示。",

@@ -14,6 +14,8 @@ export const en = {
   "health.session": "Findings",
   "health.sessionText": "What cost time or tokens for nothing. Each leads to its messages.",
   "health.times": "Times",
+  "health.timesIn": "{n} time in {sessions}|{n} times in {sessions}",
+  "health.largest": "The largest of {all}|The {n} largest of {all}",
   "health.tokens": "≈ Tokens",
   "health.time": "Time",
   "health.sessions": "Sessions",

@@ -12,6 +12,8 @@ export const words: HealthWords = {
   "health.session": "検出結果",
   "health.sessionText": "時間やトークンを無駄にした箇所。それぞれのメッセージへ移動できます。",
   "health.times": "回数",
+  "health.timesIn": "{sessions}で {n} 回",
+  "health.largest": "{all} 件のうち大きいもの {n} 件",
   "health.tokens": "≈ トークン",
   "health.time": "時間",
   "health.sessions": "セッション",

@@ -12,6 +12,8 @@ export const words: HealthWords = {
   "health.session": "发现",
   "health.sessionText": "徒耗时间或 Token 之处，每项都指向相应消息。",
   "health.times": "次数",
+  "health.timesIn": "{sessions}中 {n} 次",
+  "health.largest": "{all} 项中最大的 {n} 项",
   "health.tokens": "≈ Token",
   "health.time": "时间",
   "health.sessions": "会话",

@@ -46,6 +46,9 @@ export const en = {
   about: "About sessarc",
   keys: "All keys of this screen",
   sessarc: "sessarc",
+  none: "No such page",
+  noneText: "Help has no page at this address. “All pages” leads to the list.",
+  failed: "The page could not be loaded.",
   home: "All pages",
 };
 

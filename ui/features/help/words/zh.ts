@@ -47,5 +47,8 @@ export const words: HelpWords = {
   about: "关于 sessarc",
   keys: "此页面的所有快捷键",
   sessarc: "sessarc",
+  none: "没有此页面",
+  noneText: "帮助中没有此地址的页面。“所有页面”可回到列表。",
+  failed: "无法加载此页面。",
   home: "所有页面",
 };

@@ -5,15 +5,20 @@ export const en = {
   "run.permission": "Waits for a permission",
   "run.answer": "Waits for you",
   "run.working": "Working",
+  "run.callSince": "Since {time}",
   "run.new": "New session of {tool}",
   "run.dismiss": "Dismiss",
   "continue.title": "Continue",
   "continue.all": "{n} session|All {n} sessions",
   "continue.gone": "Log deleted",
+  "continue.folder": "In another folder…",
+  "continue.folderHint": "Resume in another folder",
+  "continue.folderOf": "Resume in another folder: {title}",
   "since.title": "New since you left",
   lines: "At a glance",
   "cost.today": "Today",
   "cost.week": "This week",
+  "cost.lastWeek": "Last week",
   "cost.budget": "{percent} of {amount} ({name})",
   leaks: "{n} secret open|{n} secrets open",
   "leaks.in": "in {n} session|in {n} sessions",
@@ -37,7 +42,6 @@ export const en = {
   "first.title": "Your sessions, in one place",
   "first.import": "Import {count} sessions",
   "first.choose": "Choose which",
-  "first.folder": "Choose a folder",
 };
 
 export type HomeWords = Record<keyof typeof en, string>;

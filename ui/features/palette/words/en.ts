@@ -38,6 +38,7 @@ export const en = {
   "keys.previous": "Previous row",
   "keys.choose": "Select the row",
   "keys.chooseAll": "Select up to the row",
+  "keys.compare": "Compare the two selected",
   "keys.nextPrompt": "Next prompt",
   "keys.previousPrompt": "Previous prompt",
   "keys.find": "Find in session",

@@ -39,6 +39,7 @@ export const words: PaletteWords = {
   "keys.previous": "前の行",
   "keys.choose": "行を選択",
   "keys.chooseAll": "この行まで選択",
+  "keys.compare": "選択した 2 件を比較",
   "keys.nextPrompt": "次のプロンプト",
   "keys.previousPrompt": "前のプロンプト",
   "keys.find": "セッション内を検索",

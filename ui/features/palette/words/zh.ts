@@ -39,6 +39,7 @@ export const words: PaletteWords = {
   "keys.previous": "上一行",
   "keys.choose": "选择此行",
   "keys.chooseAll": "选择到此行",
+  "keys.compare": "比较所选的两个",
   "keys.nextPrompt": "下一个提问",
   "keys.previousPrompt": "上一个提问",
   "keys.find": "在会话中查找",

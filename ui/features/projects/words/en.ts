@@ -64,6 +64,7 @@ export const en = {
   "project.tools": "Assistants",
   "project.last": "Last active",
   "project.filter": "Filter projects",
+  "project.versions": "Earlier versions of files, deleted ones too",
   "project.noMatch": "No project matches “{q}”.",
   "project.menu": "Actions for {name}",
   "project.unlink": "Undo link",

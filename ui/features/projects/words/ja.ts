@@ -65,6 +65,7 @@ export const words: ProjectsWords = {
   "project.tools": "アシスタント",
   "project.last": "最終活動",
   "project.filter": "プロジェクトを絞り込む",
+  "project.versions": "ファイルの以前のバージョン（削除されたものも）",
   "project.noMatch": "「{q}」に一致するプロジェクトはありません。",
   "project.menu": "{name} の操作",
   "project.unlink": "関連付けを解除",

@@ -3,7 +3,7 @@ import type { ProjectsWords } from "./en.ts";
 export const words: ProjectsWords = {
   code: "代码",
   codeIntro: "选择文件，再选择一行，查看是哪个会话写的以及原因。",
-  readable: "只统计您有权查看的会话：其他会话写的行在此没有作者，也不计费用。",
+  readable: "只统计你有权查看的会话：其他会话写的行在此没有作者，也不计费用。",
   "repository.unlinked": "{name} 没有关联 git 仓库，因此没有提交和代码行可显示。",
   "repository.none": "{name} 的文件夹没有 git 仓库，因此没有提交和代码行可显示。",
   "repository.copyInit": "复制 “git init”",
@@ -63,6 +63,7 @@ export const words: ProjectsWords = {
   "project.tools": "助手",
   "project.last": "最近活动",
   "project.filter": "筛选项目",
+  "project.versions": "文件的早期版本，包括已删除的",
   "project.noMatch": "没有项目匹配“{q}”。",
   "project.menu": "{name} 的操作",
   "project.unlink": "取消关联",

@@ -1,6 +1,6 @@
 /** Words of replay. */
 export const en = {
-  session: "The session",
+  session: "Back to the session",
   start: "Start",
   again: "Start over",
   againTitle: "Start over?",
@@ -8,8 +8,9 @@ export const en = {
     "The sandbox is recreated from the commit, and what was done in it is lost. The session and its repository do not change.",
   startTitle: "Nothing has run yet",
   startText:
-    "A folder of its own is filled with the files of the commit the session began at. Steps change that folder alone: not your repository, not your home.",
+    "The files of the commit that this session began at are copied into a separate folder. There you repeat its edits and commands one by one, and compare. Your repository and your home are not changed.",
   base: "Begins at commit {commit}, {time}",
+  notStarted: "What this step changes is shown here before it is done, once you press Start.",
   noBase: "No commit of the time is known: the folder begins empty.",
   isolated: "Commands run isolated ({kind}): without network, without your home.",
   notIsolated: "Commands cannot be isolated on this machine: {reason}",
@@ -19,7 +20,7 @@ export const en = {
   open: "Open folder",
   steps: "Steps",
   progress: "{done} of {all} done",
-  "state.pending": "to do",
+  "state.pending": "pending",
   "state.next": "next",
   "state.done": "done",
   "state.failed": "failed",
@@ -36,6 +37,10 @@ export const en = {
   stopped: "Stopped before the command at #{seq}: commands are run one by one.",
   back: "Undo step",
   reason: "Reasoning",
+  recordedCall: "As recorded",
+  edits: "{n} edit|{n} edits",
+  commands: "{n} command|{n} commands",
+  leftOut: "{n} left out",
   preview: "What it will change",
   applied: "What it changed",
   fails: "It does not fit the sandbox as it is",

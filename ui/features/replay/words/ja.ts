@@ -1,7 +1,7 @@
 import type { ReplayWords } from "./en.ts";
 
 export const words: ReplayWords = {
-  session: "セッション",
+  session: "セッションに戻る",
   start: "開始",
   again: "最初から",
   againTitle: "最初からやり直しますか？",
@@ -9,8 +9,9 @@ export const words: ReplayWords = {
     "サンドボックスはコミットから作り直されます。そこで行ったことは消えますが、セッションとリポジトリはそのままです。",
   startTitle: "まだ何も実行していません",
   startText:
-    "セッション開始時のコミットのファイルで専用フォルダーを作ります。手順はそのフォルダーだけを変え、リポジトリにもホームにも触れません。",
+    "セッション開始時のコミットのファイルを別のフォルダーにコピーします。そこで編集とコマンドを一つずつ繰り返し、比較します。リポジトリとホームは変わりません。",
   base: "コミット {commit}（{time}）から始まります",
+  notStarted: "「開始」を押すと、実行前にこの手順の変更がここに表示されます。",
   noBase: "当時のコミットがわかりません。空のフォルダーから始まります。",
   isolated: "コマンドは隔離されて動きます（{kind}）。ネットワークもホームもありません。",
   notIsolated: "このマシンではコマンドを隔離できません: {reason}",
@@ -36,6 +37,10 @@ export const words: ReplayWords = {
   upTo: "ここまでの編集をすべて",
   stopped: "#{seq} のコマンドの前で止まりました。コマンドは一つずつ実行します。",
   back: "手順を取り消す",
+  recordedCall: "記録の内容",
+  edits: "編集 {n} 件",
+  commands: "コマンド {n} 件",
+  leftOut: "省略 {n} 件",
   reason: "推論",
   preview: "変わる内容",
   applied: "変わった内容",

@@ -1,14 +1,16 @@
 import type { ReplayWords } from "./en.ts";
 
 export const words: ReplayWords = {
-  session: "会话",
+  session: "返回会话",
   start: "开始",
   again: "重新开始",
   againTitle: "重新开始？",
   againText: "沙盒会从该提交重新生成，其中做过的一切都会消失；会话和仓库保持不变。",
   startTitle: "尚未运行任何步骤",
-  startText: "会用会话开始时那个提交的文件填充一个独立文件夹。步骤只改变该文件夹，不触及你的仓库和主目录。",
+  startText:
+    "会把会话开始时那个提交的文件复制到一个独立文件夹。你在其中逐步重复会话的编辑和命令，并进行比较。你的仓库和主目录不会改变。",
   base: "从提交 {commit} 开始，{time}",
+  notStarted: "点击“开始”后，会在执行之前在此显示这一步的更改。",
   noBase: "不知道当时的提交：从空文件夹开始。",
   isolated: "命令在隔离环境中运行（{kind}）：没有网络，看不到主目录。",
   notIsolated: "此机器无法隔离命令：{reason}",
@@ -34,6 +36,10 @@ export const words: ReplayWords = {
   upTo: "执行到此为止的所有编辑",
   stopped: "在 #{seq} 的命令前停下：命令须逐个运行。",
   back: "撤销上一步",
+  recordedCall: "记录中的内容",
+  edits: "{n} 处编辑",
+  commands: "{n} 条命令",
+  leftOut: "略过 {n} 步",
   reason: "推理",
   preview: "将要更改",
   applied: "已更改",

@@ -49,6 +49,9 @@ export function toRanges(root: Node, words: readonly string[], most = MOST): Ran
   );
 }
 
+/** Letters of a word that is marked inside of others, where there are more words. */
+const LEAST_INSIDE = 4;
+
 /** Places of the words, in order: as the search marks them, where one is there as a whole word, not those inside of others. */
 function hitsIn(text: string, words: readonly string[], most: number): [start: number, end: number][] {
   const hits: [number, number][] = [];
@@ -59,6 +62,7 @@ function hitsIn(text: string, words: readonly string[], most: number): [start: n
       found.push(hit);
     const fits = found.map((hit) => fitAt(text, hit, hit + word.length));
     const best = Math.max(...fits);
+    if (best === 0 && words.length > 1 && word.length < LEAST_INSIDE) continue;
     for (const [i, hit] of found.entries())
       if (fits[i] === best && hits.length < most) hits.push([hit, hit + word.length]);
   }

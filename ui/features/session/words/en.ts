@@ -1,5 +1,6 @@
 /** What can be taken out of a session: words of its menus and of what prompts cost. */
 export const en = {
+  scrubbed: "Secrets were removed at {n} place.|Secrets were removed at {n} places.",
   resume: "Copy resume command",
   handoff: "Copy a brief for another assistant",
   logPath: "Copy the path of its log",
@@ -114,6 +115,8 @@ export const en = {
   "session.deleteSourceWhat":
     "The assistant’s own log is deleted from disk; the assistant can no longer resume this session. The archive’s copy stays.",
   "session.sourceDeleted": "Deleted {path}",
+  "row.exit": "exit code {code}",
+  "row.stillRuns": "still running",
   "row.failed": "failed",
   "row.reads": "{n} read|{n} reads",
   "row.searches": "{n} search|{n} searches",
@@ -156,6 +159,9 @@ export const en = {
   "pane.code": "Code",
   "pane.diff": "Diff",
   "pane.files": "Files",
+  "pane.chooseEdit": "No edit is in view. Choose an edit in the session to see its diff here.",
+  "pane.chooseFile": "Nothing in view names a file. Choose a read or an edit in the session to see its file here.",
+  "pane.noEdits": "This session edited no file.",
   "secrets.none": "No secret found in {size} of text.",
   "secrets.noneSoFar": "No secret found in the {size} of text that were checked.",
   "secrets.partial":

@@ -1,6 +1,7 @@
 import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
+  scrubbed: "{n} か所の秘密情報を削除しました。",
   resume: "再開コマンドをコピー",
   handoff: "別のアシスタント向けの概要をコピー",
   logPath: "ログのパスをコピー",
@@ -112,6 +113,8 @@ export const words: SessionWords = {
   "session.deleteSourceWhat":
     "アシスタント自身のログがディスクから削除され、アシスタントはこのセッションを再開できなくなります。アーカイブの複製は残ります。",
   "session.sourceDeleted": "{path} を削除しました",
+  "row.exit": "終了コード {code}",
+  "row.stillRuns": "実行中",
   "row.failed": "失敗",
   "row.reads": "読み取り {n} 件",
   "row.searches": "検索 {n} 件",
@@ -154,6 +157,9 @@ export const words: SessionWords = {
   "pane.code": "コード",
   "pane.diff": "差分",
   "pane.files": "ファイル",
+  "pane.chooseEdit": "表示中の範囲に編集はありません。セッション内の編集を選ぶと、ここに差分が表示されます。",
+  "pane.chooseFile": "表示中の範囲にファイルはありません。読み取りか編集を選ぶと、ここにそのファイルが表示されます。",
+  "pane.noEdits": "このセッションはファイルを編集していません。",
   "secrets.none": "{size} のテキストに秘密情報は見つかりませんでした。",
   "secrets.noneSoFar": "確認した {size} のテキストに秘密情報は見つかりませんでした。",
   "secrets.partial": "{n} 件のメッセージは時間内に確認できませんでした。内容は不明です。",
@@ -162,9 +168,9 @@ export const words: SessionWords = {
   "secrets.personal": "個人情報も含める",
   "secrets.whatToDo": "対処方法",
   "secrets.revoke": "有効な場所で値を失効させてください。このログを読んだ人が使える可能性があります。",
-  "secrets.replace": "新しい値は、アシスタントが読まない場所（シークレットストアなど）に置いてください。",
+  "secrets.replace": "新しい値は、アシスタントが読まない場所（秘密情報の管理サービスなど）に置いてください。",
   "secrets.share": "このセッションの共有と書き出しは、墨消しした形でのみ行ってください。",
-  "secrets.toInbox": "すべてのシークレットと各提供元のページ",
+  "secrets.toInbox": "すべての秘密情報と各提供元のページ",
   "secrets.more": "さらに表示",
   "share.share": "共有",
   "code.deleted": "このコミットでファイルが削除されました。",

@@ -1,6 +1,7 @@
 import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
+  scrubbed: "已移除 {n} 处密钥。",
   resume: "复制继续命令",
   handoff: "复制给另一个助手的简报",
   logPath: "复制日志路径",
@@ -109,6 +110,8 @@ export const words: SessionWords = {
   "session.deleteSource": "删除源日志",
   "session.deleteSourceWhat": "将从磁盘删除助手自己的日志，助手无法再继续这个会话。存档中的副本保留。",
   "session.sourceDeleted": "已删除 {path}",
+  "row.exit": "退出码 {code}",
+  "row.stillRuns": "仍在运行",
   "row.failed": "失败",
   "row.reads": "{n} 次读取",
   "row.searches": "{n} 次搜索",
@@ -151,6 +154,9 @@ export const words: SessionWords = {
   "pane.code": "代码",
   "pane.diff": "差异",
   "pane.files": "文件",
+  "pane.chooseEdit": "视图中没有编辑。在会话中选择一处编辑，此处将显示其差异。",
+  "pane.chooseFile": "视图中的内容没有提到文件。选择一次读取或编辑，此处将显示其文件。",
+  "pane.noEdits": "此会话未编辑任何文件。",
   "secrets.none": "在 {size} 文本中未发现密钥。",
   "secrets.noneSoFar": "在已检查的 {size} 文本中没有发现密钥。",
   "secrets.partial": "{n} 条消息未能及时检查：其内容未知。",

@@ -5,7 +5,7 @@ export const words: ShellWords = {
   "shell.home": "sessarc ホーム",
   "nav.commands": "コマンド",
   "shell.menu": "その他",
-  "tools.leaks": "未対応のシークレット {n} 件",
+  "tools.leaks": "未対応の秘密情報 {n} 件",
   "sync.last": "同期: {ago}",
   "sync.inSync": "同期済み",
   "sync.checked": "最終確認: {ago}",

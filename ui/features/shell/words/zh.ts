@@ -21,7 +21,7 @@ export const words: ShellWords = {
   "shell.screenLost": "服务恢复后将打开此页面：",
   "shell.screenFailed": "无法加载此页面：",
   "sample.here": "示例数据",
-  "sample.hint": "这里没有您的数据。",
-  "sample.back": "返回您的数据",
+  "sample.hint": "这里没有你的数据。",
+  "sample.back": "返回你的数据",
   "sample.ends": "服务停止时会删除。",
 };

@@ -1,0 +1,90 @@
+/** Candidates and facts as evidence: texts cut around what was asked for, without secrets, harmless; with what became of the code. */
+import { type Kernel, marks } from "sessarc";
+import { maskFacts, type StoredFact } from "../facts/facts.ts";
+import { clipLine } from "../facts/text.ts";
+import type { Candidate } from "./candidates.ts";
+import type { Evidence } from "./contract.ts";
+import { harmless } from "./quote.ts";
+import { findCode } from "./state.ts";
+import { textOf } from "./weigh.ts";
+
+/** Characters of a message that are shown, and how many of them precede the most telling word. */
+const SHOWN = 240;
+const BEFORE = 80;
+const PATH = 120;
+const TITLE = 120;
+const FILES = 3;
+
+export async function showFacts(kernel: Kernel, facts: readonly StoredFact[]): Promise<Evidence[]> {
+  const masked = await maskFacts(kernel, facts);
+  return Promise.all(
+    masked.map(async ({ kind, session, seq, at, projectId, command, text, files, other }) => ({
+      ...{ kind, session, seq, at, projectId },
+      title: await findTitle(kernel, session),
+      ...(command !== "" && { command: await clean(kernel, command) }),
+      text: await clean(kernel, text),
+      files: await cleanPaths(kernel, files),
+      ...(other !== null && { other }),
+      fit: 1,
+    })),
+  );
+}
+
+export async function toEvidence(kernel: Kernel, candidates: readonly Candidate[]): Promise<Evidence[]> {
+  if (candidates.length === 0) return [];
+  const folders = await foldersOf(kernel, [...new Set(candidates.map(({ session }) => session))]);
+  const roots = new Map<string, string | null>();
+  for (const { projectId } of candidates)
+    if (!roots.has(projectId)) roots.set(projectId, await kernel.inject("archive").projectPath(projectId));
+  const shown: Evidence[] = [];
+  for (const one of candidates) {
+    const root = roots.get(one.projectId);
+    const code = root ? await findCode(one.edits, root, folders.get(one.session) ?? null) : undefined;
+    const [fact] = one.fact ? await showFacts(kernel, [one.fact]) : [await showMessage(kernel, one)];
+    if (fact) shown.push({ ...fact, ...(code && { code }), fit: Math.round(one.whole * 100) / 100 });
+  }
+  return shown;
+}
+
+async function showMessage(kernel: Kernel, one: Candidate): Promise<Evidence> {
+  const { kind, session, seq, event, projectId, place } = one;
+  const text = textOf(event);
+  const start = wordAt(text, Math.max(0, place - BEFORE));
+  const end = Math.min(text.length, start + SHOWN);
+  const excerpt = await kernel.inject("redactor").excerpt(text, start, end);
+  const line = await clean(kernel, excerpt);
+  return {
+    ...{ kind, session, seq, at: event.at ?? null, projectId },
+    title: await findTitle(kernel, session),
+    text: `${start > 0 ? "… " : ""}${end < text.length ? `${line} …` : line}`,
+    files: [],
+    fit: one.whole,
+  };
+}
+
+function wordAt(text: string, at: number): number {
+  if (at === 0) return 0;
+  const space = text.slice(at, at + 40).search(/\s/);
+  return space < 0 ? at : at + space + 1;
+}
+
+async function findTitle(kernel: Kernel, id: string): Promise<string> {
+  const session = await kernel.inject("archive").find(id);
+  return clipLine(await clean(kernel, session?.name ?? session?.title ?? session?.firstPrompt ?? ""), TITLE);
+}
+
+/** Masked again once it is plain: what stood between the parts of a secret is gone. */
+const clean = async (kernel: Kernel, text: string): Promise<string> =>
+  harmless(clipLine(await kernel.inject("redactor").hideSecrets(harmless(text)), SHOWN + 60));
+
+const cleanPaths = (kernel: Kernel, paths: readonly string[]): Promise<string[]> =>
+  Promise.all(paths.slice(0, FILES).map(async (path) => (await clean(kernel, path)).slice(-PATH)));
+
+/** Of these sessions the folders that they ran in. */
+async function foldersOf({ storage: { db } }: Kernel, ids: readonly string[]): Promise<Map<string, string | null>> {
+  const rows = await db.all<{ id: string; cwd: string | null }>(
+    `select id, cwd from session where id in (${marks(ids)})`,
+    ids,
+  );
+  return new Map(rows.map(({ id, cwd }) => [id, cwd]));
+}

@@ -1,0 +1,12 @@
+/** Whether what was typed is asked in words, not searched for by them. */
+
+/** Words that a question without its mark has at least. */
+const WORDS = 4;
+
+/** `how was the cache fixed`, `why sqlite?`; not `"exact words" tool:codex` or `-without`. */
+export function isQuestion(text: string): boolean {
+  const asked = text.trim();
+  if (/(?:^|\s)-?\w+:\S|"|(?:^|\s)-\w/.test(asked)) return false;
+  const words = asked.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  return words.length >= WORDS || (words.length > 0 && /[?？]$/.test(asked));
+}
