@@ -181,15 +181,15 @@ describe("on the command line", () => {
     await write(1, ["alpha", "beta"]);
     await run("import", "--all");
     const secret = `ghp_${"a1B2c3D4e5".repeat(4)}`.slice(0, 40);
-    await run("note", "set", "last", `rotate ${secret}`);
+    await run("note", "set", "last", `renew ${secret}`);
     await run("tag", "last", "keys", "-m", "1");
-    expect((await run("export", "last")).stdout).toContain(`- **Note:** rotate ${secret.replaceAll("_", "\\_")}`);
+    expect((await run("export", "last")).stdout).toContain(`- **Note:** renew ${secret.replaceAll("_", "\\_")}`);
     expect((await run("export", "last")).stdout).toContain("- **Note:** Message 1: \\#keys");
     const redacted = await run("export", "last", "--redacted");
-    expect(redacted.stdout).toContain("- **Note:** rotate [REDACTED");
+    expect(redacted.stdout).toContain("- **Note:** renew [REDACTED");
     expect(redacted.stdout).not.toContain(secret);
     expect(JSON.parse((await run("export", "last", "--format", "json")).stdout)).toMatchObject({
-      notes: [`rotate ${secret}`, "Message 1: #keys"],
+      notes: [`renew ${secret}`, "Message 1: #keys"],
     });
     const t = await createTestKernel({
       home,
@@ -199,6 +199,6 @@ describe("on the command line", () => {
     const share = await t.send<{ token: string }>("POST", `/api/sessions/${encodeURIComponent(toId(1))}/share`, {});
     const page = await (await t.fetch(`/share/${share.body.token}`)).text();
     expect(page).toContain("alpha");
-    expect(page).not.toContain("rotate");
+    expect(page).not.toContain("renew");
   });
 });

@@ -212,7 +212,7 @@ it("a team from its first machine to a revoked one", async () => {
   expect(await run(olga, 80, "team", "remove", mikasId)).toMatchInlineSnapshot(`
     "exit 2
     stderr: error Say what becomes of the private space: --give PERSON lets that person read it, --delete-private deletes it
-    \`sessarc --help\` lists the commands, \`sessarc <command> --help\` their flags."
+          \`sessarc team --help\` shows its usage."
   `);
   expect(await run(olga, 80, "team", "remove", mikasId, "--delete-private")).toMatchInlineSnapshot(`
     "exit 1
