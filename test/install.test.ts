@@ -31,3 +31,14 @@ it("has only packages that run on the oldest Node it allows", async () => {
   );
   expect(wrong.map(([path, { engines }]) => `${path} ${engines?.node}`)).toEqual([]);
 });
+
+it("says of each package with an install script that it works without it", async () => {
+  // npm names those that nobody decided on after each installation.
+  type Locked = { hasInstallScript?: boolean };
+  const { packages } = await readJson<{ packages: Record<string, Locked> }>("package-lock.json");
+  const { allowScripts } = await readJson<{ allowScripts: Record<string, boolean> }>("package.json");
+  const withScript = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+  const names = withScript.map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length));
+  expect(Object.keys(allowScripts).sort()).toEqual([...new Set(names)].sort());
+  expect(Object.values(allowScripts)).not.toContain(true);
+});
