@@ -18,7 +18,10 @@ const MODEL = "claude-sonnet-4-5";
 export const storyId = (n: number): string => `${String(n).padStart(8, "0")}-1111-4111-8111-111111111111`;
 
 /** Writes one session below `home` and answers its path. */
-export async function writeStory(home: string, { n, cwd, prompt, at, calls = 1, lastModel = MODEL }: Story): Promise<string> {
+export async function writeStory(
+  home: string,
+  { n, cwd, prompt, at, calls = 1, lastModel = MODEL }: Story,
+): Promise<string> {
   const folder = join(home, ".claude", "projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"));
   await mkdir(folder, { recursive: true });
   const sessionId = storyId(n);
@@ -28,9 +31,7 @@ export async function writeStory(home: string, { n, cwd, prompt, at, calls = 1, 
     const timestamp = new Date(at.getTime() + step * 1_000).toISOString();
     const usage = { input_tokens: 100, output_tokens: 50, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
     const message =
-      type === "user"
-        ? { role: "user", content }
-        : { id: `msg-${uuid}`, role: "assistant", model, content, usage };
+      type === "user" ? { role: "user", content } : { id: `msg-${uuid}`, role: "assistant", model, content, usage };
     return JSON.stringify({
       type,
       sessionId,
