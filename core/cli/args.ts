@@ -64,7 +64,7 @@ export function parseFlags(
   command: Pick<Command, "name" | "options" | "operands" | "values">,
   argv: readonly string[],
 ): { flags: Flags; args: string[] } {
-  const options: Options = { ...COMMON_OPTIONS, ...command.options };
+  const options: Options = { ...COMMON_OPTIONS, ...toSafe(command.options) };
   const args = moveNames(joinValues(argv, options), options);
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
@@ -80,6 +80,15 @@ export function parseFlags(
   for (const [name, value] of Object.entries(values)) checkValue(name, value, command.values?.[name]);
   checkOperand(command, positionals[0]);
   return { flags: values, args: positionals };
+}
+
+/**
+ * In a command that writes, `-n` is the dry run that users of git, make and rsync mean by it: a number would be taken and the work done. No help
+ * shows it; where there is `--limit`, too, both are spelled out.
+ */
+function toSafe(options: Options): Options {
+  const dry = options["dry-run"];
+  return dry && !options.limit ? { ...options, "dry-run": { ...dry, short: "n" } } : options;
 }
 
 /**
@@ -140,7 +149,8 @@ function checkOption(
   const option = options[token.name] ?? (options[positive]?.type === "boolean" ? options[positive] : undefined);
   if (!option) {
     const known = Object.keys(options);
-    const near = nearest(token.name, known) ?? nearest(positive, known);
+    const near =
+      token.name.length === 1 ? meantBy(token.name, known) : (nearest(token.name, known) ?? nearest(positive, known));
     throw new UsageError(
       `Unknown flag ${token.rawName} for \`sessarc ${command}\`${near ? `; did you mean --${near}?` : ""}`,
     );
@@ -153,6 +163,10 @@ function checkOption(
   }
   if (option.type === "boolean" && token.inlineValue) throw new UsageError(`${token.rawName} takes no value`);
 }
+
+/** What one letter stands for elsewhere, or begins. */
+const meantBy = (letter: string, known: readonly string[]): string | undefined =>
+  known.find((name) => (letter === "n" ? name === "limit" : name.startsWith(letter)));
 
 /** The common flags among words whose command is not known yet. */
 export function commonFlags(argv: readonly string[]): Flags {

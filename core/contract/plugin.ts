@@ -79,7 +79,10 @@ export interface Command {
   hidden?: boolean;
   /** Usage lines after `sessarc <name>`. */
   usage: string;
-  /** As `util.parseArgs` takes them; `help` and `json` are added. */
+  /**
+   * As `util.parseArgs` takes them; `help` and `json` are added. `n` is short for `limit` alone, a number as in git log, tail and head, and only
+   * where nothing is written; `dry-run` is spelled out.
+   */
   options: NonNullable<ParseArgsConfig["options"]>;
   /** One line per option, for --help. */
   help: Readonly<Record<string, string>>;

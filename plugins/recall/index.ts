@@ -34,7 +34,7 @@ const command: Command = {
     tokens: { type: "string" },
     tool: { type: "string", short: "t" },
     without: { type: "string", multiple: true },
-    "dry-run": { type: "boolean", short: "n" },
+    "dry-run": { type: "boolean" },
   },
   help: {
     file: "What was decided, corrected and tried about this file: a path, or the end of one",

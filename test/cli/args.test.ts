@@ -52,6 +52,26 @@ describe("flags", () => {
     expect(() => parse("--zzzzzzzzz")).toThrow(/^Unknown flag --zzzzzzzzz for `sessarc serve`$/);
   });
 
+  it("suggests for one letter only what begins with it", () => {
+    expect(() => parse("-o")).toThrow("did you mean --open?");
+    expect(() => parse("-x")).toThrow(/^Unknown flag -x for `sessarc serve`$/);
+  });
+
+  it("means a number by -n where a command reads, and never where it writes", async () => {
+    for (const command of await allCommands(defaultPlugins())) {
+      const writes = ["dry-run", "yes", "remove", "undo"].some((name) => name in command.options);
+      const short = Object.keys(command.options).filter((name) => command.options[name]?.short === "n");
+      expect([command.name, short]).toEqual([command.name, writes || short.length === 0 ? [] : ["limit"]]);
+      if (!writes) continue;
+      const read = () => parseFlags({ ...command, operands: "folder" }, ["-n", "5"]);
+      if ("dry-run" in command.options && !("limit" in command.options))
+        expect(read()).toMatchObject({ flags: { "dry-run": true }, args: ["5"] });
+      else expect(read, command.name).toThrow("Unknown flag -n");
+    }
+    const both = { name: "both", options: { limit: { type: "string" }, "dry-run": { type: "boolean" } } } as const;
+    expect(() => parseFlags(both, ["-n"])).toThrow("Unknown flag -n for `sessarc both`; did you mean --limit?");
+  });
+
   it("refuses a missing value, a value too many and an invalid port", () => {
     expect(() => parse("--port")).toThrow("--port needs a value");
     expect(() => parse("--host --auth")).toThrow("--host needs a value");

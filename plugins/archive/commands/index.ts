@@ -13,7 +13,7 @@ const importCommand: Command = {
     project: { type: "string", multiple: true, short: "p" },
     all: { type: "boolean" },
     file: { type: "string" },
-    "dry-run": { type: "boolean", short: "n" },
+    "dry-run": { type: "boolean" },
   },
   help: {
     tool: "Only this assistant, as codex or claude-code (may repeat)",

@@ -16,7 +16,7 @@ const mark: Command = {
     tag: { type: "string", short: "t" },
     bookmarked: { type: "boolean", short: "b" },
     remove: { type: "boolean" },
-    limit: { type: "string", short: "n" },
+    limit: { type: "string" },
   },
   help: {
     ...MESSAGE_HELP,

@@ -10,7 +10,7 @@ const rescueCommand: Command = {
   options: {
     state: { type: "string", short: "s" },
     tool: { type: "string", short: "t" },
-    limit: { type: "string", short: "n" },
+    limit: { type: "string" },
     in: { type: "string" },
     yes: { type: "boolean", short: "y" },
     undo: { type: "boolean" },
@@ -78,7 +78,7 @@ const reclaimCommand: Command = {
     tool: { type: "string", short: "t" },
     "older-than": { type: "string" },
     yes: { type: "boolean", short: "y" },
-    "dry-run": { type: "boolean", short: "n" },
+    "dry-run": { type: "boolean" },
     undo: { type: "boolean" },
   },
   help: {

@@ -15,7 +15,7 @@ const guard: Command = {
     observe: { type: "boolean" },
     waiting: { type: "boolean" },
     net: { type: "boolean" },
-    "dry-run": { type: "boolean", short: "n" },
+    "dry-run": { type: "boolean" },
   },
   help: {
     tool: "The assistant; `guard status` lists them, the first one is the default",

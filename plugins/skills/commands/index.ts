@@ -19,7 +19,7 @@ const skills: Command = {
     self: { type: "boolean" },
     ref: { type: "string" },
     path: { type: "string" },
-    "dry-run": { type: "boolean", short: "n" },
+    "dry-run": { type: "boolean" },
     yes: { type: "boolean", short: "y" },
     conflicts: { type: "string" },
     clear: { type: "boolean" },
