@@ -60,6 +60,7 @@ export type { Blobs } from "./storage/blobs.ts";
 export type { Derived } from "./storage/derived.ts";
 export { storageFailed } from "./storage/storage-error.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
+export { unknownAssistant } from "./utils/assistants.ts";
 export { type MaybePromise, toMessage } from "./utils/async.ts";
 export { BoundedMap } from "./utils/bounded.ts";
 export { type Cache, createCache } from "./utils/cache.ts";

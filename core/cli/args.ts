@@ -64,7 +64,7 @@ export function parseFlags(
   command: Pick<Command, "name" | "options" | "operands" | "values">,
   argv: readonly string[],
 ): { flags: Flags; args: string[] } {
-  const options: Options = { ...COMMON_OPTIONS, ...toSafe(command.options) };
+  const options = toSafe({ ...COMMON_OPTIONS, ...command.options });
   const args = moveNames(joinValues(argv, options), options);
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {

@@ -1,7 +1,7 @@
 /** Puts the plugin into assistants' folders and takes it out again: all of its files or none, by core's placements. */
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Kernel, SessarcError } from "sessarc";
+import { type Kernel, SessarcError, unknownAssistant } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import { createPlacementGroups, exists, newPlacementId, readOutside, writeFileAtomic } from "sessarc/files";
 import * as v from "valibot";
@@ -79,6 +79,7 @@ export function createPluginInstaller(kernel: Kernel): PluginInstaller {
   const placeOf = (tool: string): Place => {
     const all = places();
     const place = all.get(tool);
+    if (!place && !kernel.registry.adapters.has(tool)) throw unknownAssistant(tool, all.keys());
     if (!place) throw new SessarcError("AGENT_PLUGIN_TOOL_UNKNOWN", { tool, known: [...all.keys()] });
     return place;
   };

@@ -1,4 +1,12 @@
-import { type Json, type Kernel, SessarcError, type SessionEvent, type SessionRef, type SessionUsage } from "sessarc";
+import {
+  type Json,
+  type Kernel,
+  SessarcError,
+  type SessionEvent,
+  type SessionRef,
+  type SessionUsage,
+  unknownAssistant,
+} from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import type { TranscriptPart } from "sessarc/storage";
 import { type ArchivedSession, toArchived } from "./catalogue/archived.ts";
@@ -264,12 +272,11 @@ export function createArchive(kernel: Kernel): OpenArchive {
       const known = [...kernel.registry.adapters.keys()];
       if (known.some((name) => (part ? name.includes(tool) : name === tool)) || (await store.hasTool(tool, part)))
         return;
-      const { nearest } = await import("sessarc/terminal");
-      const near = nearest(tool, known);
-      const hint = near ? `did you mean ${near}?` : `there are ${known.join(", ")}`;
+      const unknown = unknownAssistant(tool, known);
       // In a query `tool:` may be meant for the tool of a call.
-      const calls = part ? ` For calls of a tool: kind:call ${tool}` : "";
-      throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; ${hint}${calls}` });
+      throw part
+        ? new SessarcError("INVALID_INPUT", { reason: `${unknown.message} For calls of a tool: kind:call ${tool}` })
+        : unknown;
     },
     async rewrite(rewrite) {
       const changed = await archive.importer.alone(async () => {

@@ -1,5 +1,5 @@
 /** The service `rescue`. */
-import { type Kernel, SessarcError, type SqlValue } from "sessarc";
+import { type Kernel, type SqlValue, unknownAssistant } from "sessarc";
 import type { Keeper, StoredLogs } from "./keep/keeper.ts";
 import { type LogFile, listLogFiles } from "./log-files.ts";
 import { type RescueOverview, readOverview, readRetention } from "./overview.ts";
@@ -56,11 +56,7 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
     },
     async retain(tool, days, write) {
       const adapter = kernel.registry.adapters.get(tool);
-      const rules = await readRetention(kernel);
-      if (!adapter) {
-        const known = rules.map((rule) => rule.tool).join(", ");
-        throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; there are ${known}` });
-      }
+      if (!adapter) throw unknownAssistant(tool, kernel.registry.adapters.keys());
       return changeRetention(kernel, adapter, days, write);
     },
   };

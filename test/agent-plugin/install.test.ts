@@ -6,6 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parseRecord } from "sessarc";
 import { describe, expect, it } from "vitest";
 import agentPlugin from "../../plugins/agent-plugin/index.ts";
+import aider from "../../plugins/aider/index.ts";
 import claudeCode from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import cursor from "../../plugins/cursor/index.ts";
@@ -20,7 +21,7 @@ import { picture } from "../skills/world.ts";
 import { MCP_SCHEMA, PLUGIN_SCHEMA } from "./_schema.ts";
 
 const start = () =>
-  startHub({ plugins: [claudeCode(), codex(), cursor(), gemini(), opencode(), skills(), agentPlugin()] });
+  startHub({ plugins: [aider(), claudeCode(), codex(), cursor(), gemini(), opencode(), skills(), agentPlugin()] });
 const readJson = async (path: string) => parseRecord(await readFile(path, "utf8"));
 
 describe("agent-plugin: forms", () => {
@@ -111,7 +112,9 @@ describe("agent-plugin: install", () => {
     const kept = await t.send<{ code: string }>("POST", "/api/agent-plugin/uninstall", { tool: "cursor" });
     expect([kept.status, kept.body.code, await readFile(edited, "utf8")]).toEqual([409, "SETTINGS_CHANGED", "{}"]);
     const unknown = await t.send<{ code: string }>("POST", "/api/agent-plugin/install", { tool: "../x" });
-    expect([unknown.status, unknown.body.code]).toEqual([404, "AGENT_PLUGIN_TOOL_UNKNOWN"]);
+    expect([unknown.status, unknown.body.code]).toEqual([400, "INVALID_INPUT"]);
+    const formless = await t.send<{ code: string }>("POST", "/api/agent-plugin/install", { tool: "aider" });
+    expect([formless.status, formless.body.code]).toEqual([404, "AGENT_PLUGIN_TOOL_UNKNOWN"]);
   });
 
   it("names the commands of an assistant that copies plugins itself, with the files outside of its folders", async () => {

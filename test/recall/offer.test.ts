@@ -283,8 +283,11 @@ describe("recall: hooks in settings", () => {
     expect(await post(served.kernel, "/api/recall/install", { tool: "kimi" })).toMatchObject({
       code: "GUARD_OFFER_UNKNOWN",
     });
-    expect(await post(served.kernel, "/api/recall/install", { tool: "nope" })).toMatchObject({
+    expect(await post(served.kernel, "/api/recall/install", { tool: "aider" })).toMatchObject({
       code: "GUARD_TOOL_UNKNOWN",
+    });
+    expect(await post(served.kernel, "/api/recall/install", { tool: "nope" })).toMatchObject({
+      code: "INVALID_INPUT",
     });
   });
 

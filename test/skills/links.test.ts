@@ -181,7 +181,14 @@ describe("links", () => {
   });
 
   it("knows its tools", async () => {
-    expect(await send("link", { tool: "vi" })).toMatchObject({ status: 404, body: { code: "SKILL_TOOL_UNKNOWN" } });
+    expect(await send("link", { tool: "chatgpt" })).toMatchObject({
+      status: 404,
+      body: { code: "SKILL_TOOL_UNKNOWN" },
+    });
+    expect(await send("link", { tool: "codx" })).toMatchObject({
+      status: 400,
+      body: { message: "No assistant is named codx; did you mean codex?" },
+    });
     const tools = (await skill()).links.map((one) => one.tool);
     const first = ["claude-code", "codex", "cursor", "opencode", "gemini-cli", "copilot"];
     expect(tools.slice(0, first.length)).toEqual(first);

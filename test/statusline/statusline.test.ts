@@ -346,10 +346,14 @@ describe("its place in an assistant's settings", () => {
       ["claude-code", false],
       ["copilot", true],
     ]);
-    for (const tool of ["codex", "gemini-cli", "none"])
+    for (const tool of ["codex", "gemini-cli"])
       expect(await install({ tool })).toMatchObject({
         status: 422,
         body: { code: "STATUSLINE_TOOL_UNKNOWN" },
       });
+    expect(await install({ tool: "copilt" })).toMatchObject({
+      status: 400,
+      body: { message: "No assistant is named copilt; did you mean copilot?" },
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { unknownAssistant } from "sessarc";
 import {
   ApiError,
   accepted,
@@ -8,7 +9,6 @@ import {
   formatCount,
   formatDuration,
   formatTable,
-  nearest,
   type ProgressState,
   printable,
   readFrames,
@@ -277,10 +277,7 @@ function isProject(project: { key: string; name: string; path: string | null }, 
 function checkTools(tools: readonly string[], scan: ScanAnswer): void {
   const known = scan.tools.map((tool) => tool.tool);
   const unknown = tools.find((tool) => !known.includes(tool));
-  if (unknown === undefined) return;
-  const near = nearest(unknown, known);
-  const hint = near ? `did you mean ${near}?` : `there are ${known.join(", ")}`;
-  throw new UsageError(`No assistant is named ${unknown}; ${hint}`);
+  if (unknown !== undefined) throw unknownAssistant(unknown, known);
 }
 
 function list(flag: CommandContext["flags"][string]): string[] {

@@ -1,4 +1,13 @@
-import { BoundedMap, createQueue, type Kernel, mustYield, SessarcError, type SessionSummary, yieldNow } from "sessarc";
+import {
+  BoundedMap,
+  createQueue,
+  type Kernel,
+  mustYield,
+  SessarcError,
+  type SessionSummary,
+  unknownAssistant,
+  yieldNow,
+} from "sessarc";
 import type { AdapterEnv } from "sessarc/adapter";
 import { isDue } from "../catalogue/left-out.ts";
 import type { Readers } from "../catalogue/readers.ts";
@@ -395,12 +404,8 @@ export class Importer {
     const unknown = selection.sessions?.filter((id) => !last.found.has(id)) ?? [];
     if (unknown.length > 0) throw new SessarcError("SESSION_NOT_FOUND", { id: unknown.join(", ") });
     const tools = new Set(selection.tools);
-    for (const tool of tools) {
-      if (!this.#kernel.registry.adapters.has(tool)) {
-        const known = [...this.#kernel.registry.adapters.keys()].join(", ");
-        throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; there are ${known}` });
-      }
-    }
+    const { adapters } = this.#kernel.registry;
+    for (const tool of tools) if (!adapters.has(tool)) throw unknownAssistant(tool, adapters.keys());
     const ids = new Set(selection.sessions);
     // What went with a session comes back with it.
     const gone = await this.#kernel.storage.db.all<{ session_id: string; with_id: string }>(

@@ -1,7 +1,7 @@
 /** Folders of logs that the user added: a backup, another home, a mounted disk. */
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { createQueue, type Kernel, SessarcError } from "sessarc";
+import { createQueue, type Kernel, SessarcError, unknownAssistant } from "sessarc";
 import type { Adapter } from "sessarc/adapter";
 import { isInside, isReachable } from "sessarc/files";
 import { readSettings, writeSettings } from "sessarc/serve";
@@ -78,10 +78,7 @@ export function createSources(kernel: Kernel, away: Away): Sources {
     add: (tool, path) =>
       inTurn(async () => {
         const adapter = registry.adapters.get(tool);
-        if (!adapter) {
-          const known = [...registry.adapters.keys()].join(", ");
-          throw new SessarcError("INVALID_INPUT", { reason: `No assistant is named ${tool}; there are ${known}` });
-        }
+        if (!adapter) throw unknownAssistant(tool, registry.adapters.keys());
         const real = await realFolder(path);
         if (isInside(await realpath(config.dataDir), real))
           throw new SessarcError("FOLDER_REFUSED", { path, reason: "it is in the folder of the archive itself" });

@@ -1,4 +1,4 @@
-import { ApiError, type CommandContext, createStyle, printable, send, UsageError } from "sessarc/terminal";
+import { ApiError, type CommandContext, createStyle, nearest, printable, send, UsageError } from "sessarc/terminal";
 import type { GuardStatus, InstallAnswer } from "../guard/install/install.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -21,6 +21,8 @@ export async function run(ctx: CommandContext): Promise<number> {
 async function status(ctx: CommandContext, tool: string | undefined): Promise<number> {
   const { tools } = await ctx.get<{ tools: GuardStatus[] }>("/security/hook");
   const shown = tools.filter((one) => tool === undefined || one.tool === tool);
+  if (tool !== undefined && shown.length === 0)
+    throw new UsageError(`There is no guard for ${tool}; ${hintAt(tool, tools)}`);
   if (ctx.json) ctx.out(JSON.stringify({ tools: shown }));
   else {
     for (const one of shown) print(ctx, one);
@@ -31,6 +33,12 @@ async function status(ctx: CommandContext, tool: string | undefined): Promise<nu
       );
   }
   return shown.length > 0 ? 0 : 3;
+}
+
+function hintAt(tool: string, tools: readonly GuardStatus[]): string {
+  const known = tools.map((one) => one.tool);
+  const near = nearest(tool, known);
+  return near ? `did you mean ${near}?` : `use one of ${known.join(", ")}`;
 }
 
 async function install(ctx: CommandContext, tool: string | undefined): Promise<number> {

@@ -1,7 +1,7 @@
 /** Links of a skill into tools, and the end of a skill. */
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isSessarcError, SessarcError, type Statement } from "sessarc";
+import { isSessarcError, SessarcError, type Statement, unknownAssistant } from "sessarc";
 import { isInside } from "sessarc/files";
 import { linkRoot } from "../scan/roots.ts";
 import { findOrigin, type LinkRow, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
@@ -119,7 +119,9 @@ const forget = ({ catalog }: Shelf, { path }: LinkRow) => catalog.dropLink(path)
 async function readPlace(shelf: Shelf, id: string, { tool, scope = "user", project }: LinkTarget) {
   const adapters = shelf.adapters();
   const adapter = adapters.find((one) => one.name === tool);
-  if (!adapter) throw new SessarcError("SKILL_TOOL_UNKNOWN", { tool, known: adapters.map((one) => one.name) });
+  const known = adapters.map((one) => one.name);
+  if (!adapter && !shelf.kernel.registry.adapters.has(tool)) throw unknownAssistant(tool, known);
+  if (!adapter) throw new SessarcError("SKILL_TOOL_UNKNOWN", { tool, known });
   if (scope === "project" && project === undefined)
     throw new SessarcError("INVALID_INPUT", { reason: "A link of scope project needs `project`, the id of one" });
   const folder = scope === "project" ? await readProject(shelf, project ?? "") : undefined;

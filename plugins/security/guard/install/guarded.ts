@@ -1,7 +1,7 @@
 /** The assistants that adapters declare a guard for. */
 
 import { isDeepStrictEqual } from "node:util";
-import { type Json, type Kernel, SessarcError } from "sessarc";
+import { type Json, type Kernel, SessarcError, unknownAssistant } from "sessarc";
 import type { AdapterEnv, ToolRole } from "sessarc/adapter";
 import { readOutside } from "sessarc/files";
 import type { GuardContract, GuardEntries, Offer } from "../contract.ts";
@@ -31,12 +31,14 @@ const namesOf = (tools: Readonly<Record<string, ToolRole>>): string =>
     .flatMap(([name, role]) => (WORKS.has(role) && /^\w+$/.test(name) ? [name] : []))
     .join("|");
 
-/** Without a name the first one. Throws GUARD_TOOL_UNKNOWN. */
+/** Without a name the first one. Throws INVALID_INPUT, GUARD_TOOL_UNKNOWN. */
 export function guardedBy(kernel: Kernel, name: string | undefined): Guarded {
   const all = guardedIn(kernel);
   const one = name === undefined ? all[0] : all.find(({ tool }) => tool === name);
   if (one) return one;
-  throw new SessarcError("GUARD_TOOL_UNKNOWN", { tool: name ?? "", known: all.map(({ tool }) => tool) });
+  const known = all.map(({ tool }) => tool);
+  if (name !== undefined && !kernel.registry.adapters.has(name)) throw unknownAssistant(name, known);
+  throw new SessarcError("GUARD_TOOL_UNKNOWN", { tool: name ?? "", known });
 }
 
 export const canReport = ({ contract }: Guarded): boolean =>
