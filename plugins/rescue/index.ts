@@ -26,6 +26,7 @@ export type { RescueOverview, RetentionRule } from "./overview.ts";
 export type { Reclaimable, Reclaimed } from "./reclaim/reclaim.ts";
 export type { RescuePlan, RescueStep } from "./restore/plan.ts";
 export type { Rescued, Undone } from "./restore/rescue.ts";
+export type { GoneFolder } from "./state/folders.ts";
 export type { SessionState, StateOf } from "./state/states.ts";
 
 /** A service stores what is behind when its start is over. */

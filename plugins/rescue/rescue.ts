@@ -5,6 +5,7 @@ import { type LogFile, listLogFiles } from "./log-files.ts";
 import { type RescueOverview, readOverview, readRetention } from "./overview.ts";
 import { createReclaim, type Reclaim } from "./reclaim/reclaim.ts";
 import { createRestorer, type Restorer } from "./restore/rescue.ts";
+import { type GoneFolder, readGoneFolders } from "./state/folders.ts";
 import { changeRetention, type RetentionChange } from "./state/retention.ts";
 import type { SessionState, States } from "./state/states.ts";
 
@@ -15,6 +16,8 @@ export interface Rescue extends Restorer {
   condition(state: SessionState): Promise<{ sql: string; params: readonly SqlValue[]; revision: number }>;
   of: States["of"];
   overview(): Promise<RescueOverview>;
+  /** Folders of sessions that are not there, the one of the newest session first. */
+  goneFolders(): Promise<GoneFolder[]>;
   /** What is stored, within which budget. */
   stored(): Promise<StoredLogs>;
   /** Stores what is behind. */
@@ -40,6 +43,7 @@ export function createRescue(kernel: Kernel, keeper: Keeper, states: States): Re
     },
     of: (ids) => states.of(ids),
     overview: () => readOverview(kernel, keeper, states),
+    goneFolders: () => readGoneFolders(kernel, states),
     stored: () => keeper.room(),
     store: (ids) => keeper.run(ids),
     async storedOf(ids) {

@@ -33,6 +33,8 @@ const list = defineRoute({
   query: v.object({
     state: v.picklist(STATES),
     tool: v.optional(v.string()),
+    /** Only those that worked in it. */
+    folder: v.optional(v.pipe(v.string(), v.maxLength(4096))),
     limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,3}$/), v.transform(Number), v.minValue(1), v.maxValue(MOST))),
     cursor: v.optional(v.string()),
   }),
@@ -40,7 +42,11 @@ const list = defineRoute({
     const rescue = kernel.inject("rescue");
     const archive = kernel.inject("archive");
     if (query.tool !== undefined) await archive.checkTool(query.tool);
-    const condition = await rescue.condition(query.state);
+    const inState = await rescue.condition(query.state);
+    const condition =
+      query.folder === undefined
+        ? inState
+        : { ...inState, sql: `(${inState.sql}) and cwd = ?`, params: [...inState.params, query.folder] };
     const filter = { tool: query.tool, topLevel: true, condition, limit: query.limit ?? PAGE };
     const { sessions, total, nextCursor } = await archive.page(filter, query.cursor);
     const ids = sessions.map(({ id }) => id);
@@ -51,6 +57,14 @@ const list = defineRoute({
     });
     return { sessions: rows, total, nextCursor };
   },
+});
+
+const folders = defineRoute({
+  method: "GET",
+  path: "/rescue/folders",
+  summary:
+    "Folders that sessions worked in and that are not there any more, each with how many can be copied into another",
+  handler: async ({ kernel }) => ({ folders: await kernel.inject("rescue").goneFolders() }),
 });
 
 const folder = v.optional(v.pipe(v.string(), v.maxLength(4096), v.check(isAbsolute, "must be an absolute path")));
@@ -188,6 +202,7 @@ const log = defineRoute({
 export const rescueRoutes = [
   overview,
   list,
+  folders,
   plan,
   restore,
   undo,

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Rescued, RescueOverview, RescuePlan, StateOf, Undone } from "../../plugins/rescue/index.ts";
+import type { GoneFolder, Rescued, RescueOverview, RescuePlan, StateOf, Undone } from "../../plugins/rescue/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import type { TestKernel } from "../kernel.ts";
 import {
@@ -74,6 +74,28 @@ describe("states", () => {
     expect((await listed(t, "gone")).map(({ stored }) => stored)).toEqual([true]);
     const { total } = await t.json<{ total: number }>("/api/sessions?state=folder-gone");
     expect(total).toBe(1);
+  });
+
+  it("lists folders that are gone, how many sessions can be copied from each, and where it may be now", async () => {
+    const home = await makeTempDir();
+    const there = join(home, "new/app");
+    await mkdir(there, { recursive: true });
+    const say = (n: number, folder: string) => {
+      const said = { key: `aaaaaaaa-0000-4000-8000-00000000000${n}`, cwd: folder, turns: n };
+      return writeLog(claudePath(home, said), claudeRows(said));
+    };
+    const app = join(home, "old/app");
+    const tool = join(home, "old/tool");
+    for (const [n, folder] of [there, app, app, tool].entries()) await say(n + 1, folder);
+    const t = await startIn(home);
+    await importAll(t);
+    const { folders } = await t.json<{ folders: GoneFolder[] }>("/api/rescue/folders");
+    expect(folders).toEqual([
+      { path: tool, sessions: 1, copyable: 1, tools: ["claude-code"], endedAt: "2026-01-01T00:00:03.000Z", now: null },
+      { path: app, sessions: 2, copyable: 2, tools: ["claude-code"], endedAt: "2026-01-01T00:00:02.000Z", now: there },
+    ]);
+    expect(await listed(t, `folder-gone&folder=${encodeURIComponent(app)}`)).toHaveLength(2);
+    expect(await listed(t, "folder-gone")).toHaveLength(3);
   });
 
   it("changes how long an assistant retains its logs by one edit, after a backup", async () => {

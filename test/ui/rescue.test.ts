@@ -1,5 +1,5 @@
 /** Rescue: a lost session is put back after its paths were shown, Undo takes it back, and a copy is made for another folder. */
-import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -132,6 +132,44 @@ describeUi("dashboard: rescue, more than a page", () => {
       .boundingBox();
     expect(retention?.y).toBeGreaterThan(last?.y ?? Number.POSITIVE_INFINITY);
     await sound(stage, "rescue, more than a page");
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("lists a folder that is gone in one row, and copies its sessions to where it is now", async () => {
+    const stage = get();
+    const { page } = stage;
+    const now = join(stage.home, "now/app");
+    mkdirSync(now, { recursive: true });
+    await visit(stage, "/sessions?view=hidden&state=folder-gone");
+    const row = page.getByRole("button", { name: "/w/app", exact: true });
+    await row.waitFor();
+    await page.getByText(`${MANY} sessions`, { exact: true }).first().waitFor();
+    expect(await page.getByRole("checkbox", { name: /^Choose / }).count()).toBe(0);
+    await page.keyboard.press("j");
+    await expect.poll(() => row.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("checkbox", { name: /^Choose / })
+      .first()
+      .waitFor();
+    expect(await row.getAttribute("aria-expanded")).toBe("true");
+    expect(new URL(page.url()).searchParams.get("folder")).toBe("/w/app");
+    await sound(stage, "rescue, a folder");
+    await page.getByRole("button", { name: "Folder moved…: /w/app" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").fill(now);
+    await dialog.getByText(`What is written for ${MANY} sessions`).waitFor();
+    await dialog.getByRole("button", { name: `Copy ${MANY} sessions` }).click();
+    await page.getByText(`${MANY} sessions are back`).waitFor();
+    const copies = readdirSync(join(stage.home, ".claude/projects"), { recursive: true, encoding: "utf8" });
+    expect(copies.filter((name) => name.endsWith(".jsonl"))).toHaveLength(MANY);
+    // It is done with: what is left of it is a line.
+    await row.waitFor({ state: "detached" });
+    await page.getByText("1 folder is dismissed.").waitFor();
+    await page.getByRole("button", { name: "Show again" }).click();
+    await row.waitFor();
+    await page.getByRole("button", { name: "Dismiss: /w/app" }).click();
+    await row.waitFor({ state: "detached" });
     expect(stage.problems()).toEqual([]);
   });
 });

@@ -1,6 +1,9 @@
 /** What brings a session back: its log where it was (`back`), or a copy of it for another folder (`folder`). */
 import type { Answer } from "../../client.ts";
 
+export const STATES = ["dying", "gone", "hidden", "folder-gone", "reclaimed", "listed"] as const;
+export type State = (typeof STATES)[number];
+export type Folder = Answer<"GET /rescue/folders">["folders"][number];
 export type Act = "back" | "folder";
 export type Listed = Answer<"GET /rescue/sessions">["sessions"][number];
 

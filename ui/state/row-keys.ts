@@ -1,11 +1,11 @@
-/** j, k and the arrows go from session to session, through all lists of Now; Enter opens the one in focus. */
+/** j, k and the arrows go from row to row, through all lists of a screen; Enter opens the one in focus. */
 import type { Ref } from "vue";
-import { useKeys } from "../../state/keys.ts";
+import { useKeys } from "./keys.ts";
 
 export function useRowKeys(root: Readonly<Ref<HTMLElement | null>>): void {
-  const rows = () => [...(root.value?.querySelectorAll<HTMLElement>("a[data-row]") ?? [])];
+  const rows = () => [...(root.value?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
   /** From a part of a row, such as its Resume, too. */
-  const at = () => rows().findIndex((row) => row.closest("li")?.contains(document.activeElement));
+  const at = () => rows().findIndex((row) => rowOf(row)?.contains(document.activeElement));
   const isCovered = () => document.querySelector("[role=dialog][data-state=open], [role=menu]") !== null;
   function move(step: number): unknown {
     const from = at();
@@ -21,3 +21,6 @@ export function useRowKeys(root: Readonly<Ref<HTMLElement | null>>): void {
     { keys: "ArrowUp", run: () => (at() < 0 ? false : move(-1)) },
   ]);
 }
+
+/** A row that opens has the rows of its list beside its line. */
+const rowOf = (row: HTMLElement) => row.closest("[data-line]") ?? row.closest("li");
