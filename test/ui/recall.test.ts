@@ -76,7 +76,11 @@ describeUi("dashboard: recall", () => {
     await visit(stage, `/sessions?q=${encodeURIComponent(QUESTION)}`);
     const said = page.getByRole("region", { name: "What earlier sessions say" });
     await said.getByRole("link").first().waitFor();
-    expect(await said.getByRole("link").count()).toBeLessThanOrEqual(5);
+    // A title and its lines, with the words of the question marked in both.
+    expect(await said.getByRole("link", { name: "Run the migrations of the ledger" }).count()).toBe(1);
+    expect(await said.locator("mark").allInnerTexts()).toEqual(
+      expect.arrayContaining(["ledger", "stores", "entries", "SQLite"]),
+    );
     expect(await said.innerText()).toContain("Run the migrations of the ledger");
     expect(await said.innerText()).toContain("The ledger stores its entries in SQLite");
     expect(await said.innerText()).not.toContain(SECRET);
@@ -86,7 +90,7 @@ describeUi("dashboard: recall", () => {
     await looksRight(stage, "fix", () => violations(stage));
     await visit(stage, `/sessions?q=${encodeURIComponent(QUESTION)}`);
     // Something was found: only no session has all of these words.
-    await page.getByText("No session has these exact words.").waitFor();
+    await page.getByText("No message has all of these words.").waitFor();
     expect(await page.getByText(/^No session contains/).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Clear the search" }).count()).toBe(0);
     await looksRight(stage, "question", () => violations(stage));
@@ -104,14 +108,22 @@ describeUi("dashboard: recall", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("offers words that no session has together as a question, and answers it", async () => {
+  it("answers words that no message has together as a question, and leaves out what says nothing where it cannot", async () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, `/sessions?q=${encodeURIComponent("sqlite reasons")}`);
-    await page.getByRole("button", { name: "Ask it as a question" }).click();
     const said = page.getByRole("region", { name: "What earlier sessions say" });
     await said.getByRole("link", { name: /stores its entries in SQLite/ }).waitFor();
-    expect(new URL(page.url()).searchParams.get("q")).toBe("sqlite reasons?");
+    // Beside a filter it is no question.
+    for (const [asked, offer, then] of [
+      ["how does the readme name these options", /^Only “readme name options” 1 session$/, "readme name options"],
+      ["readme of the penguins and options", /^Without “penguins” 1 session$/, "readme options"],
+    ] as const) {
+      await visit(stage, `/sessions?tool=claude-code&q=${encodeURIComponent(asked)}`);
+      await page.getByRole("button", { name: offer }).click();
+      await page.waitForURL((url) => url.searchParams.get("q") === then);
+      await page.locator("a[data-result]").waitFor();
+    }
     expect(stage.problems()).toEqual([]);
   });
 
@@ -119,7 +131,7 @@ describeUi("dashboard: recall", () => {
     const stage = get();
     const { page } = stage;
     const question = "why did we make the lamp warmer?";
-    const line = page.getByRole("region", { name: "What earlier sessions say" }).getByRole("link").first();
+    const line = page.getByRole("region", { name: "What earlier sessions say" }).locator("li li").first();
     // The first answer waits for git a little only.
     await expect
       .poll(async () => {

@@ -75,9 +75,9 @@ describeUi("dashboard: search", () => {
     expect(await violations(stage)).toEqual([]);
     // A filter that is set can be given up.
     await visit(stage, "/sessions?q=zebrafish&errors=1");
-    await main.getByText("No session matches this search.").waitFor();
+    await main.getByText("No session contains “zebrafish” with this filter.").waitFor();
     await main.getByRole("complementary", { name: "Filters" }).getByRole("checkbox").waitFor();
-    await main.getByRole("button", { name: "Clear the search" }).click();
+    await main.getByRole("button", { name: "Clear", exact: true }).click();
     await expect.poll(() => main.getByRole("searchbox").inputValue()).toBe("");
   });
 
@@ -85,11 +85,11 @@ describeUi("dashboard: search", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/sessions?q=tide+zzzznothing&tool=codex");
-    await page.getByText("No session matches this search.").waitFor();
+    await page.getByText("No session contains “tide zzzznothing” with this filter.").waitFor();
     // Without the tool nothing is found either, so that is not offered.
-    const offer = page.getByRole("button", { name: /^Without “zzzznothing” \d+ sessions?$/ });
+    const offer = page.getByRole("button", { name: /^Only “tide” \d+ sessions?$/ });
     await offer.waitFor();
-    expect(await page.getByRole("button", { name: /^Without Tool/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /^Without/ }).count()).toBe(0);
     const promised = Number(/(\d+) session/.exec(await offer.innerText())?.[1]);
     await offer.click();
     await page.waitForURL((url) => url.searchParams.get("q") === "tide" && url.searchParams.get("tool") === "codex");
@@ -101,9 +101,10 @@ describeUi("dashboard: search", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/sessions?q=hieghts");
-    await page.getByText("Did you mean").waitFor();
+    const offer = page.getByRole("button", { name: /^Did you mean “heights”\? \d+ sessions?$/ });
+    await offer.waitFor();
     expect(await violations(stage)).toEqual([]);
-    await page.getByRole("button", { name: "heights", exact: true }).click();
+    await offer.click();
     await page.waitForURL((url) => url.searchParams.get("q") === "heights");
     await page.locator("mark").first().waitFor();
     expect(stage.problems()).toEqual([]);

@@ -8,7 +8,7 @@ import { withFixes } from "./fixes.ts";
 import { projectAround } from "./near.ts";
 import { render } from "./render.ts";
 import { showFacts, toEvidence } from "./show.ts";
-import { toAsked } from "./terms.ts";
+import { type Asked, toAsked } from "./terms.ts";
 import { withCode } from "./turn.ts";
 
 const TOKENS = 600;
@@ -30,10 +30,13 @@ export async function answer(kernel: Kernel, ask: Ask, onEnd?: (stats: AskStats)
   const tokens = Math.max(LEAST, Math.min(MOST, ask.tokens ?? TOKENS));
   const here = ask.near === undefined ? undefined : await projectAround(kernel, ask.near);
   const facts = await knownFacts(kernel, ask, here);
-  const known = await showFacts(kernel, facts);
-  const rest = known.length < PIECES ? await search(kernel, ask, here, onEnd) : [];
+  const asked = toAsked(
+    [ask.question, ask.error, ask.command, ask.file].filter((part) => part !== undefined).join("\n"),
+  );
+  const known = await showFacts(kernel, facts, asked.terms);
+  const rest = known.length < PIECES ? await search(kernel, ask, asked, here, onEnd) : [];
   const isKnown = new Set(known.map(({ session, seq }) => `${session} ${seq}`));
-  const evidence = [...known, ...(await toEvidence(kernel, rest))].filter(
+  const evidence = [...known, ...(await toEvidence(kernel, rest, asked.terms))].filter(
     ({ session, seq }, i) => i < known.length || !isKnown.has(`${session} ${seq}`),
   );
   // Messages, files and git are read for what is shown alone.
@@ -71,11 +74,10 @@ async function knownFacts(
 async function search(
   kernel: Kernel,
   ask: Ask,
+  asked: Asked,
   here: string | undefined,
   onEnd?: (stats: AskStats) => void,
 ): Promise<Candidate[]> {
-  const text = [ask.question, ask.error, ask.command, ask.file].filter((part) => part !== undefined).join("\n");
-  const asked = toAsked(text);
   if (asked.terms.length === 0) return [];
   const wants = ask.error === undefined ? asked.wants : new Set([...asked.wants, "failed", "fixed"]);
   const projects = ask.projectIds === undefined ? undefined : new Set(ask.projectIds);

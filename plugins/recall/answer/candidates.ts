@@ -159,7 +159,10 @@ function toFactCandidate(
   const at = weighed.find(({ event }) => event.seq === fact.seq);
   if (!at) return undefined;
   const text = [fact.text, fact.command, ...fact.files].join("\n");
-  const direct = Math.max(coverOf(findTerms(text, weights.terms), weights), at.direct);
+  const own = coverOf(findTerms(text, weights.terms), weights);
+  // Only its command would be shown, in which nothing is of what was asked: its message says more.
+  if (own === 0 && fact.text === "") return undefined;
+  const direct = Math.max(own, at.direct);
   // Its error or its fix is in the messages after it.
   const whole = weighed.reduce(
     (most, one) =>

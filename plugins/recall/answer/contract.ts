@@ -25,6 +25,8 @@ export type EvidenceKind = FactKind | "asked" | "said" | "ran" | "output";
 /** Whether the lines that were edited then are in the file now: most of them, fewer, or the file is gone. */
 export type CodeState = "kept" | "rewritten" | "gone";
 
+export type Place = [start: number, end: number];
+
 /** One piece of evidence. Texts are single lines without secrets; they are what a log holds, and nothing to be followed. */
 export interface Evidence {
   kind: EvidenceKind;
@@ -49,6 +51,8 @@ export interface Evidence {
   other?: number;
   /** Of `failed`: the commands that worked before the call worked again, and the files that were edited. Absent where the answer has the fix as a line. */
   fix?: { text: string; files: string[] };
+  /** Where the words of what was asked are, as [start, end) in order; other forms and words of the same meaning are among them. */
+  places: { title: Place[]; command: Place[]; text: Place[] };
   /** 0 to 1: how much of what was asked for it holds, the rare words counting most. */
   fit: number;
 }

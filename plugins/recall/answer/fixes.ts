@@ -15,6 +15,7 @@ export const withFixes = (kernel: Kernel, evidence: readonly Evidence[]): Promis
       const [fix] = await showFacts(
         kernel,
         facts.filter((fact) => fact.kind === "fixed"),
+        [],
       );
       return fix ? { ...one, fix: { text: fix.text, files: fix.files } } : one;
     }),

@@ -41,6 +41,31 @@ export function findTerms(text: string, terms: readonly Term[]): (Hit | undefine
   });
 }
 
+/** Where the text has any form of the terms, to the end of the word, as [start, end) in order. */
+export function placesOf(text: string, terms: readonly Term[]): [number, number][] {
+  const lower = text.toLowerCase();
+  // Lower case is longer (İ): no place is the text's own.
+  if (lower.length !== text.length) return [];
+  const found: [number, number][] = [];
+  for (const form of new Set(terms.flatMap(({ forms }) => forms)))
+    for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + form.length))
+      if (fitAt(text, at, form.length) === BEGINS) found.push([at, wordEnd(text, at + form.length)]);
+  const places: [number, number][] = [];
+  for (const [start, end] of found.sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
+    const last = places.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else places.push([start, end]);
+  }
+  return places;
+}
+
+/** The end of the word, or of this part of a name, that goes on at `at`. */
+function wordEnd(text: string, at: number): number {
+  let end = at;
+  while (LETTER.test(text.charAt(end)) && !isHump(text, end)) end++;
+  return end;
+}
+
 function bestOf(text: string, lower: string, form: string): Hit | undefined {
   let best: Hit | undefined;
   let at = lower.indexOf(form);
@@ -52,10 +77,12 @@ function bestOf(text: string, lower: string, form: string): Hit | undefined {
   return best;
 }
 
+/** A capital after a small letter: a part of a name begins. */
+const isHump = (text: string, at: number) => UPPER.test(text.charAt(at)) && LOWER.test(text.charAt(at - 1));
+
 function fitAt(text: string, at: number, length: number): number {
   const before = text.charAt(at - 1);
-  const isHump = UPPER.test(text.charAt(at)) && LOWER.test(before);
-  const begins = at === 0 || !LETTER.test(before) || isHump || /\d/.test(before);
+  const begins = at === 0 || !LETTER.test(before) || isHump(text, at) || /\d/.test(before);
   if (length >= SHORT) return begins ? BEGINS : INSIDE;
   if (!begins) return 0;
   for (let i = 0; i <= TAIL; i++) {

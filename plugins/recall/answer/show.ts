@@ -4,8 +4,10 @@ import { maskFacts, type StoredFact } from "../facts/facts.ts";
 import { clipLine } from "../facts/text.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Evidence } from "./contract.ts";
+import { placesOf } from "./match.ts";
 import { harmless } from "./quote.ts";
 import { findCode } from "./state.ts";
+import type { Term } from "./terms.ts";
 import { textOf } from "./weigh.ts";
 
 /** Characters of a message that are shown, and how many of them precede the most telling word. */
@@ -15,22 +17,36 @@ const PATH = 120;
 const TITLE = 120;
 const FILES = 3;
 
-export async function showFacts(kernel: Kernel, facts: readonly StoredFact[]): Promise<Evidence[]> {
+export async function showFacts(
+  kernel: Kernel,
+  facts: readonly StoredFact[],
+  terms: readonly Term[],
+): Promise<Evidence[]> {
   const masked = await maskFacts(kernel, facts);
   return Promise.all(
-    masked.map(async ({ kind, session, seq, at, projectId, command, text, files, other }) => ({
-      ...{ kind, session, seq, at, projectId },
-      title: await findTitle(kernel, session),
-      ...(command !== "" && { command: await clean(kernel, command) }),
-      text: await clean(kernel, text),
-      files: await cleanPaths(kernel, files),
-      ...(other !== null && { other }),
-      fit: 1,
-    })),
+    masked.map(async ({ kind, session, seq, at, projectId, command, text, files, other }) => {
+      const said = {
+        title: await findTitle(kernel, session),
+        ...(command !== "" && { command: await clean(kernel, command) }),
+        text: await clean(kernel, text),
+      };
+      return {
+        ...{ kind, session, seq, at, projectId },
+        ...said,
+        files: await cleanPaths(kernel, files),
+        ...(other !== null && { other }),
+        places: findPlaces(said, terms),
+        fit: 1,
+      };
+    }),
   );
 }
 
-export async function toEvidence(kernel: Kernel, candidates: readonly Candidate[]): Promise<Evidence[]> {
+export async function toEvidence(
+  kernel: Kernel,
+  candidates: readonly Candidate[],
+  terms: readonly Term[],
+): Promise<Evidence[]> {
   if (candidates.length === 0) return [];
   const folders = await foldersOf(kernel, [...new Set(candidates.map(({ session }) => session))]);
   const roots = new Map<string, string | null>();
@@ -40,26 +56,37 @@ export async function toEvidence(kernel: Kernel, candidates: readonly Candidate[
   for (const one of candidates) {
     const root = roots.get(one.projectId);
     const code = root ? await findCode(one.edits, root, folders.get(one.session) ?? null) : undefined;
-    const [fact] = one.fact ? await showFacts(kernel, [one.fact]) : [await showMessage(kernel, one)];
+    const [fact] = one.fact ? await showFacts(kernel, [one.fact], terms) : [await showMessage(kernel, one, terms)];
     if (fact) shown.push({ ...fact, ...(code && { code }), fit: Math.round(one.whole * 100) / 100 });
   }
   return shown;
 }
 
-async function showMessage(kernel: Kernel, one: Candidate): Promise<Evidence> {
+async function showMessage(kernel: Kernel, one: Candidate, terms: readonly Term[]): Promise<Evidence> {
   const { kind, session, seq, event, projectId, place } = one;
   const text = textOf(event);
   const start = wordAt(text, Math.max(0, place - BEFORE));
   const end = Math.min(text.length, start + SHOWN);
   const excerpt = await kernel.inject("redactor").excerpt(text, start, end);
   const line = await clean(kernel, excerpt);
-  return {
-    ...{ kind, session, seq, at: event.at ?? null, projectId },
+  const said = {
     title: await findTitle(kernel, session),
     text: `${start > 0 ? "… " : ""}${end < text.length ? `${line} …` : line}`,
+  };
+  return {
+    ...{ kind, session, seq, at: event.at ?? null, projectId },
+    ...said,
     files: [],
+    places: findPlaces(said, terms),
     fit: one.whole,
   };
+}
+
+function findPlaces(
+  { title, command, text }: Pick<Evidence, "title" | "command" | "text">,
+  terms: readonly Term[],
+): Evidence["places"] {
+  return { title: placesOf(title, terms), command: placesOf(command ?? "", terms), text: placesOf(text, terms) };
 }
 
 function wordAt(text: string, at: number): number {

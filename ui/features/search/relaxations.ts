@@ -1,7 +1,8 @@
-/** Nothing was found: everything that could be given up, one thing at a time, a filter or a word of the query. */
+/** Nothing was found: what would be with less, a filter or a word, and what with more only where that finds nothing either. */
 
 import { computed } from "vue";
 import { type Kind, kindWord, toolLabel } from "../../components/base/tools.ts";
+import { middle } from "../../format.ts";
 import { t } from "../../i18n/index.ts";
 import { useProjectNames } from "../../state/projects.ts";
 import { type Facet, PARAMETER, type SearchQuery, type useSearchFilters } from "./search-filters.ts";
@@ -14,39 +15,70 @@ export interface Relaxation {
   query: SearchQuery;
   apply(): void;
 }
+/** What is tried together; the next only where it finds nothing. */
+export type Level = readonly Relaxation[];
+
 const MOST_WORDS = 6;
+/** Characters of words in a button. */
+const SHOWN = 48;
+/** Words of a question that say nothing of what is looked for. */
+const EMPTY_WORDS = new Set(
+  "a an the and or of in on at to for from with by as it its is are was were be been do does did done have has had can could should would will how what when where which who why whose that this these those there we i you he she they them our my your me us not no".split(
+    " ",
+  ),
+);
+const isEmptyWord = (word: string) => EMPTY_WORDS.has(word.toLowerCase().replace(/[?.,!]+$/, ""));
 const isKind = (value: string): value is Kind => value in kindWord;
 
-export function useRelaxations(filters: ReturnType<typeof useSearchFilters>) {
+/** `suggestion`: what was typed, as the archive spells it, which finds something. */
+export function useRelaxations(filters: ReturnType<typeof useSearchFilters>, suggestion: () => string | undefined) {
   const names = useProjectNames();
   /** A filter's value as it is called on the screen. */
   function called(name: Facet): string {
     const { value } = filters[name];
-    if (name === "errors") return "";
+    if (name === "errors") return searchText("facet.errors");
+    if (name === "from" || name === "to") return `${t(`facet.${name}`)} ${value}`;
     if (name === "tool") return toolLabel(value);
     if (name === "kind" && isKind(value)) return t(kindWord[value]);
     return name === "project" ? (names.value.get(value) ?? value) : value;
   }
-  return computed<Relaxation[]>(() => {
-    const { sort: _, ...asked } = filters.query.value;
+  function withoutFilters(gone: readonly Facet[], label: string): Relaxation {
+    const { sort: _, ...query } = filters.query.value;
+    for (const name of gone) delete query[PARAMETER[name]];
+    return { id: gone.join(" "), label, query, apply: () => filters.clear(gone) };
+  }
+  function withWords(q: string, label: string): Relaxation {
+    const { sort: _, ...query } = filters.query.value;
+    const apply = () => {
+      filters.q.value = q;
+    };
+    return { id: `words:${q}`, label, query: { ...query, q }, apply };
+  }
+  const only = (q: string) => withWords(q, searchText("search.only", { q: middle(q, SHOWN) }));
+  return computed<Level[]>(() => {
     const active = filters.active.value;
-    const words = filters.q.value.match(/-?(?:[a-z]+:)?(?:"[^"]*"?|\S+)/g) ?? [];
-    const withoutFilter = active.map((name) => {
-      const { [PARAMETER[name]]: _gone, ...query } = asked;
-      const label = searchText("search.without", {
-        name: name === "from" || name === "to" ? t(`facet.${name}`) : searchText(`facet.${name}`),
-        value: called(name),
-      });
-      return { id: name, label, query, apply: () => filters.clear([name]) };
-    });
-    const withoutWord = words.slice(0, MOST_WORDS).flatMap((word, at) => {
-      const q = words.filter((_word, other) => other !== at).join(" ");
-      if (q === "" && active.length === 0) return [];
-      const apply = () => {
-        filters.q.value = q;
-      };
-      return [{ id: `word:${at}`, label: searchText("search.onlyWord", { word }), query: { ...asked, q }, apply }];
-    });
-    return [...withoutFilter, ...withoutWord];
+    const typed = filters.q.value.match(/-?(?:[a-z]+:)?(?:"[^"]*"?|\S+)/g) ?? [];
+    const words = typed.filter((word) => !isEmptyWord(word));
+    const hasEmpty = words.length > 0 && words.length < typed.length;
+    const meant = suggestion();
+    const some = words.slice(0, MOST_WORDS);
+    const levels: Level[] = [
+      meant === undefined ? [] : [withWords(meant, searchText("search.meant", { q: middle(meant, SHOWN) }))],
+      [
+        ...active.map((name) => withoutFilters([name], t("nothing.without", { name: called(name) }))),
+        ...(hasEmpty ? [only(words.join(" "))] : []),
+      ],
+      words.length < 3
+        ? []
+        : some.map((word, at) =>
+            withWords(words.filter((_word, other) => other !== at).join(" "), t("nothing.without", { name: word })),
+          ),
+      words.length < 2 ? [] : some.map(only),
+      [
+        ...(active.length > 1 ? [withoutFilters(active, searchText("search.clearAll"))] : []),
+        ...(active.length > 0 ? [withWords("", t("nothing.without", { name: middle(filters.q.value, SHOWN) }))] : []),
+      ],
+    ];
+    return levels.filter((level) => level.length > 0);
   });
 }

@@ -3,10 +3,10 @@
 /** Words that a question without its mark has at least. */
 const WORDS = 4;
 
-/** `how was the cache fixed`, `why sqlite?`; not `"exact words" tool:codex` or `-without`. */
-export function isQuestion(text: string): boolean {
+/** `how was the cache fixed`, `why sqlite?`; not `"exact words" tool:codex` or `-without`. `least`: words without a mark. */
+export function isQuestion(text: string, least = WORDS): boolean {
   const asked = text.trim();
   if (/(?:^|\s)-?\w+:\S|"|(?:^|\s)-\w/.test(asked)) return false;
   const words = asked.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  return words.length >= WORDS || (words.length > 0 && /[?？]$/.test(asked));
+  return words.length >= least || (words.length > 0 && /[?？]$/.test(asked));
 }
