@@ -8,6 +8,7 @@ import {
   formatShort,
   formatTable,
   printable,
+  toShortIds,
   UsageError,
 } from "sessarc/terminal";
 import { ADVICE, NAMES, TITLES } from "./advice.ts";
@@ -63,16 +64,20 @@ async function all(ctx: CommandContext): Promise<number> {
   else if (wastes.length === 0) ctx.err(await nothing(ctx));
   else {
     const style = createStyle(ctx.colour);
+    const ids = toShortIds(wastes.flatMap(({ examples }) => examples.map(({ session }) => session)));
     const parts = [...new Set(wastes.map(({ kind }) => kind))].map((kind) => {
       const rows = wastes.filter((waste) => waste.kind === kind);
-      const table = formatTable<Waste>(
-        [...columns<Waste>(), { title: "sessions", align: "right", value: ({ sessions }) => formatCount(sessions) }],
-        rows,
-        { head: style.dim, width: ctx.columns },
-      );
+      const all: Column<Waste>[] = [
+        ...columns<Waste>(),
+        { title: "sessions", align: "right", value: ({ sessions }) => formatCount(sessions) },
+        { title: "such as", value: ({ examples: [first] }) => (first && ids.get(first.session)) ?? "" },
+      ];
+      const filled = all.filter(({ value }) => rows.some((row) => value(row) !== ""));
+      const table = formatTable(filled, rows, { head: style.dim, width: ctx.columns });
       return `${style.bold(TITLES[kind])}\n${ADVICE[kind]}\n${table}`;
     });
     ctx.out(parts.join("\n\n"));
+    ctx.err("`sessarc health <id>` lists the messages, `sessarc resume <id>` goes on with the session.");
   }
   return wastes.length > 0 ? 0 : 3;
 }
@@ -89,7 +94,6 @@ const columns = <T extends Pick<Waste, "tool" | "subject" | "count" | "tokens" |
     title: "what",
     value: ({ tool, subject }) => printable([tool, subject].filter(Boolean).join(" ")),
     shrink: true,
-    least: 16,
   },
   { title: "times", align: "right", value: ({ count }) => formatCount(count) },
   { title: "≈ tokens", align: "right", value: ({ tokens }) => (tokens > 0 ? formatShort(tokens) : "") },

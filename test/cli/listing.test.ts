@@ -237,6 +237,48 @@ describe("search", () => {
   });
 });
 
+describe("a match of a search", () => {
+  it("is printed as `show` takes it, which begins there", async () => {
+    const { results } = await json<{ results: { session: { id: string }; matches: { seq: number }[] }[] }>(
+      ...["search", "tide", "--limit", "1"],
+    );
+    const seq = results[0]?.matches.at(-1)?.seq ?? -1;
+    const found = await runCommand(["search", "tide", "--limit", "1"], home);
+    const [, hit = ""] = new RegExp(`^ {2}(\\S+#${seq}) `, "m").exec(found.stdout) ?? [];
+    expect(found.stderr).toContain(`\`sessarc show ${hit.split("#")[0]}#`);
+    const shown = await runCommand(["show", hit, "--limit", "1"], home);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout.match(/#\d+$/gm)).toEqual([`#${seq}`]);
+    const first = await json<{ messages: { seq: number }[] }>("show", "last#0");
+    expect(first.messages[0]?.seq).toBe(0);
+    expect((await runCommand(["show", "last#9999"], home)).stderr).toMatch(
+      /^No message from #9999 on; the session has /,
+    );
+  });
+
+  it("is no other message: two beginnings exclude each other, and an unknown session is named alone", async () => {
+    expect(await runCommand(["show", "last#3", "--after", "1"], home)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--after and the message #3 exclude each other"),
+    });
+    expect(await runCommand(["show", "nope#3"], home)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("No session nope\n"),
+    });
+  });
+});
+
+it("sessions whose titles do not have the name of a project: the command that lists that project is named", async () => {
+  const [project] = await json<{ name: string; sessionCount: number }[]>("projects");
+  const name = project?.name ?? "";
+  const { code, stderr } = await runCommand(["sessions", name], home);
+  const [, line = ""] = /`sessarc (sessions --project '[^`]+')`/.exec(stderr) ?? [];
+  expect([code, line]).toEqual([3, `sessions --project '${name}'`]);
+  expect(stderr).toContain(`lists its ${project?.sessionCount} sessions`);
+  expect((await runCommand(["sessions", "--project", name], home)).code).toBe(0);
+  expect((await runCommand(["sessions", name, "--since", "2999-01-01"], home)).stderr).toMatch(/^No session fits/);
+});
+
 describe("what is wrong", () => {
   it.each([
     [["usage", "--tool", "notepad"], "No assistant is named notepad; there are claude-code"],

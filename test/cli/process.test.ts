@@ -220,7 +220,7 @@ describe("commands on the archive", () => {
     expect(calls.stdout).not.toMatch(/^user /m);
     expect(await runCommand(["show", id, "--kinds", "tool_use,tool_result"], home)).toEqual(calls);
     expect((await runCommand(["show", id, "--after", "9999"], home)).stderr).toMatch(
-      /^No message comes after #9999; the session has \d+\.$/m,
+      /^No message from #10000 on; the session has \d+\.$/m,
     );
     const [called, used] = await Promise.all(
       ["kind:call", "kind:tool_use"].map(async (query) => (await runCommand(["search", query], home)).stdout),

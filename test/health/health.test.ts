@@ -236,31 +236,34 @@ describe("over all sessions", () => {
 
   it("are listed on the terminal, at 80 and 160 columns, with and without colour", async () => {
     await prepare();
-    const plain = await runCommand(["health"], home, { NO_COLOR: "1" }, 80);
-    expect(plain.stdout).toMatchInlineSnapshot(`
+    const wide = await runCommand(["health"], home, { NO_COLOR: "1" }, 160);
+    expect(wide.stdout).toMatchInlineSnapshot(`
       "Files that many sessions read
       Put what they say into the project's instructions (AGENTS.md, CLAUDE.md).
-      what              times  ≈ tokens  time  sessions
-      /w/app/README.md      6       300               3
+      what              times  ≈ tokens  sessions  such as
+      /w/app/README.md      6       300         3  0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01
 
       Tools whose first call fails
       Say in the project's instructions how the tool is called here.
-      what  times  ≈ tokens  time  sessions
-      Bash      3                         3
+      what  times  sessions  such as
+      Bash      3         3  0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01
 
       Files read again without a change
       Ask for the part that is needed, or split the file.
-      what              times  ≈ tokens  time  sessions
-      /w/app/README.md      3       300               3
+      what              times  ≈ tokens  sessions  such as
+      /w/app/README.md      3       300         3  0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01
 
       Long waits
       Run long commands in the background, or on fewer files.
-      what  times  ≈ tokens       time  sessions
-      Bash      1            2 min 0 s         1
+      what  times       time  sessions  such as
+      Bash      1  2 min 0 s         1  0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a04
       "
     `);
-    const wide = await runCommand(["health"], home, { NO_COLOR: "1" }, 160);
-    expect(wide.stdout).toBe(plain.stdout);
+    const plain = await runCommand(["health"], home, { NO_COLOR: "1" }, 80);
+    expect(plain.stdout).toContain("/w/app/README.…      6       300         3  ");
+    for (const line of plain.stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+    const [, id = ""] = / {2}(\S+)$/m.exec(plain.stdout.slice(plain.stdout.indexOf("Long waits\n"))) ?? [];
+    expect((await runCommand(["show", id], home)).code).toBe(0);
     const coloured = await runCommand(["health"], home, {}, 80);
     expect(coloured.stdout).toContain("\u001b[1m");
     expect(stripVTControlCharacters(coloured.stdout)).toBe(plain.stdout);

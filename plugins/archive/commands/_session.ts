@@ -18,6 +18,9 @@ export async function isEmpty(ctx: CommandContext): Promise<boolean> {
   return (await ctx.get<{ total: number }>("/sessions", { limit: "1" }, ctx.signal)).total === 0;
 }
 
+/** To be pasted: in single quotes, in which a shell reads nothing else. */
+export const toArgument = (text: string): string => `'${printable(text).replaceAll("'", "'\\''")}'`;
+
 /** What a terminal calls a kind of message. */
 export const toKindWord = (kind: string): string =>
   kind === "tool_use" ? "call" : kind === "tool_result" ? "result" : kind;

@@ -103,7 +103,7 @@ const showCommand: Command = {
   summary: "Prints the transcript of a session",
   group: "look",
   example: "last --kinds user,assistant",
-  usage: "<session|last> [--redacted] [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
+  usage: "<session|last>[#message] [--redacted] [--kinds user,assistant] [--limit n] [--earlier n]",
   options: {
     ...REDACTED_OPTIONS,
     kinds: { type: "string", short: "k" },
@@ -114,7 +114,7 @@ const showCommand: Command = {
   help: {
     ...REDACTED_HELP,
     kinds: "Only these, with commas: user, assistant, thinking, call, result, note",
-    after: "Begin after the message with this number",
+    after: "Begin after the message with this number; `last#38` begins at #38",
     limit: "Messages at most, 1 or more (default: all)",
     earlier: "An earlier text of its log, by the number shown above the messages",
   },

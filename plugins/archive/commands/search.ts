@@ -14,7 +14,7 @@ import {
 } from "sessarc/terminal";
 import type { Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
-import { EMPTY, isEmpty, toKindWord } from "./_session.ts";
+import { EMPTY, isEmpty, toArgument, toKindWord } from "./_session.ts";
 
 interface SearchAnswer {
   query: string;
@@ -67,15 +67,16 @@ async function print(ctx: CommandContext, answer: SearchAnswer): Promise<void> {
   const ids = toShortIds(answer.results.map(({ session }) => session.id));
   for (const { session, project, matchCount, matches } of answer.results) {
     ctx.out(style.bold(fitColumns(sessionTitle({ ...session, id: "(untitled)" }), width)));
+    const id = printable(ids.get(session.id) ?? session.id);
     const facts = [
       formatAge(session.endedAt ?? session.startedAt),
       project && printable(project.name),
       `${formatCount(matchCount)} ${matchCount === 1 ? "match" : "matches"}`,
-      printable(ids.get(session.id) ?? session.id),
+      id,
     ];
     ctx.out(style.dim(facts.filter(Boolean).join("  ")));
     for (const match of matches) {
-      const head = `#${match.seq} ${toKindWord(match.kind)}`;
+      const head = `${id}#${match.seq} ${toKindWord(match.kind)}`;
       ctx.out(`  ${style.dim(head)}  ${highlight(fitMatch(match, width - widthOf(head) - 4), style)}`);
     }
     ctx.out("");
@@ -96,15 +97,16 @@ async function print(ctx: CommandContext, answer: SearchAnswer): Promise<void> {
       `${formatCount(answer.damaged)} ${answer.damaged === 1 ? "session" : "sessions"} could not be read: sessarc doctor --fix`,
     );
   if (isNothing) return;
+  const [first] = answer.results;
+  const [hit] = first?.matches ?? [];
+  if (first && hit)
+    ctx.err(`\`sessarc show ${ids.get(first.session.id)}#${hit.seq}\` opens the session at that match.`);
   ctx.err(
     sessions > shown
       ? `${formatCount(shown)} of ${relation === "gte" ? "at least " : ""}${formatCount(sessions)} sessions; --limit shows more`
       : `${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}`,
   );
 }
-
-/** To be pasted: in single quotes, in which a shell reads nothing else. */
-const toArgument = (q: string): string => `'${printable(q).replaceAll("'", "'\\''")}'`;
 
 function printTraces(ctx: CommandContext, traces: SearchAnswer["traces"], style: Style): void {
   if (!traces || traces.total === 0) return;

@@ -1,4 +1,5 @@
 import {
+  ApiError,
   type Column,
   type CommandContext,
   createStyle,
@@ -14,7 +15,7 @@ import {
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { computeCost, nothingListed } from "./_session.ts";
+import { computeCost, nothingListed, toArgument } from "./_session.ts";
 
 interface Page {
   sessions: Session[];
@@ -45,6 +46,21 @@ function toQuery(ctx: CommandContext): Record<string, string | undefined> {
   };
 }
 
+/** The text fits no session, and is the name of a project that has some. */
+async function projectMeant(ctx: CommandContext): Promise<string | undefined> {
+  const { q, project, ...others } = toQuery(ctx);
+  if (q === undefined || project !== undefined) return undefined;
+  const found = await ctx
+    .get<Page>("/sessions", { ...others, project: q, limit: "1" }, ctx.signal)
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === "PROJECT_NOT_FOUND") return undefined;
+      throw error;
+    });
+  if (!found || found.total === 0) return undefined;
+  const count = `${formatCount(found.total)} ${found.total === 1 ? "session" : "sessions"}`;
+  return `No session's title fits, but a project is named so: \`sessarc sessions --project ${toArgument(q)}\` lists its ${count}.`;
+}
+
 /** Columns from which what else is known of a session has room beside its title. */
 const WIDE = 120;
 
@@ -56,7 +72,7 @@ const LONGEST = 120;
 
 async function print(ctx: CommandContext, { sessions, total }: Page): Promise<void> {
   if (sessions.length === 0) {
-    ctx.err(await nothingListed(ctx, "session"));
+    ctx.err((await projectMeant(ctx)) ?? (await nothingListed(ctx, "session")));
     return;
   }
   const projects = await ctx.get<Project[]>("/projects", { git: "0" }, ctx.signal);

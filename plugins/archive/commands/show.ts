@@ -31,23 +31,41 @@ export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc show <session>`");
   const kinds = readKinds(ctx.flags.kinds);
-  const after = numberFlag(ctx, "after");
   const limit = numberFlag(ctx, "limit", 1);
   const version = text(numberFlag(ctx, "earlier"));
   const redacted = isRedacted(ctx) ? "1" : undefined;
-  const found = await findSession(ctx, wanted).catch(async (error: unknown) => {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return {
-      trace: await ctx.get<TraceAnswer>(`/traces/${encodeURIComponent(wanted)}`, { redacted }).catch(() => {
-        throw error;
-      }),
-    };
-  });
-  if ("trace" in found) return showTrace(ctx, found.trace);
+  const { found, from } = await findMessage(ctx, wanted, redacted);
+  if (from !== undefined && ctx.flags.after !== undefined)
+    throw new UsageError(`--after and the message #${from} exclude each other`);
+  const after = from === undefined ? numberFlag(ctx, "after") : from === 0 ? undefined : from - 1;
+  if ("trace" in found) return showTrace(ctx, found.trace, from);
   const { id } = found;
   const wish = { kinds, version, after, limit, redacted };
   return ctx.json ? printJson(ctx, id, wish) : printText(ctx, id, wish);
 }
+
+/** A session, or the message of one as a search prints it: `9b6cab91#38`. The ids of some assistants end so, too. */
+async function findMessage(ctx: CommandContext, wanted: string, redacted: string | undefined) {
+  try {
+    return { found: await find(ctx, wanted, redacted), from: undefined };
+  } catch (error) {
+    const [, name, seq] = /^(.+)#(\d{1,9})$/.exec(wanted) ?? [];
+    if (name === undefined || !isMissing(error)) throw error;
+    return { found: await find(ctx, name, redacted), from: Number(seq) };
+  }
+}
+
+async function find(ctx: CommandContext, name: string, redacted: string | undefined) {
+  return findSession(ctx, name).catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    const trace = await ctx.get<TraceAnswer>(`/traces/${encodeURIComponent(name)}`, { redacted }).catch(() => {
+      throw error;
+    });
+    return { trace };
+  });
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 
 /** A session of which only the prompts are left. */
 interface TraceAnswer {
@@ -56,7 +74,7 @@ interface TraceAnswer {
   commits: { hash: string; at: string; subject: string }[];
 }
 
-function showTrace(ctx: CommandContext, answer: TraceAnswer): number {
+function showTrace(ctx: CommandContext, answer: TraceAnswer, from = 0): number {
   if (ctx.json) {
     ctx.answer(answer);
     return 0;
@@ -66,7 +84,8 @@ function showTrace(ctx: CommandContext, answer: TraceAnswer): number {
   ctx.out(style.bold(printable(trace.title ?? trace.id)));
   ctx.out(style.dim(`${trace.id}  ${printable(trace.cwd ?? "")}`.trim()));
   ctx.out("Its log was deleted before it was archived: only the prompts are left.");
-  for (const { seq, at, text } of messages) ctx.out(toText({ seq, kind: "user", text, ...(at && { at }) }, style));
+  for (const { seq, at, text } of messages.filter((message) => message.seq >= from))
+    ctx.out(toText({ seq, kind: "user", text, ...(at && { at }) }, style));
   if (commits.length > 0) ctx.out(style.bold("Commits of that time"));
   for (const { hash, at, subject } of commits)
     ctx.out(`  ${hash.slice(0, 9)}  ${at.slice(0, 10)}  ${printable(subject)}`);
@@ -117,7 +136,7 @@ async function printText(ctx: CommandContext, id: string, wish: Wish): Promise<n
 function nothingShown({ total }: Page, { kinds, after }: Wish): string {
   if (total === 0) return "This session has no messages.";
   const ofKinds = kinds === undefined ? "" : " of these kinds";
-  return `No message${ofKinds}${after === undefined ? "" : ` comes after #${after}`}; the session has ${formatCount(total)}.`;
+  return `No message${ofKinds}${after === undefined ? "" : ` from #${after + 1} on`}; the session has ${formatCount(total)}.`;
 }
 
 const messages = (id: string) => `/sessions/${encodeURIComponent(id)}/messages`;
