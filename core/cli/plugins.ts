@@ -7,7 +7,18 @@ export async function run(ctx: CoreContext): Promise<number> {
   const answer = await ctx.get<{ plugins: PluginInfo[]; problems: PluginProblem[] }>("/plugins");
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else {
-    ctx.out(table(answer.plugins, ctx));
+    // Dozens of rows without a word between those that add something.
+    const adapters = answer.plugins.filter(({ builtIn, adapter }) => builtIn && adapter !== null);
+    ctx.out(
+      table(
+        answer.plugins.filter((plugin) => !adapters.includes(plugin)),
+        ctx,
+      ),
+    );
+    if (adapters.length > 0)
+      ctx.err(
+        `${adapters.length} more each read the logs of one assistant (--json); \`sessarc doctor\` names the assistants of this machine.`,
+      );
     const style = createStyle(ctx.colour);
     for (const { plugin, message, fix, count } of answer.problems)
       ctx.out(

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CommandContext, formatTable, printable, send, UsageError } from "sessarc/terminal";
+import { type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import { BUILDS } from "./forms.ts";
 import { type PluginPlan, type PluginStatus, writeForm } from "./install.ts";
 
@@ -21,23 +21,35 @@ function readTool({ flags }: CommandContext): string {
 async function status(ctx: CommandContext): Promise<number> {
   const all = await ctx.get<PluginStatus[]>("/agent-plugin");
   if (ctx.json) ctx.out(JSON.stringify(all));
-  else
-    ctx.out(
-      formatTable(
-        [
-          { title: "assistant", value: ({ tool }) => printable(tool) },
-          { title: "what", value: ({ what }) => (what === "plugin" ? "plugin" : "skill alone") },
-          {
-            title: "state",
-            value: ({ installed, outdated }) => (outdated ? "outdated" : installed ? "installed" : ""),
-          },
-          { title: "where", value: ({ folder }) => printable(folder ?? "by its own command") },
-        ],
-        all,
-      ),
-    );
+  else {
+    const here = all.filter(({ installed, present }) => installed || present);
+    const others = all.filter((one) => !here.includes(one));
+    if (here.length > 0) ctx.out(table(ctx, here));
+    if (others.length > 0)
+      ctx.err(`Not on this machine, as far as is known: ${others.map(({ tool }) => printable(tool)).join(", ")}`);
+    const next = here.find(({ installed, outdated }) => !installed || outdated);
+    if (next)
+      ctx.err(
+        `\`sessarc agent-plugin install --tool ${printable(next.tool)}\` installs it; --dry-run only shows the files.`,
+      );
+  }
   return 0;
 }
+
+const table = (ctx: CommandContext, rows: readonly PluginStatus[]): string =>
+  formatTable(
+    [
+      { title: "assistant", value: ({ tool }) => printable(tool) },
+      { title: "what", value: ({ what }) => (what === "plugin" ? "plugin" : "skill alone") },
+      {
+        title: "state",
+        value: ({ installed, outdated }) => (outdated ? "outdated" : installed ? "installed" : "not installed"),
+      },
+      { title: "where", value: ({ folder }) => printable(folder ?? "by its own command"), shrink: true },
+    ],
+    rows,
+    { head: createStyle(ctx.colour).dim, width: ctx.columns },
+  );
 
 /** Writes a form into a folder; needs no service. */
 async function build(ctx: CommandContext, folder: string | undefined): Promise<number> {

@@ -16,6 +16,8 @@ export interface PluginStatus {
   installed: boolean;
   /** Installed, and not what this version writes. */
   outdated: boolean;
+  /** The assistant has written something on this machine. */
+  present: boolean;
 }
 
 export interface PluginPlan {
@@ -29,6 +31,7 @@ export interface PluginPlan {
 }
 
 export interface PluginInstaller {
+  /** The installed ones first, then the assistants of this machine. */
   status(): Promise<PluginStatus[]>;
   /** What `install` would write; nothing is written. Throws AGENT_PLUGIN_TOOL_UNKNOWN, AGENT_PLUGIN_IN_THE_WAY, SETTINGS_UNUSABLE. */
   plan(tool: string): Promise<PluginPlan>;
@@ -108,6 +111,11 @@ export function createPluginInstaller(kernel: Kernel): PluginInstaller {
     return { tool, folder, files: planned, commands: [...(form?.install?.(folder) ?? [])], onPath: await isOnPath() };
   }
 
+  async function isPresent(adapter: Adapter | undefined): Promise<boolean> {
+    for (const root of adapter?.roots(env) ?? []) if (await exists(root)) return true;
+    return false;
+  }
+
   async function isOnPath(): Promise<boolean> {
     const isWindows = env.platform === "win32";
     const names = isWindows ? ["sessarc.cmd", "sessarc.exe"] : ["sessarc"];
@@ -130,9 +138,14 @@ export function createPluginInstaller(kernel: Kernel): PluginInstaller {
         for (const [tool, { what, folder, files, form }] of places()) {
           const installed = (await placed(tool)).length > 0;
           const same = installed && (await isAsBuilt(folder, files));
-          all.push({ tool, what, folder: form?.install ? null : folder, installed, outdated: installed && !same });
+          const present = await isPresent(kernel.registry.adapters.get(tool));
+          all.push({
+            ...{ tool, what, folder: form?.install ? null : folder },
+            ...{ installed, outdated: installed && !same, present },
+          });
         }
-        return all;
+        const rank = ({ installed, present }: PluginStatus) => (installed ? 0 : present ? 1 : 2);
+        return all.sort((a, b) => rank(a) - rank(b));
       }),
     plan: (tool) => groups.alone(() => plan(tool)),
     install: (tool) =>

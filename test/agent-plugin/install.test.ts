@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parseRecord } from "sessarc";
 import { describe, expect, it } from "vitest";
@@ -57,6 +58,32 @@ describe("agent-plugin: forms", () => {
       expect(files.filter((path) => path.endsWith("skills/recall/SKILL.md"))).toHaveLength(1);
     },
   );
+});
+
+describe("agent-plugin: list", () => {
+  it("has what is installed, then the assistants of this machine, and names the others", async () => {
+    const home = await makeTempDir();
+    for (const folder of [".grok/sessions", ".codex/sessions", ".claude/projects"])
+      await mkdir(join(home, folder), { recursive: true });
+    expect((await runCommand(["agent-plugin", "install", "--tool", "codex"], home)).code).toBe(0);
+    const { stdout, stderr } = await runCommand(["agent-plugin"], home, {}, 80);
+    const rows = stripVTControlCharacters(stdout).trimEnd().split("\n").slice(1);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 3))).toEqual([
+      ["codex", "plugin", "installed"],
+      ["claude-code", "plugin", "not installed"],
+      ["grok", "skill alone", "not installed"],
+    ]);
+    for (const row of rows) expect(row.length, row).toBeLessThanOrEqual(80);
+    expect(stderr.replace(/\s+/g, " ")).toMatch(/^Not on this machine, as far as is known: cursor, opencode, /);
+    expect(stderr).toContain("agent-plugin install --tool claude-code");
+    const all = JSON.parse((await runCommand(["agent-plugin", "--json"], home)).stdout) as PluginStatus[];
+    expect(all.slice(0, 4).map(({ tool, present }) => [tool, present])).toEqual([
+      ["codex", true],
+      ["claude-code", true],
+      ["grok", true],
+      ["cursor", false],
+    ]);
+  });
 });
 
 describe("agent-plugin: install", () => {

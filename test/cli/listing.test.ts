@@ -444,6 +444,9 @@ describe("lists on a terminal of 80 columns", () => {
   it("fit: plugins with many commands, and prices with their unit above", async () => {
     const plugins = await runCommand(["plugins"], home, { NO_COLOR: "1" }, 80);
     expect(widest(plugins.stdout)).toBeLessThanOrEqual(80);
+    expect(plugins.stdout).toMatch(/^archive +\d+ /m);
+    expect(plugins.stdout).not.toContain("adapter:");
+    expect(plugins.stderr).toMatch(/^\d+ more each read the logs of one assistant/);
     const prices = await runCommand(["prices"], home, { NO_COLOR: "1" }, 80);
     const [, unit, ...table] = prices.stdout.trimEnd().split("\n");
     expect(unit).toBe("Dollars per million tokens:");
