@@ -25,6 +25,8 @@ interface Whole {
   wastes: number;
   sessions: number;
   count: number;
+  tokens: number;
+  ms: number;
 }
 
 export interface HealthFilter {
@@ -169,7 +171,10 @@ async function readNearLimits(kernel: Kernel, filter: HealthFilter, limit: numbe
     return { model, own, tokens, window };
   });
   const largest = wastes.sort((a, b) => b.tokens - a.tokens || (a.model < b.model ? -1 : 1)).slice(0, limit);
-  const ofKind = { wastes: wastes.length, sessions: near.length, count: near.length };
+  const ofKind = {
+    ...{ wastes: wastes.length, sessions: near.length, count: near.length },
+    ...{ tokens: wastes.reduce((sum, one) => sum + one.tokens, 0), ms: 0 },
+  };
   const archive = kernel.inject("archive");
   return Promise.all(
     largest.map(
@@ -240,13 +245,15 @@ async function readWastes(kernel: Kernel, filter: HealthFilter, limit: number): 
   const wholes = await readWholes(db, { sql, params });
   const wastes = [...read, ...fails, ...found].map((waste) => ({
     ...waste,
-    ofKind: wholes.get(waste.kind) ?? { wastes: 1, sessions: waste.sessions, count: waste.count },
+    ofKind: wholes.get(waste.kind) ?? { wastes: 1, ...figuresOf(waste) },
     examples: examples.flatMap(({ kind, tool, subject, session, seq }) =>
       kind === waste.kind && tool === waste.tool && subject === waste.subject ? [{ session, seq }] : [],
     ),
   }));
   return addTitles(db, [...wastes, ...(await readNearLimits(kernel, filter, limit))]);
 }
+
+const figuresOf = ({ sessions, count, tokens, ms }: Found) => ({ sessions, count, tokens, ms });
 
 async function addTitles(db: Database, wastes: readonly Untitled[]): Promise<Waste[]> {
   if (wastes.length === 0) return [];
@@ -265,16 +272,18 @@ async function addTitles(db: Database, wastes: readonly Untitled[]): Promise<Was
 /** What each kind comes to over all sessions. */
 async function readWholes(db: Database, { sql, params }: Sql): Promise<Map<Waste["kind"], Whole>> {
   const rows = await db.all<Whole & Pick<Waste, "kind">>(
-    `select kind, max(place) as wastes, count(distinct session) as sessions, sum(count) as count from (
-       select kind, session, count, dense_rank() over (partition by kind order by tool, subject) as place
+    `select kind, max(place) as wastes, count(distinct session) as sessions, sum(count) as count,
+       sum(tokens) as tokens, sum(ms) as ms from (
+       select kind, session, count, tokens, ms, dense_rank() over (partition by kind order by tool, subject) as place
        from health_finding where ${sql} and ${OWN}) as ranked
      group by kind
      union all
-     select 'readEverywhere' as kind, count(distinct path) as wastes, count(distinct session) as sessions, sum(reads) as count
+     select 'readEverywhere' as kind, count(distinct path) as wastes, count(distinct session) as sessions, sum(reads) as count,
+       sum(chars) / 4 as tokens, 0 as ms
      from health_file where ${sql} and path in (select path from health_file where ${sql} ${SHARED})
      union all
      select 'failsFirst' as kind, count(distinct tool) as wastes, count(distinct case when first_failed = 1 then session end) as sessions,
-       sum(failed) as count
+       sum(failed) as count, 0 as tokens, 0 as ms
      from health_tool where ${sql} and tool in (select tool from health_tool where ${sql} ${FAILING})`,
     [...params, ...params, ...params, ...params, ...params],
   );

@@ -210,7 +210,7 @@ describe("over all sessions", () => {
     const of = async (query: string, kind: Waste["kind"]) =>
       (await t.json<Waste[]>(`/api/health?${query}`)).filter((one) => one.kind === kind);
     expect(await of("limit=1", "wait")).toMatchObject([
-      { tool: "Bash", count: 5, sessions: 4, ofKind: { wastes: 2, count: 6, sessions: 4 } },
+      { tool: "Bash", count: 5, sessions: 4, ofKind: { wastes: 2, count: 6, sessions: 4, ms: 560_000 } },
     ]);
     expect(await of("limit=1", "readEverywhere")).toMatchObject([
       { subject: "/w/app/a.ts", count: 4, ofKind: { wastes: 2, count: 7, sessions: 4 } },
@@ -329,7 +329,7 @@ describe("a context near its limit", () => {
       (await t.json<Waste[]>(`/api/health${query}`)).filter(({ kind }) => kind === "nearLimit");
     const both = {
       ...{ kind: "nearLimit", tool: KNOWN, subject: "≥ 80 % / 200000", sessions: 2, count: 2, tokens: 350_000, ms: 0 },
-      ofKind: { wastes: 1, sessions: 2, count: 2 },
+      ofKind: { wastes: 1, sessions: 2, count: 2, tokens: 350_000, ms: 0 },
       examples: [
         { session: `claude-code:${uuid(2)}`, seq: 1, title: null },
         { session: `claude-code:${uuid(1)}`, seq: 0, title: null },

@@ -51,6 +51,8 @@ describeUi("dashboard: leaked secrets", () => {
       "https://github.com/settings/tokens",
     );
     // A closed group says how many of it a file holds, and in which projects they are.
+    const inFiles = page.getByText("In your files", { exact: true });
+    await inFiles.waitFor();
     await github.getByText("1 in files", { exact: true }).and(page.locator(":visible")).waitFor();
     await github.getByText("work", { exact: true }).waitFor();
     expect(await violations(stage)).toEqual([]);
@@ -109,6 +111,12 @@ describeUi("dashboard: leaked secrets", () => {
       .click();
     await github.waitFor({ state: "detached" });
     await tab(GITLAB).waitFor();
+    // No file holds one of those that are left: the headline says it, and the column is gone.
+    await page
+      .getByRole("status")
+      .getByText(/, none in your projects' files$/)
+      .waitFor();
+    await inFiles.waitFor({ state: "hidden" });
     expect(stage.problems()).toEqual([]);
   });
 

@@ -24,6 +24,10 @@ describeUi("dashboard: usage", () => {
     const { page } = stage;
     await visit(stage, "/usage?days=all&by=session");
     const table = page.getByRole("table").filter({ has: page.getByRole("columnheader", { name: "Session" }) });
+    await page
+      .getByRole("button", { name: /^\d+ more$/ })
+      .first()
+      .click();
     const ids = await Promise.all(["Why the build server", "Predictions are"].map((title) => sessionId(stage, title)));
     const usage = await Promise.all(
       ids.map(async (id) => {
@@ -96,11 +100,52 @@ describeUi("dashboard: usage", () => {
     expect(Math.abs((title?.y ?? 0) - (table?.y ?? 99))).toBeLessThan(12);
     await page.locator("#windows tbody tr").first().waitFor();
     const headings = await page.getByRole("main").getByRole("heading", { level: 2 }).allInnerTexts();
-    expect(headings.indexOf("Most expensive")).toBeLessThan(headings.indexOf("Windows of your plans"));
+    const order = ["Most expensive", "What wastes time and tokens", "Windows of your plans"];
+    expect(headings.filter((one) => order.includes(one))).toEqual(order);
     const more = page.locator("#windows").getByRole("button", { name: /more$/ });
     if ((await more.count()) > 0) await more.click();
     const windows = await page.locator("#windows tbody").innerText();
     for (const other of ["Gemini CLI", "GitHub Copilot", "Cursor", "OpenCode"]) expect(windows).not.toContain(other);
+  });
+
+  it("leads from figures to the sessions of the range", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/usage?from=2020-01-01&to=2099-12-31");
+    const main = page.getByRole("main");
+    const sessions = main.getByRole("link", { name: /^\d+ sessions$/ });
+    const total = (await sessions.innerText()).split(" ")[0];
+    expect(await sessions.getAttribute("href")).toBe("/sessions?from=2020-01-01&to=2099-12-31");
+    await main.getByRole("link", { name: "Claude Sonnet 4.5" }).click();
+    await page.waitForURL(/\/sessions\?from=2020-01-01&to=2099-12-31&model=claude-sonnet-4-5$/);
+    const rows = page.getByRole("table", { name: "Sessions" }).locator("[data-row]");
+    await rows.first().waitFor();
+    expect(await rows.count()).toBeLessThan(Number(total));
+    await page.goBack();
+    await main.getByRole("link", { name: /without a price$/ }).click();
+    await page.waitForURL(/\/settings\/prices$/);
+  });
+
+  it("shows what waste comes to and where on a phone, without scrolling sideways", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/usage?days=all");
+    const groups = page.locator("#health details");
+    await groups.first().waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    try {
+      await groups.first().locator("summary").click();
+      await groups.first().getByRole("link").first().waitFor();
+      await groups
+        .first()
+        .getByText(/ tokens$/)
+        .first()
+        .waitFor();
+      const area = groups.first().getByRole("group");
+      expect(await area.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    } finally {
+      await page.setViewportSize({ width: 1440, height: 900 });
+    }
   });
 
   it("counts each kind of waste over all sessions, not the rows of its list, with the hints in one column", async () => {

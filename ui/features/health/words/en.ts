@@ -16,6 +16,8 @@ export const en = {
   "health.times": "Times",
   "health.timesIn": "{n} time in {sessions}|{n} times in {sessions}",
   "health.largest": "The largest of {all}|The {n} largest of {all}",
+  "health.more": "Show more",
+  "health.about": "≈ {n} tokens",
   "health.tokens": "≈ Tokens",
   "health.time": "Time",
   "health.sessions": "Sessions",

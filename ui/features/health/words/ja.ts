@@ -14,6 +14,8 @@ export const words: HealthWords = {
   "health.times": "回数",
   "health.timesIn": "{sessions}で {n} 回",
   "health.largest": "{all} 件のうち大きいもの {n} 件",
+  "health.more": "さらに表示",
+  "health.about": "≈ {n} トークン",
   "health.tokens": "≈ トークン",
   "health.time": "時間",
   "health.sessions": "セッション",

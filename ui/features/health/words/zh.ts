@@ -14,6 +14,8 @@ export const words: HealthWords = {
   "health.times": "次数",
   "health.timesIn": "{sessions}中 {n} 次",
   "health.largest": "{all} 项中最大的 {n} 项",
+  "health.more": "显示更多",
+  "health.about": "≈ {n} Token",
   "health.tokens": "≈ Token",
   "health.time": "时间",
   "health.sessions": "会话",

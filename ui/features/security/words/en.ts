@@ -12,6 +12,7 @@ export const en = {
   "leaks.head.sessions": "Sessions",
   "leaks.head.last": "Last seen",
   "leaks.inFiles": ", {n} still in your project's files",
+  "leaks.inNoFiles": ", none in your projects' files",
   "leaks.inFilesOfSeveral": ", {n} still in your projects' files",
   "leaks.group.inFiles": "{n} in files",
   "leaks.clean": "No open secrets in the archived sessions",

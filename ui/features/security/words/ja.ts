@@ -13,6 +13,7 @@ export const words: SecurityWords = {
   "leaks.head.sessions": "セッション",
   "leaks.head.last": "最後に確認",
   "leaks.inFiles": "、うち {n} 件はプロジェクトのファイルに残っています",
+  "leaks.inNoFiles": "、プロジェクトのファイルにはありません",
   "leaks.inFilesOfSeveral": "、うち {n} 件は複数のプロジェクトのファイルに残っています",
   "leaks.group.inFiles": "ファイル内 {n} 件",
   "leaks.clean": "アーカイブ済みのセッションに未対応の秘密情報はありません",

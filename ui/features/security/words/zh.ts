@@ -13,6 +13,7 @@ export const words: SecurityWords = {
   "leaks.head.sessions": "会话",
   "leaks.head.last": "最近出现",
   "leaks.inFiles": "，其中 {n} 个仍在项目文件中",
+  "leaks.inNoFiles": "，项目文件中均未发现",
   "leaks.inFilesOfSeveral": "，其中 {n} 个仍在多个项目的文件中",
   "leaks.group.inFiles": "{n} 个在文件中",
   "leaks.clean": "已存档的会话中没有待处理的密钥",
