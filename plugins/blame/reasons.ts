@@ -1,5 +1,5 @@
 /** Lines of a file with all that is known of their writers: the answer of GET /git/writers. */
-import { type Kernel, type Services, toList, toNumber, toRecord, toText } from "sessarc";
+import { type Kernel, type Services, type SessionEvent, toList, toNumber, toRecord, toText } from "sessarc";
 import { GIT_AI_REF, type NotedAgent, readGitAi } from "./authorship/git-ai.ts";
 import { readPrompts } from "./indexer/rows.ts";
 import { type Origins, readOrigins, type Writer } from "./origins.ts";
@@ -18,11 +18,19 @@ interface ReadBefore {
   reason: string;
 }
 
+interface Prompt {
+  seq: number;
+  at: string | null;
+  text: string;
+  /** Of a short prompt ("Yes."): the last paragraph of the assistant's message before it; null where there is none. */
+  answers: { seq: number; text: string } | null;
+}
+
 export interface WriterDetail extends Writer {
   /** The model that answered the prompt; null where the log does not name it. */
   model: string | null;
   /** What the call answers; null where no prompt comes before it. */
-  prompt: { seq: number; at: string | null; text: string } | null;
+  prompt: Prompt | null;
   /** Tokens' price of the whole prompt; null where the log does not show it. */
   cost: Cost | null;
   /** Best first, ten at most. */
@@ -53,6 +61,10 @@ export interface LineOrigins extends Omit<Origins, "lines" | "writers"> {
 const DETAILED = 20;
 /** Characters of a prompt. */
 const PROMPT = 2_000;
+/** Characters of a prompt that may say nothing without what it answers. */
+const REPLY = 60;
+/** Messages before a prompt among which the one that it answers is looked for. */
+const BEFORE = 20;
 
 export async function lineOrigins(
   kernel: Kernel,
@@ -131,9 +143,11 @@ export async function readDetail(kernel: Kernel, writer: Writer, path: string): 
   const row = await kernel.storage.db.get<{ prompts: string }>("select prompts from blame_session where session = ?", [
     id,
   ]);
-  const prompt = readPrompts(row?.prompts ?? "[]").findLast((one) => one.seq < seq);
-  const [text, cost, reads] = await Promise.all([
-    prompt && prompt.seq >= 0 ? promptText(kernel, id, prompt.seq) : undefined,
+  const prompts = readPrompts(row?.prompts ?? "[]");
+  const place = prompts.findLastIndex((one) => one.seq < seq);
+  const prompt = prompts[place];
+  const [asked, cost, reads] = await Promise.all([
+    prompt && prompt.seq >= 0 ? readPrompt(kernel, id, prompt.seq, prompts[place - 1]?.seq ?? -1) : undefined,
     prompt && computeCost(kernel, id, prompt.seq),
     readsBefore(kernel, id, seq, path),
   ]);
@@ -141,28 +155,49 @@ export async function readDetail(kernel: Kernel, writer: Writer, path: string): 
   return {
     ...writer,
     model: prompt?.model ?? null,
-    prompt:
-      prompt && text !== undefined
-        ? { seq: prompt.seq, at: at === null ? null : new Date(at).toISOString(), text }
-        : null,
+    prompt: prompt && asked ? { seq: prompt.seq, at: at === null ? null : new Date(at).toISOString(), ...asked } : null,
     cost: cost ?? null,
     reads,
   };
 }
 
 /** Without the word at the cut: half of a secret would not be recognized as one. */
-function cutPrompt(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= PROMPT) return text;
-  return `${text.slice(0, PROMPT).replace(/\S+$/, "")}…`;
+function cutPrompt(text: string): string {
+  return text.length <= PROMPT ? text : `${text.slice(0, PROMPT).replace(/\S+$/, "")}…`;
 }
 
-async function promptText(kernel: Kernel, id: string, seq: number): Promise<string | undefined> {
+/** The prompt `seq`; `last`: the one before it. */
+async function readPrompt(
+  kernel: Kernel,
+  id: string,
+  seq: number,
+  last: number,
+): Promise<Pick<Prompt, "text" | "answers"> | undefined> {
   const archive = kernel.inject("archive");
   const row = await archive.find(id);
   if (!row) return undefined;
-  for await (const events of archive.events(row, seq)) return cutPrompt(events[0]?.text);
+  let answered: SessionEvent | undefined;
+  for await (const events of archive.events(row, Math.max(0, last + 1, seq - BEFORE)))
+    for (const event of events) {
+      if (event.seq === seq) {
+        const isReply = event.text.trim().length <= REPLY;
+        const said = isReply && answered ? lastParagraph(answered.text) : "";
+        return {
+          text: cutPrompt(event.text),
+          answers: answered && said !== "" ? { seq: answered.seq, text: cutPrompt(said) } : null,
+        };
+      }
+      if (event.kind === "assistant" && event.text.trim() !== "") answered = event;
+    }
   return undefined;
 }
+
+/** A message ends with its question. No secret has a blank line in it: none is cut. */
+const lastParagraph = (text: string): string =>
+  text
+    .split(/\n\s*\n/)
+    .findLast((part) => /[\p{L}\p{N}]/u.test(part))
+    ?.trim() ?? "";
 
 /** The price of a prompt is the one of GET /sessions/:id/prompts, where there is one. */
 async function computeCost(kernel: Kernel, id: string, seq: number): Promise<Cost | undefined> {

@@ -96,7 +96,14 @@ async function withoutSecrets(kernel: Kernel, found: LineOrigins): Promise<LineO
       ...writer,
       title: title === null ? null : await redactor.title(title, TITLE),
       name: await redactor.hideSecrets(name),
-      prompt: prompt && { ...prompt, text: await redactor.hideSecrets(prompt.text) },
+      prompt: prompt && {
+        ...prompt,
+        text: await redactor.hideSecrets(prompt.text),
+        answers: prompt.answers && {
+          ...prompt.answers,
+          text: await redactor.hideSecrets(prompt.answers.text),
+        },
+      },
       reads: await Promise.all(
         reads.map(async (read) => ({ ...read, reason: await redactor.hideSecrets(read.reason) })),
       ),

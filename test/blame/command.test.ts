@@ -61,6 +61,25 @@ describeGit("sessarc blame for an assistant", () => {
   });
 });
 
+describeGit("sessarc blame of a short reply", () => {
+  it("names what it answers, with its secrets masked for an assistant", async () => {
+    const token = `ghp_${letters(36, 5)}`;
+    const { home, say, call, row, repo, file } = place();
+    say([
+      row(30, "assistant", [{ type: "text", text: `The sum is there.\n\nShall I add ${token} too?` }]),
+      row(31, "user", "Yes."),
+      ...call(32, "Edit", { file_path: file, old_string: "// by hand", new_string: "// by the assistant, as asked" }),
+    ]);
+    repo.write("a.ts", "// by the assistant, as asked\nexport const sum = (a: number, b: number) => a + b;\n");
+    repo.commit("Said", T0 + 60);
+    await runCommand(["import", "--all"], home);
+    const run = async (...args: string[]) => (await runCommand(["blame", `${file}:1`, ...args], home)).stdout;
+    expect(await run()).toMatch(/Prompt.*: Yes\.\n {3}In reply to: Shall I add ghp_\w{36} too\?/);
+    expect(await run("--redacted")).toMatch(/In reply to: Shall I add \S*•+ too\?/);
+    expect(await run("--redacted", "--json")).not.toContain(token);
+  });
+});
+
 describeGit("sessarc receipt", () => {
   it("prints what a commit cost: text, JSON, and Markdown with nothing private in it", async () => {
     const { home, repo } = place();

@@ -13,7 +13,7 @@ const SUM = "export const sum = (a: number, b: number) => a + b;";
 const TOTAL = "export const total = (list: number[]) => list.reduce(sum, 0);";
 
 /** Two prompts: `sum` is written and committed, then `total`, which is not. */
-async function world() {
+async function world({ reply = "Add the sum, please", said }: { reply?: string; said?: string | undefined } = {}) {
   const home = tempFolder();
   const repo = makeRepo(join(home, "app"));
   repo.write("src/math.ts", "// by hand\n");
@@ -34,7 +34,10 @@ async function world() {
   const log = join(home, ".claude/projects/-w", `${KEY}.jsonl`);
   mkdirSync(dirname(log), { recursive: true });
   const rows = [
-    row(1, "user", "Add the sum, please"),
+    ...(said === undefined
+      ? []
+      : [row(-9, "user", "Look at it"), row(-8, "assistant", [{ type: "text", text: said }])]),
+    row(1, "user", reply),
     ...call(2, "Read", { file_path: file }),
     ...call(5, "Edit", { file_path: file, old_string: "// by hand", new_string: `// by hand\n${SUM}` }),
     row(30, "user", "And the total"),
@@ -50,6 +53,19 @@ async function world() {
   const why = (query: Record<string, string>) => t.json<LineWhy>(`/api/git/line?${new URLSearchParams(query)}`);
   return { t, repo, file, find, why };
 }
+
+describeGit("a prompt that says little alone", () => {
+  it.each([
+    ["Yes.", "Two processes write.\n\nShall I lock the file?", { seq: 1, text: "Shall I lock the file?" }],
+    ["Yes.", "Done.\n\n---\n", { seq: 1, text: "Done." }],
+    ["Yes.", undefined, null],
+    ["Yes, please lock the file, and release it when the process ends", "Shall I lock the file?", null],
+  ])("%s after %j", async (reply, said, answers) => {
+    const { why } = await world({ reply, said });
+    const writer = (await why({ project: "app", path: "src/math.ts", line: "2" })).writer;
+    expect(writer?.prompt).toMatchObject({ text: reply, answers });
+  });
+});
 
 describeGit("finding a line", () => {
   it("leads from a name, file:line in any spelling, and a pasted line to the place in the project", async () => {

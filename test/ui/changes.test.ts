@@ -32,6 +32,9 @@ describeGit("the commits of a project", () => {
       const named = stage.page.getByRole("button", { name: "Berth 0", exact: true });
       await named.waitFor({ timeout: 15_000 });
       expect(await named.getAttribute("aria-expanded")).toBe("true");
+      // What it cost is in the window, not below it.
+      const figures = stage.page.getByText(/^(Sessions and prompts|No archived session)/).first();
+      await expect.poll(() => figures.evaluate((one) => one.getBoundingClientRect().bottom < innerHeight)).toBe(true);
     });
   });
 });

@@ -52,6 +52,10 @@ describeUi("dashboard: projects", () => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
     await load(stage, "/projects");
+    await page
+      .getByRole("row", { name: /tidepool/ })
+      .getByText(/^11 sessions/)
+      .waitFor();
     const heads = page.getByRole("columnheader").filter({ visible: true });
     expect((await heads.allInnerTexts()).map((text) => text.trim()).slice(0, 2)).toEqual(["Project", "Last active"]);
     await page.setViewportSize({ width: 1440, height: 900 });

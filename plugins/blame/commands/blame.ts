@@ -101,6 +101,7 @@ function describe(letter: string, writer: WriterDetail, id: string, style: Retur
   const rows = [`${letter}  ${clip(title ?? "(untitled)", 80)}`, `   ${facts.filter(Boolean).join(" · ")}`];
   const price = cost && cost.unpriced.length === 0 ? ` (${formatMoney(cost.microdollars)})` : "";
   if (prompt) rows.push(`   Prompt${price}: ${clip(prompt.text, 200)}`);
+  if (prompt?.answers) rows.push(`   In reply to: ${clip(prompt.answers.text, 300)}`);
   for (const read of reads.slice(0, 5))
     rows.push(style.dim(`   Because of message ${read.seq}, ${read.tool_name}: ${clip(read.reason, 160)}`));
   return rows.join("\n");

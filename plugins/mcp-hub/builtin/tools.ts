@@ -284,6 +284,8 @@ export const TOOLS: readonly ArchiveTool[] = [
         const own = found.lines.filter((line) => line.writer === i).map((line) => `${line.number} (${line.evidence})`);
         const rows = [`[${sessionId} #${seq}] ${name} ${at} ${model ?? ""} ${source.link(sessionId, seq)}`];
         if (prompt) rows.push(`  prompt #${prompt.seq}: ${clipLine(await source.clean(prompt.text), 400)}`);
+        if (prompt?.answers)
+          rows.push(`  in reply to #${prompt.answers.seq}: ${clipLine(await source.clean(prompt.answers.text), 400)}`);
         if (cost && cost.unpriced.length === 0)
           rows.push(`  prompt cost ${(cost.microdollars / 1e6).toFixed(4)} dollars`);
         for (const read of reads.slice(0, 5)) rows.push(`  because of #${read.seq} ${read.tool_name}: ${read.reason}`);

@@ -10,6 +10,7 @@ export const en = {
   committed: "Committed",
   message: "Message {seq}",
   prompt: "What was asked",
+  answers: "In reply to",
   readsBefore: "What led to it",
   noReads: "Nothing was read for it in this session.",
   legend: "Sessions in this file",

@@ -11,6 +11,7 @@ export const words: CodeWords = {
   committed: "コミット",
   message: "メッセージ {seq}",
   prompt: "依頼の内容",
+  answers: "返信した相手の発言",
   readsBefore: "きっかけになったもの",
   noReads: "このセッションでは、このために読まれたものはありません。",
   legend: "このファイルのセッション",

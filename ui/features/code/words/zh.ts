@@ -11,6 +11,7 @@ export const words: CodeWords = {
   committed: "提交",
   message: "消息 {seq}",
   prompt: "当时的要求",
+  answers: "所回复的内容",
   readsBefore: "促成它的内容",
   noReads: "此会话中没有为它读取任何内容。",
   legend: "此文件中的会话",
