@@ -55,7 +55,7 @@ async function showVersions(ctx: CommandContext, path: string): Promise<number> 
       { title: "state", value: toState },
       ...(isOne ? [] : [{ title: "file", value: ({ path: file }: VersionView) => printable(file) }]),
       { title: "at", value: ({ id }) => printable(id) },
-      { title: "session", value: ({ title }) => printable(title ?? "") },
+      { title: "session or commit", value: ({ title }) => printable(title ?? "") },
     ];
     ctx.out(formatTable(columns, history.versions, { head: createStyle(ctx.colour).dim, width: ctx.columns }));
     if (history.isCut) ctx.err(`These are the newest ${history.versions.length}.`);

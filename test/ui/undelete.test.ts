@@ -71,7 +71,9 @@ describeGit("dashboard: files that are gone", () => {
       expect(await lately.getByRole("row").filter({ hasText: "plan.md" }).innerText()).toContain("Deleted");
       expect(await violations(stage)).toEqual([]);
       // A file that was read after its commit is there with the commit; one that was only read is not.
-      expect(await lately.getByRole("row").filter({ hasText: "kept.ts" }).innerText()).toContain("Committed");
+      expect(await lately.getByRole("row").filter({ hasText: "kept.ts" }).innerText()).toMatch(
+        /Committed\s*[0-9a-f]{8} first/,
+      );
       expect(await lately.getByRole("link", { name: "part.md" }).count()).toBe(0);
       await lately.getByRole("link", { name: "kept.ts" }).click();
       await page.waitForURL(/\/files\?path=.*kept\.ts/);
@@ -87,7 +89,7 @@ describeGit("dashboard: files that are gone", () => {
       await list.getByRole("button").first().waitFor();
       expect(await list.getByRole("button").allInnerTexts()).toEqual([
         expect.stringMatching(/^Deleted/),
-        expect.stringMatching(/^Read\s+complete/),
+        expect.stringMatching(/^Read(?!.*complete)/),
       ]);
       await page.getByText("two", { exact: true }).waitFor();
       await list.getByRole("button").first().click();
@@ -163,6 +165,9 @@ describeGit("dashboard: files that are gone", () => {
       const { page } = stage;
       await visit(stage, "/files");
       await page.getByRole("row", { name: /plan\.md rm complete/ }).waitFor();
+      // What is lost comes first.
+      const headings = page.getByRole("main").getByRole("heading", { level: 2 });
+      await expect.poll(() => headings.allInnerTexts()).toEqual(["Lost lately", "Latest changed files"]);
       expect(await page.getByRole("link", { name: "Code", exact: true }).getAttribute("aria-current")).toBe("page");
       expect(await violations(stage)).toEqual([]);
       const show = async (path: string) => {

@@ -13,6 +13,7 @@ export interface VersionView {
   source: Source;
   sessionId: string | null;
   tool: string | null;
+  /** Of the session, or the first line of the commit's message. */
   title: string | null;
   seq: number | null;
   commit: string | null;
@@ -38,11 +39,11 @@ export interface Content {
 }
 
 export function toView(version: FileVersion): VersionView {
-  const { path, at, source, session, seq, commit, doc, mode, seen } = version;
+  const { path, at, source, session, seq, commit, subject, doc, mode, seen } = version;
   const lines = doc ? textOf(doc) : undefined;
   return {
     ...{ id: idOf(version), path, at, source, seq, commit, mode },
-    ...{ sessionId: session?.id ?? null, tool: session?.tool ?? null, title: session?.title ?? null },
+    ...{ sessionId: session?.id ?? null, tool: session?.tool ?? null, title: session?.title ?? subject ?? null },
     state: stateOf(version),
     isAssumed: doc?.isChecked === false,
     seen: seen ? rangeOf(seen) : null,

@@ -121,13 +121,14 @@ async function readCommits(kernel: Kernel, path: string): Promise<FileVersion[]>
   const top = git && (await findTop(kernel, path));
   if (!git || top === undefined) return [];
   const changes = await git.fileChanges(top, path === top ? "" : path.slice(top.length + 1)).catch(() => []);
-  return changes.map(({ hash, at, path: file, blob, mode }) => ({
+  return changes.map(({ hash, at, subject, path: file, blob, mode }) => ({
     ...{
       path: `${top}/${file}`,
       at: new Date(at).toISOString(),
       session: null,
       seq: null,
       commit: hash,
+      subject,
       doc: null,
       seen: null,
     },

@@ -20,6 +20,8 @@ export interface FileVersion {
   /** Message of the call. */
   seq: number | null;
   commit: string | null;
+  /** Of the commit: the first line of its message. */
+  subject?: string;
   /** What this call alone showed, where `doc` has lines that were seen earlier as well. */
   seen: Doc | null;
   /** Null where `load` has the bytes, and for a file that is gone. */

@@ -21,7 +21,7 @@ export function toFullPath(path: string, folder: string | null | undefined): str
 
 /** The session or the commit that has the version, in words. */
 export const whoseText = ({ title, sessionId, commit }: Pick<Version, "title" | "sessionId" | "commit">): string =>
-  oneLine(title ?? sessionId ?? commit?.slice(0, 8) ?? "");
+  oneLine([commit?.slice(0, 8), title ?? sessionId].filter(Boolean).join(" "));
 
 /** How much of the file the version has. */
 export function stateText({ state, isAssumed }: Pick<Version, "state" | "isAssumed">): string {

@@ -1,11 +1,11 @@
 /** Words of earlier versions of files, and of files that a session destroyed. */
 export const en = {
-  title: "Earlier versions",
+  title: "Earlier versions of files",
   open: "Earlier versions of this file",
   openOf: "Earlier versions of {path}",
   gone: "A file that is gone",
   intro:
-    "Every version of a file that a session read or wrote, with commits and stored copies. The file need not exist any more.",
+    "Find a file as it was: every version that a session read or wrote, that git has, or that an assistant copied. Deleted files are here, too.",
   path: "File or folder",
   pathHint: "The full path.",
   notFull: "Type the full path: no file or several files of your sessions end with this one.",
@@ -56,7 +56,7 @@ export const en = {
   destroyed: "Destroyed files",
   destroyedText:
     "Deleted or overwritten by this session, and neither on the disk nor in git. This is what can be had back.",
-  by: "By",
+  by: "Lost by",
   when: "When",
   has: "Can be had back",
   more: "{n} more|{n} more",

@@ -1,11 +1,11 @@
 import type { UndeleteWords } from "./en.ts";
 
 export const words: UndeleteWords = {
-  title: "早期版本",
+  title: "文件的早期版本",
   open: "此文件的早期版本",
   openOf: "{path} 的早期版本",
   gone: "已消失的文件",
-  intro: "会话读取或写入过的文件的所有版本，以及提交和保存的副本。文件现在可以已不存在。",
+  intro: "找回文件从前的样子：会话读取或写入过的、git 中的、助手保存过的所有版本，包括已删除的文件。",
   path: "文件或文件夹",
   pathHint: "完整路径。",
   notFull: "请输入完整路径：会话中没有文件或有多个文件以此路径结尾。",
@@ -55,7 +55,7 @@ export const words: UndeleteWords = {
   undoneLeft: "{n} 个文件之后有改动，已保留|{n} 个文件之后有改动，已保留",
   destroyed: "被毁的文件",
   destroyedText: "由此会话删除或覆盖，磁盘和 git 中都没有。以下是可以找回的内容。",
-  by: "由",
+  by: "丢失原因",
   when: "时间",
   has: "可找回",
   more: "还有 {n} 个|还有 {n} 个",
