@@ -144,6 +144,11 @@ describeUi("dashboard: search", () => {
       results: { session: { parentId: string | null } }[];
     };
     expect(results.findIndex(({ session }) => session.parentId !== null)).toBeGreaterThan(0);
+    // A wide screen shows more of a title.
+    await visit(stage, "/sessions?q=station");
+    const cached = hits.filter({ hasText: "Predictions are recomputed" });
+    await cached.waitFor();
+    expect((await cached.innerText()).match(/Cache them for ten minutes/g)).toHaveLength(1);
     // Before and after an edit are the same but for the change.
     await visit(stage, "/sessions?q=tide+tables");
     const edit = page.locator("main ol li li").filter({ hasText: "README.md" }).first();

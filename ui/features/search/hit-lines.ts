@@ -11,18 +11,19 @@ const WRITTEN: ReadonlySet<string> = new Set(["user", "assistant", "thinking"]);
 export const formOf = ({ field, kind }: Pick<Match, "field" | "kind">): Form =>
   field === "tool_input" ? "json" : WRITTEN.has(kind) ? "markdown" : "plain";
 
-/** Characters of a title that a screen has room for: a mark beyond them is not seen. */
-const SEEN = 80;
+/** Characters of a title that a screen has room for, and a wide one: a mark beyond them is not seen. */
+const [SEEN, SEEN_WIDE] = [80, 110];
 /** Characters by which two snippets are the same text. */
 const SAME = 40;
 const spaced = (text: string) => text.replace(/[\s…]+/g, " ").trim();
 
-export function useLines(result: () => Result, title: ComputedRef<Result["title"]>) {
+export function useLines(result: () => Result, title: ComputedRef<Result["title"]>, isWide: () => boolean) {
   /** The prompt that a session has its title of. */
   const isTitle = (match: Match) => {
     const { text, ranges } = title.value;
-    if (match.kind !== "user" || (ranges[0]?.[1] ?? SEEN) >= SEEN) return false;
-    const [long, short] = [spaced(text), spaced(readable(match.snippet, "markdown"))].sort(
+    const seen = isWide() ? SEEN_WIDE : SEEN;
+    if (match.kind !== "user" || (ranges[0]?.[1] ?? seen) >= seen) return false;
+    const [long, short] = [spaced(readable(text, "markdown")), spaced(readable(match.snippet, "markdown"))].sort(
       (a, b) => b.length - a.length,
     );
     return short !== undefined && short !== "" && long?.includes(short) === true;

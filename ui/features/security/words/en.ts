@@ -23,7 +23,7 @@ export const en = {
   "leaks.intro":
     "A secret in a session was sent to the model's provider. Revoke it where it is valid, then mark it as revoked.",
   "leaks.filter": "Which secrets",
-  "leaks.open": "Open",
+  "leaks.open": "Open secrets",
   "leaks.rotated": "Revoked",
   "leaks.harmless": "Not a secret",
   "leaks.all": "All",
