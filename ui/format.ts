@@ -164,6 +164,12 @@ export const titleOf = (session: {
 }): string =>
   oneLine(session.name ?? session.title ?? session.firstPrompt ?? t("session.untitled", { id: idEnd(session.id) }));
 
+/** The service names a project without a folder after its assistant, in English. */
+export function projectName(name: string): string {
+  const tool = /^(.+) \(no folder\)$/.exec(name)?.[1];
+  return tool === undefined ? name : t("project.noFolder", { tool });
+}
+
 /** The first eight characters of an id behind its tool. */
 const idEnd = (id: string) => id.slice(id.indexOf(":") + 1).slice(0, 8);
 

@@ -2,7 +2,7 @@
 import { type Kernel, type SqlValue, unknownAssistant } from "sessarc";
 import type { Keeper, StoredLogs } from "./keep/keeper.ts";
 import { type LogFile, listLogFiles } from "./log-files.ts";
-import { type RescueOverview, readOverview, readRetention } from "./overview.ts";
+import { type RescueOverview, readOverview } from "./overview.ts";
 import { createReclaim, type Reclaim } from "./reclaim/reclaim.ts";
 import { createRestorer, type Restorer } from "./restore/rescue.ts";
 import { type GoneFolder, readGoneFolders } from "./state/folders.ts";

@@ -1,6 +1,6 @@
 /** What people come to do: by mouse, and by the keyboard alone. */
 import { expect, it } from "vitest";
-import { describeUi, projectId, sessionId, settled, useSharedStage, visit } from "./browser.ts";
+import { describeUi, load, projectId, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: tasks", () => {
   const get = useSharedStage();
@@ -183,6 +183,21 @@ describeUi("dashboard: tasks", () => {
     await alert.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("link", { name: "tidepool" }).waitFor();
     stage.problems();
+  });
+
+  it("names a project without a folder in the language of the page", async () => {
+    const stage = get();
+    const { page } = stage;
+    const speak = (language: string | null) =>
+      page.evaluate((tag) => localStorage.setItem("sessarc:settings", JSON.stringify({ language: tag })), language);
+    await speak("zh-CN");
+    await load(stage, "/projects");
+    await page.getByRole("link", { name: "Cursor（无文件夹）" }).click();
+    await page.getByRole("heading", { level: 1, name: "Cursor（无文件夹）" }).waitFor();
+    expect(await page.getByText("(no folder)").count()).toBe(0);
+    await speak(null);
+    await load(stage, "/projects");
+    await page.getByRole("link", { name: "Cursor (no folder)" }).waitFor();
   });
 
   it("an unknown session and an unknown page offer the search", async () => {

@@ -170,6 +170,7 @@ export const en = {
   "sure.possible": "unsure",
   "nav.usage": "Usage",
   "project.name": "Project",
+  "project.noFolder": "{tool} (no folder)",
   "project.virtual": "Not linked to a folder",
   "project.synced": "{n} session imported|{n} sessions imported",
   "project.activity": "{n} message in {days} days.|{n} messages in {days} days.",

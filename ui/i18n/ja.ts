@@ -168,6 +168,7 @@ export const words: Record<Key, string> = {
   "sure.possible": "不確か",
   "nav.usage": "使用量",
   "project.name": "プロジェクト",
+  "project.noFolder": "{tool}（フォルダーなし）",
   "project.virtual": "フォルダーに未関連付け",
   "project.synced": "{n} セッションを取り込みました",
   "project.activity": "{days} 日間に {n} 件のメッセージ。",

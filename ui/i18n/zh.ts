@@ -163,6 +163,7 @@ export const words: Record<Key, string> = {
   "sure.possible": "不确定",
   "nav.usage": "用量",
   "project.name": "项目",
+  "project.noFolder": "{tool}（无文件夹）",
   "project.virtual": "未关联文件夹",
   "project.synced": "已导入 {n} 个会话",
   "project.activity": "{days} 天内 {n} 条消息。",

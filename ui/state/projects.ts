@@ -2,6 +2,7 @@ import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
 import { api } from "../client.ts";
 import { inOrder } from "../components/base/tools.ts";
+import { projectName } from "../format.ts";
 
 /** All projects at once, without git: a screen that needs it streams it (`useGitStates`). */
 export const useProjects = () =>
@@ -21,7 +22,7 @@ interface Named {
 
 /** `demo`, or `work/demo` where another project is named `demo`, with as many folders as it takes. */
 export function toDistinctNames(projects: readonly Named[]): Map<string, string> {
-  const names = new Map(projects.map(({ id, name }) => [id, name]));
+  const names = new Map(projects.map(({ id, name }) => [id, projectName(name)]));
   const above = ({ path }: Named) => (path ?? "").split(/[\\/]/).filter(Boolean).slice(0, -1);
   for (let depth = 1; depth <= 3; depth++) {
     const counts = new Map<string, number>();

@@ -3,7 +3,7 @@
 import type { Router } from "vue-router";
 import { api, type RouteKey } from "../../client.ts";
 import { inOrder, toolLabel } from "../../components/base/tools.ts";
-import { compactTime, oneLine, titleOf } from "../../format.ts";
+import { compactTime, oneLine, projectName, titleOf } from "../../format.ts";
 import { t } from "../../i18n/index.ts";
 import { modelWords } from "../../model-names.ts";
 import { foot, places, screens } from "../../nav.ts";
@@ -199,7 +199,7 @@ const lastChangeRow = ({ project, path, last }: Place): PaletteRow =>
 
 const toHint = (place: Place): string =>
   [
-    place.project.name,
+    projectName(place.project.name),
     place.text === null ? "" : place.path,
     isLine(place) ? oneLine(writerOf(place)) : paletteText("sessions", { n: place.sessions }),
   ]
@@ -214,7 +214,7 @@ export function projectRows(projects: readonly Project[]): PaletteRow[] {
       {
         id,
         section: paletteText("palette.projects"),
-        label: name,
+        label: projectName(name),
         hint: path ?? "",
         icon: "folder-git-2",
         href: `/projects/${id}`,
@@ -269,13 +269,18 @@ export function sessionRows(found: SearchAnswer | undefined, typed: string): Pal
         id,
         section: found?.recent ? paletteText("palette.recent") : paletteText("palette.sessions"),
         label: titleOf(session),
-        hint: match ? oneLine(match.snippet) : `${project.name} · ${last}`,
+        hint: match ? oneLine(match.snippet) : `${projectName(project.name)} · ${last}`,
         icon: "message-square",
         tool: session.tool,
         href: `/sessions/${encodeURIComponent(id)}${place}`,
       },
       () => [
-        { id: `${id}:project`, label: project.name, icon: "folder-git-2", href: `/projects/${project.id}` },
+        {
+          id: `${id}:project`,
+          label: projectName(project.name),
+          icon: "folder-git-2",
+          href: `/projects/${project.id}`,
+        },
         ...(isLocal
           ? [{ id: `${id}:resume`, label: t("action.resume"), icon: "terminal", run: () => copyResume(id) }]
           : []),

@@ -3,6 +3,7 @@
 import { nextTick, type Ref, reactive, ref } from "vue";
 import { api, type RouteKey } from "../../client.ts";
 import type { MenuItem } from "../../components/base/MenuButton.vue";
+import { projectName } from "../../format.ts";
 import { t } from "../../i18n/index.ts";
 import { offered } from "../../state/offers.ts";
 import { useRefresh } from "../../state/refresh.ts";
@@ -70,7 +71,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
       const report = await api("POST /projects/:id/sync", { params: { id: project.id } });
       toast(
         report.imported === 0
-          ? projectsText("project.upToDate", { name: project.name })
+          ? projectsText("project.upToDate", { name: projectName(project.name) })
           : t("project.synced", { n: report.imported }),
       );
       await refresh();
@@ -92,7 +93,7 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
     const project = removing.value;
     if (!project) return;
     await api("DELETE /projects/:id", { params: { id: project.id }, query: withdraw.value ? { withdraw: "1" } : {} });
-    toast(projectsText("project.deleted", { name: project.name }));
+    toast(projectsText("project.deleted", { name: projectName(project.name) }));
     if (!options.leave) return refresh();
     // Left first: the screen would ask for what is no more.
     await options.leave();

@@ -3,7 +3,7 @@
 import { watch } from "vue";
 import { type Answer, api } from "../../client.ts";
 import { toolLabel } from "../../components/base/tools.ts";
-import { money, short } from "../../format.ts";
+import { money, projectName, short } from "../../format.ts";
 import { modelWords } from "../../model-names.ts";
 import { useService } from "../../state/service.ts";
 import { readStored, writeStored } from "../../state/settings.ts";
@@ -22,7 +22,7 @@ export function nameOf({ period, scope, target, label }: Budget): string {
       : scope === "model"
         ? modelWords(target ?? "")
         : scope === "project"
-          ? (label ?? target ?? "")
+          ? projectName(label ?? target ?? "")
           : usageText("budgets.all");
   return `${what}, ${usageText(`budgets.name.${period}`)}`;
 }
