@@ -71,6 +71,7 @@ describeUi("dashboard: conditions that nothing passes", () => {
   it.each([
     ["/sessions?q=zebra&tool=codex", "Without “zebra”", "/sessions?tool=codex"],
     ["/sessions?errors=1&model=none", "Without “none”", "/sessions?errors=1"],
+    ["/sessions?errors=1&model=none", "Clear all filters", "/sessions"],
     ["/sessions?from=2020-01-01&to=2020-01-02", "Show all time", "/sessions"],
     ["/calls?name=Zap&days=all", "Without “Zap”", "/sessions?days=all&view=calls"],
     ["/usage?from=2020-01-01&to=2020-01-02", "Show all time", "/usage?days=all"],

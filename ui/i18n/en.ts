@@ -164,6 +164,7 @@ export const en = {
   "nothing.fill":
     "sessarc reads the logs that coding assistants leave on this machine. Logs kept elsewhere can be read from a folder.",
   "nothing.without": "Without “{name}”",
+  "nothing.clearAll": "Clear all filters",
   "nav.notes": "Notes",
   "sure.definite": "certain",
   "sure.probable": "likely",

@@ -162,6 +162,7 @@ export const words: Record<Key, string> = {
   "nothing.fill":
     "sessarc は、このマシンにコーディングアシスタントが残したログを読み取ります。別の場所のログはフォルダーから読み取れます。",
   "nothing.without": "「{name}」を外す",
+  "nothing.clearAll": "絞り込みをすべて解除",
   "nav.notes": "ノート",
   "sure.definite": "確実",
   "sure.probable": "可能性大",

@@ -157,6 +157,7 @@ export const words: Record<Key, string> = {
   "nothing.archived": "存档中还没有内容。",
   "nothing.fill": "sessarc 会读取编程助手在本机留下的日志。存放在别处的日志可以从文件夹读取。",
   "nothing.without": "去掉“{name}”",
+  "nothing.clearAll": "清除所有筛选",
   "nav.notes": "笔记",
   "sure.definite": "确定",
   "sure.probable": "很可能",

@@ -1,5 +1,6 @@
 /** How many sessions each value of a facet would leave: exact, of those that pass the other facets. */
 import { useQuery } from "@pinia/colada";
+import { computed } from "vue";
 import { api, type QueryOf } from "../../client.ts";
 import { useSearchFilters } from "./search-filters.ts";
 
@@ -29,5 +30,9 @@ export function useFacetCounts() {
     },
     placeholderData: (before) => before,
   });
-  return counts.data;
+  return {
+    counts: counts.data,
+    /** They are there, or will not be. */
+    isKnown: computed(() => counts.status.value !== "pending"),
+  };
 }

@@ -12,7 +12,7 @@ export interface Relaxation {
   id: string;
   label: string;
   /** What is asked then. */
-  query: SearchQuery;
+  query: Omit<SearchQuery, "sort">;
   apply(): void;
 }
 /** What is tried together; the next only where it finds nothing. */
@@ -75,7 +75,7 @@ export function useRelaxations(filters: ReturnType<typeof useSearchFilters>, sug
           ),
       words.length < 2 ? [] : some.map(only),
       [
-        ...(active.length > 1 ? [withoutFilters(active, searchText("search.clearAll"))] : []),
+        ...(active.length > 1 ? [withoutFilters(active, t("nothing.clearAll"))] : []),
         ...(active.length > 0 ? [withWords("", t("nothing.without", { name: middle(filters.q.value, SHOWN) }))] : []),
       ],
     ];

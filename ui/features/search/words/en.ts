@@ -38,7 +38,6 @@ export const en = {
   "search.subagent": "Started by another session",
   "search.meant": "Did you mean “{q}”?",
   "search.only": "Only “{q}”",
-  "search.clearAll": "Clear all filters",
   "search.clear": "Clear the search",
   "search.more": "More results",
   "search.moreMatches": "{count} more match|{count} more matches",

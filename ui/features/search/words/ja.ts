@@ -39,7 +39,6 @@ export const words: SearchWords = {
   "search.subagent": "別のセッションが開始",
   "search.meant": "もしかして「{q}」？",
   "search.only": "「{q}」だけ",
-  "search.clearAll": "絞り込みをすべて解除",
   "search.clear": "検索をクリア",
   "search.more": "さらに表示",
   "search.moreMatches": "他 {count} 件の一致",

@@ -39,7 +39,6 @@ export const words: SearchWords = {
   "search.subagent": "由另一个会话启动",
   "search.meant": "你是不是要找“{q}”？",
   "search.only": "只搜“{q}”",
-  "search.clearAll": "清除所有筛选",
   "search.clear": "清除搜索",
   "search.more": "更多结果",
   "search.moreMatches": "还有 {count} 处匹配",
