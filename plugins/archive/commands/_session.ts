@@ -21,10 +21,6 @@ export async function isEmpty(ctx: CommandContext): Promise<boolean> {
 /** To be pasted: in single quotes, in which a shell reads nothing else. */
 export const toArgument = (text: string): string => `'${printable(text).replaceAll("'", "'\\''")}'`;
 
-/** What a terminal calls a kind of message. */
-export const toKindWord = (kind: string): string =>
-  kind === "tool_use" ? "call" : kind === "tool_result" ? "result" : kind;
-
 /** Printed where the archive has no session. */
 export const EMPTY = "The archive is empty. `sessarc import` imports what your assistants logged.";
 

@@ -13,8 +13,9 @@ import {
   widthOf,
 } from "sessarc/terminal";
 import type { Session } from "../catalogue/types.ts";
+import { toKindWord } from "../search/kinds.ts";
 import { numberFlag } from "./_flags.ts";
-import { EMPTY, isEmpty, toArgument, toKindWord } from "./_session.ts";
+import { EMPTY, isEmpty, toArgument } from "./_session.ts";
 
 interface SearchAnswer {
   query: string;
@@ -97,15 +98,15 @@ async function print(ctx: CommandContext, answer: SearchAnswer): Promise<void> {
       `${formatCount(answer.damaged)} ${answer.damaged === 1 ? "session" : "sessions"} could not be read: sessarc doctor --fix`,
     );
   if (isNothing) return;
-  const [first] = answer.results;
-  const [hit] = first?.matches ?? [];
-  if (first && hit)
-    ctx.err(`\`sessarc show ${ids.get(first.session.id)}#${hit.seq}\` opens the session at that match.`);
   ctx.err(
     sessions > shown
       ? `${formatCount(shown)} of ${relation === "gte" ? "at least " : ""}${formatCount(sessions)} sessions; --limit shows more`
       : `${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}`,
   );
+  const [first] = answer.results;
+  const [hit] = first?.matches ?? [];
+  if (first && hit)
+    ctx.err(`\`sessarc show ${ids.get(first.session.id)}#${hit.seq}\` opens the session at that match.`);
 }
 
 function printTraces(ctx: CommandContext, traces: SearchAnswer["traces"], style: Style): void {

@@ -14,8 +14,9 @@ import {
   UsageError,
 } from "sessarc/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
+import { findKind, toKindWord } from "../search/kinds.ts";
 import { numberFlag } from "./_flags.ts";
-import { computeCost, findSession, toKindWord } from "./_session.ts";
+import { computeCost, findSession } from "./_session.ts";
 
 interface Page {
   session: Session;
@@ -227,7 +228,7 @@ function toBody(message: SessionEvent): string {
 
 function readKinds(flag: unknown): string | undefined {
   if (typeof flag !== "string") return undefined;
-  const kinds = flag.split(",").map((word) => EVENT_KINDS.find((kind) => word === kind || word === toKindWord(kind)));
+  const kinds = flag.split(",").map(findKind);
   const unknown = kinds.indexOf(undefined);
   if (unknown >= 0)
     throw new UsageError(

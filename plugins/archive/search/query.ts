@@ -1,6 +1,7 @@
 /** The query language: words, "quoted words", and filters, the same over HTTP, on the command line and in the dashboard. */
 import { EVENT_KINDS, type EventKind, SessarcError } from "sessarc";
 import { readDay, startOf } from "./day.ts";
+import { findKind, toKindWord } from "./kinds.ts";
 
 interface Term {
   text: string;
@@ -145,13 +146,9 @@ function own<T>(lists: T[][]): T[] {
   return lists[0];
 }
 
-/** As a terminal names them. */
-const OTHER_KINDS: Readonly<Record<string, EventKind>> = { call: "tool_use", result: "tool_result" };
-
 export function toKind(value: string): EventKind {
-  const word = value.toLowerCase();
-  const kind = EVENT_KINDS.find((known) => known === (OTHER_KINDS[word] ?? word));
-  if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.join(", ")}, ${TRACE}`);
+  const kind = findKind(value.toLowerCase());
+  if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.map(toKindWord).join(", ")}, ${TRACE}`);
   return kind;
 }
 
