@@ -9,6 +9,7 @@ import {
   formatTable,
   printable,
   send,
+  toShortIds,
   UsageError,
 } from "sessarc/terminal";
 import type { VersionView } from "./history/content.ts";
@@ -50,17 +51,34 @@ async function showVersions(ctx: CommandContext, path: string): Promise<number> 
   else {
     const isOne = history.versions.every((version) => version.path === history.path);
     const columns: Column<VersionView>[] = [
-      { title: "when", value: ({ at }) => at ?? "" },
+      { title: "when", value: ({ at }) => toMinute(at) },
       { title: "what", value: ({ source }) => source },
       { title: "state", value: toState },
-      ...(isOne ? [] : [{ title: "file", value: ({ path: file }: VersionView) => printable(file) }]),
-      { title: "at", value: ({ id }) => printable(id) },
-      { title: "session or commit", value: ({ title }) => printable(title ?? "") },
+      ...(isOne
+        ? []
+        : [{ title: "file", value: ({ path: file }: VersionView) => printable(file), shrink: true, least: 20 }]),
+      ...(ctx.columns === undefined || ctx.columns >= WIDE
+        ? [{ title: "session or commit", value: ({ title }: VersionView) => printable(title ?? ""), shrink: true }]
+        : []),
+      { title: "--at", value: toPlace(history.versions) },
     ];
     ctx.out(formatTable(columns, history.versions, { head: createStyle(ctx.colour).dim, width: ctx.columns }));
     if (history.isCut) ctx.err(`These are the newest ${history.versions.length}.`);
   }
   return history.versions.length > 0 ? 0 : 3;
+}
+
+/** Columns from which the title of the session has room. */
+const WIDE = 120;
+
+/** `2026-11-21 14:33` of an ISO time. */
+const toMinute = (at: string | null): string => at?.slice(0, 16).replace("T", " ") ?? "";
+
+/** As short as `--at` takes it. */
+function toPlace(versions: readonly VersionView[]) {
+  const ids = toShortIds(versions.flatMap(({ sessionId }) => sessionId ?? []));
+  return ({ id, sessionId, seq, commit }: VersionView): string =>
+    commit?.slice(0, 10) ?? (sessionId === null || seq === null ? printable(id) : `${ids.get(sessionId)}#${seq}`);
 }
 
 const toState = ({ state, isAssumed }: VersionView): string => (isAssumed ? `${state}, assumed` : state);
@@ -151,7 +169,7 @@ async function runNet(ctx: CommandContext): Promise<number> {
 
 function showCalls(ctx: CommandContext, calls: readonly NetCatch[]): void {
   const columns: Column<NetCatch>[] = [
-    { title: "when", value: ({ at }) => at },
+    { title: "when", value: ({ at }) => toMinute(at) },
     { title: "by", value: ({ client, how }) => printable(`${client}: ${how.join(", ")}`) },
     { title: "files", value: ({ files, isPartial }) => `${files.length}${isPartial ? ", in part" : ""}` },
     { title: "call", value: ({ id }) => id },

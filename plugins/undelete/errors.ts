@@ -4,6 +4,7 @@ import { defineErrors } from "sessarc";
 declare module "sessarc" {
   interface ErrorParams {
     VERSION_NOT_FOUND: { path: string };
+    VERSION_UNKNOWN: { path: string; at: string };
     UNDELETE_EXISTS: { path: string };
     UNDELETE_NOT_A_FILE: { path: string };
     UNDELETE_PARTIAL: { path: string; state: string };
@@ -18,6 +19,11 @@ export const errors = defineErrors({
     why: ({ path }) => `No session and no commit has a version of ${JSON.stringify(path)}`,
     fix: () =>
       "Check the name: a path is read from the current folder. GET /files/history lists the versions that are known.",
+  },
+  VERSION_UNKNOWN: {
+    status: 404,
+    why: ({ path, at }) => `No known version of ${JSON.stringify(path)} is meant by ${JSON.stringify(at)}`,
+    fix: () => "`sessarc undelete <file> --list` lists the versions as `--at` takes them (GET /files/history).",
   },
   UNDELETE_EXISTS: {
     status: 409,

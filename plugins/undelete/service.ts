@@ -52,7 +52,7 @@ export interface PutBack {
 export interface Undelete extends Pick<Receipts, "undo"> {
   /** Versions of a file, or of all files below a folder. `path`: absolute, below `~`, or the end of one path that sessions name. */
   history(path: string, limit: number): Promise<FileHistory>;
-  /** Throws VERSION_NOT_FOUND. */
+  /** Throws VERSION_NOT_FOUND, VERSION_UNKNOWN. */
   at(path: string, at: string | undefined): Promise<FileAtVersion>;
   /** Files whose last content before a call of this session is neither on the disk nor in the repository. */
   lost(session: string): Promise<LostFile[]>;
@@ -104,6 +104,8 @@ export function createUndelete(kernel: Kernel, net: Net): Undelete {
       const path = checked(wanted);
       const version = (await choose(path, at)).find((one) => one.path === path);
       const content = version && (await readContent(version));
+      if (!version && at !== undefined && (await choose(path, undefined)).length > 0)
+        throw new SessarcError("VERSION_UNKNOWN", { path, at });
       if (!version || !content) throw new SessarcError("VERSION_NOT_FOUND", { path });
       const { text, bytes } = content;
       const lineEnds = version.load && text !== null ? (lineEndsOf(text) ?? null) : null;

@@ -24,7 +24,14 @@ export async function chooseVersion(
     if (commit) return commit;
   }
   const [, name = at, seq] = /^(.*)#(\d{1,9})$/.exec(at) ?? [];
-  const id = (await kernel.inject("archive").find(name))?.id ?? name;
+  const id = (await kernel.inject("archive").find(name))?.id ?? findBegun(there, name);
   const own = there.filter(({ session }) => session?.id === id);
   return seq === undefined ? own.at(-1) : own.filter((one) => one.seq !== null && one.seq <= Number(seq)).at(-1);
+}
+
+/** The one session among these whose key begins so, as lists print it. */
+function findBegun(versions: readonly FileVersion[], name: string): string {
+  const ids = new Set(versions.flatMap(({ session }) => session?.id ?? []));
+  const begun = [...ids].filter((id) => id.slice(id.indexOf(":") + 1).startsWith(name));
+  return (begun.length === 1 ? begun[0] : undefined) ?? name;
 }
