@@ -10,7 +10,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (action === "build") return build(ctx, folder);
   if (action === "install") return install(ctx, readTool(ctx));
   if (action === "uninstall") return uninstall(ctx, readTool(ctx));
-  throw new UsageError("`sessarc agent-plugin` takes nothing (what is installed), or one of build, install, uninstall");
+  throw new UsageError(`\`sessarc agent-plugin\` takes no ${JSON.stringify(action)}`);
 }
 
 function readTool({ flags }: CommandContext): string {

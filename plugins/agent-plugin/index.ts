@@ -70,6 +70,7 @@ const command: Command = {
     form: "Of build: agent-plugin (the open format), claude-marketplace, or an assistant",
     "dry-run": "Show the files, and write none",
   },
+  operands: ["build", "install", "uninstall"],
   load: () => import("./command.ts"),
 };
 

@@ -18,7 +18,7 @@ it("sessarc mcp: scans, shows what would change, takes over, restores; exit code
   const mcpServers = { files: { command: "npx", args: ["files"], env: { KEY: "value-of-key" } } };
   const text = JSON.stringify({ mcpServers, projects: { "/nowhere": { history } } }, null, 2);
   await writeFile(file, text);
-  expect((await run("scan")).stdout).toMatch(/files +New +npx files/);
+  expect((await run("scan")).stdout).toMatch(/files +new +npx files/);
   const dry = await run("takeover", "files", "--dry-run");
   expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('+    "sessarc": {') });
   expect(dry.stdout).not.toContain("value-of-key");

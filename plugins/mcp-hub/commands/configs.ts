@@ -25,15 +25,17 @@ export async function scan(ctx: CommandContext): Promise<number> {
       ctx.out(
         formatTable(
           [
-            { title: "Server", value: ({ name }) => printable(name) },
-            { title: "Is", value: (entry) => toState(entry) },
+            { title: "server", value: ({ name }) => printable(name) },
+            { title: "state", value: (entry) => toState(entry).toLowerCase() },
             {
-              title: "Where",
+              title: "where",
               value: ({ config }) => printable(config.url ?? [config.command ?? "", ...config.args].join(" ")),
+              shrink: true,
             },
-            { title: "File", value: ({ file }) => printable(file) },
+            { title: "file", value: ({ file }) => printable(file), shrink: true },
           ],
           entries,
+          { head: createStyle(ctx.colour).dim, width: ctx.columns },
         ),
       );
     for (const { name, reasons } of entries)
@@ -75,7 +77,10 @@ async function takeoverOnce(ctx: CommandContext, names: readonly string[]): Prom
   const stale = ctx.flags.all === true && mode !== "import" ? managed.filter(({ current }) => !current) : [];
   const chosen = entries.filter(({ name }) => ctx.flags.all === true || names.includes(name));
   const missing = names.filter((name) => !chosen.some((entry) => entry.name === name));
-  if (missing.length > 0) throw new UsageError(`No tool's file names ${missing.join(", ")}; see \`sessarc mcp scan\``);
+  if (missing.length > 0)
+    throw new UsageError(
+      `No assistant has a server ${missing.map(printable).join(", ")}; \`sessarc mcp scan\` lists them`,
+    );
   const isOpen = ({ class: of, name }: WireScanEntry) => of === "Conflict" && !resolutions.has(name);
   const ready = chosen.filter((entry) => entry.importable && !isOpen(entry));
   for (const entry of chosen) if (!ready.includes(entry)) ctx.err(whyLeft(entry));
@@ -161,17 +166,19 @@ async function forget(ctx: CommandContext, ids: readonly string[]): Promise<numb
 async function listBackups(ctx: CommandContext): Promise<number> {
   const { backups } = await ctx.get<{ backups: WireBackup[] }>("/mcp/backups");
   if (ctx.json) ctx.out(JSON.stringify({ backups }));
+  else if (backups.length === 0) ctx.err("No takeover can be restored: there is none.");
   else
     ctx.out(
       formatTable(
         [
-          { title: "Takeover", value: ({ takeover: of }) => of },
-          { title: "Backup", value: ({ id }) => id },
-          { title: "Made", value: ({ at }) => at },
-          { title: "File is", value: ({ state }) => state },
-          { title: "File", value: ({ file }) => printable(file) },
+          { title: "takeover", value: ({ takeover: of }) => of },
+          { title: "backup", value: ({ id }) => id },
+          { title: "made", value: ({ at }) => at.slice(0, 16).replace("T", " ") },
+          { title: "state", value: ({ state }) => state },
+          { title: "file", value: ({ file }) => printable(file), shrink: true },
         ],
         backups,
+        { head: createStyle(ctx.colour).dim, width: ctx.columns },
       ),
     );
   return backups.length > 0 ? 0 : 3;

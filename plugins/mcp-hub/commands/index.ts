@@ -52,6 +52,10 @@ const mcp: Command = {
     delete: "Of restore: throw the originals of these takeovers away, and put nothing back",
     "dry-run": "Show what would change, and change nothing",
   },
+  operands: [
+    ...["list", "add", "search", "remove", "test", "skills"],
+    ...["log", "sign-in", "scan", "takeover", "restore"],
+  ],
   load: () => import("./mcp.ts"),
 };
 

@@ -32,9 +32,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     case "restore":
       return (await import("./configs.ts")).restore(ctx, rest);
     default:
-      throw new UsageError(
-        "`sessarc mcp` takes nothing (the bridge), or one of list, skills, add, search, remove, test, sign-in, log, scan, takeover, restore",
-      );
+      throw new UsageError(`\`sessarc mcp\` takes no ${JSON.stringify(action)}`);
   }
 }
 
@@ -50,9 +48,14 @@ async function list(ctx: CommandContext): Promise<number> {
           { title: "kind", value: ({ transport }) => transport },
           { title: "state", value: ({ state }) => state },
           { title: "tools", value: ({ tools }) => (tools === null ? "" : String(tools)), align: "right" },
-          { title: "where", value: ({ url, command, args }) => printable(url ?? [command ?? "", ...args].join(" ")) },
+          {
+            title: "where",
+            value: ({ url, command, args }) => printable(url ?? [command ?? "", ...args].join(" ")),
+            shrink: true,
+          },
         ],
         services,
+        { head: style.dim, width: ctx.columns },
       ),
     );
     for (const { id, lastError, warnings, problems, held } of services)
@@ -78,16 +81,20 @@ async function skills(ctx: CommandContext): Promise<number> {
   if (ctx.json) ctx.out(JSON.stringify(found));
   else {
     const style = createStyle(ctx.colour);
-    ctx.out(
-      formatTable(
-        [
-          { title: "skill", value: ({ uri }) => printable(uri) },
-          { title: "files", value: ({ files }) => (files === null ? "" : String(files)), align: "right" },
-          { title: "what for", value: ({ description }) => printable(description) },
-        ],
-        found.skills,
-      ),
-    );
+    if (found.skills.length === 0)
+      ctx.err("No skill is served. `sessarc skills scan` shows what your assistants have.");
+    else
+      ctx.out(
+        formatTable(
+          [
+            { title: "skill", value: ({ uri }) => printable(uri) },
+            { title: "files", value: ({ files }) => (files === null ? "" : String(files)), align: "right" },
+            { title: "what for", value: ({ description }) => printable(description), shrink: true },
+          ],
+          found.skills,
+          { head: style.dim, width: ctx.columns },
+        ),
+      );
     for (const { service, skill, reason } of found.leftOut)
       ctx.out(`${style.yellow(printable(service))}: skill ${printable(skill)} is not served: ${printable(reason)}`);
   }

@@ -1,5 +1,5 @@
 /** `sessarc mcp search` and `sessarc mcp add --from`: servers of a list that the user names. */
-import { type CommandContext, formatTable, printable, UsageError } from "sessarc/terminal";
+import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc/terminal";
 import { type ListedServer, type ListedWay, searchServers } from "../directory/directory.ts";
 import { type ServiceInput, toSlug } from "../entry.ts";
 
@@ -15,11 +15,12 @@ export async function search(ctx: CommandContext, words: readonly string[]): Pro
     ctx.out(
       formatTable(
         [
-          { title: "Server", value: ({ name }) => printable(name) },
-          { title: "Kind", value: ({ ways }) => [...new Set(ways.map(({ transport }) => transport))].join(", ") },
-          { title: "About", value: ({ title, description }) => printable(description ?? title ?? "") },
+          { title: "server", value: ({ name }) => printable(name) },
+          { title: "kind", value: ({ ways }) => [...new Set(ways.map(({ transport }) => transport))].join(", ") },
+          { title: "about", value: ({ title, description }) => printable(description ?? title ?? ""), shrink: true },
         ],
         servers,
+        { head: createStyle(ctx.colour).dim, width: ctx.columns },
       ),
     );
   return servers.length > 0 ? 0 : 3;

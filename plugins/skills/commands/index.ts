@@ -43,6 +43,10 @@ const skills: Command = {
     frozen: "install: never write the lock, and fail where it does not name a revision and content",
     conflicts: "update: `mine` or `upstream` for files changed on both sides",
   },
+  operands: [
+    ...["list", "scan", "show", "link", "unlink", "import", "update"],
+    ...["restore", "snapshots", "tags", "delete", "init", "lock", "install"],
+  ],
   load: () => import("./skills.ts"),
 };
 

@@ -16,32 +16,30 @@ const NOTHING = 3;
 
 type Action = (ctx: CommandContext, args: readonly string[]) => Promise<number>;
 
-/** Operands each takes, at least and at most. */
-const ACTIONS: Readonly<Record<string, { run: Action; least: number; most: number }>> = {
-  list: { run: list, least: 0, most: 0 },
-  scan: { run: scan, least: 0, most: 0 },
-  show: { run: show, least: 1, most: 1 },
-  link: { run: link, least: 1, most: 1 },
-  unlink: { run: unlink, least: 1, most: 1 },
-  import: { run: importSkill, least: 0, most: 1 },
-  update: { run: update, least: 1, most: 1 },
-  restore: { run: restore, least: 1, most: 2 },
-  snapshots: { run: snapshots, least: 1, most: 1 },
-  tags: { run: tags, least: 1, most: 51 },
-  delete: { run: remove, least: 1, most: 1 },
-  init: { run: init, least: 1, most: 1 },
-  lock: { run: lock, least: 0, most: 1_000 },
-  install: { run: install, least: 0, most: 0 },
+/** What follows its name, and how many words that is at least and at most. */
+const ACTIONS: Readonly<Record<string, { run: Action; takes: string; least: number; most: number }>> = {
+  list: { run: list, takes: "", least: 0, most: 0 },
+  scan: { run: scan, takes: "", least: 0, most: 0 },
+  show: { run: show, takes: "<skill>", least: 1, most: 1 },
+  link: { run: link, takes: "<skill> --tool <assistant>", least: 1, most: 1 },
+  unlink: { run: unlink, takes: "<skill> --tool <assistant>", least: 1, most: 1 },
+  import: { run: importSkill, takes: "<path|address>", least: 0, most: 1 },
+  update: { run: update, takes: "<skill>", least: 1, most: 1 },
+  restore: { run: restore, takes: "<skill> <snapshot>", least: 1, most: 2 },
+  snapshots: { run: snapshots, takes: "<skill>", least: 1, most: 1 },
+  tags: { run: tags, takes: "<skill> [tags]", least: 1, most: 51 },
+  delete: { run: remove, takes: "<skill>", least: 1, most: 1 },
+  init: { run: init, takes: "<name>", least: 1, most: 1 },
+  lock: { run: lock, takes: "[skill…]", least: 0, most: 1_000 },
+  install: { run: install, takes: "", least: 0, most: 0 },
 };
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [name = "list", ...args] = ctx.args;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (!action) throw new UsageError(`\`sessarc skills\` takes one of ${Object.keys(ACTIONS).join(", ")}`);
+  if (!action) throw new UsageError(`\`sessarc skills\` takes no ${JSON.stringify(name)}`);
   if (args.length < action.least || args.length > action.most)
-    throw new UsageError(
-      `\`sessarc skills ${name}\` takes ${action.most === 0 ? "no operand" : action.most === 1 ? "one operand" : `${action.least} to ${action.most} operands`}`,
-    );
+    throw new UsageError(`It takes this: \`${`sessarc skills ${name} ${action.takes}`.trimEnd()}\``);
   if (ctx.flags["dry-run"] === true && name !== "import")
     throw new UsageError(
       `--dry-run is for \`sessarc skills import\`, not for ${name}; update shows its plan without --yes`,
