@@ -132,7 +132,8 @@ function checkOperand({ name, operands }: Pick<Command, "name" | "operands">, gi
   if (operands.length === 0) throw new UsageError(`\`sessarc ${name}\` takes no ${JSON.stringify(given)}`);
   const near = nearest(given, operands);
   const hint = near ? `; did you mean ${near}?` : "";
-  throw new UsageError(`\`sessarc ${name}\` takes one of ${operands.join(", ")}, not ${JSON.stringify(given)}${hint}`);
+  const known = operands.length === 1 ? operands.join() : `one of ${operands.join(", ")}`;
+  throw new UsageError(`\`sessarc ${name}\` takes ${known}, not ${JSON.stringify(given)}${hint}`);
 }
 
 /** `a`, `a or b`, `a, b or c`. */

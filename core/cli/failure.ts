@@ -23,7 +23,7 @@ export function reportFailure(error: unknown, io: CliIo, command?: string): numb
   const width = io.stderr.isTTY === true ? io.stderr.columns : undefined;
   const wrap = (text: string) => (width ? wrapColumns(text, width, "      ") : [text]);
   const say = (text: string) => io.stderr.write(`${text}\n`);
-  const [first = "", ...others] = wrap(`error ${printable(toSentence(error))}`);
+  const [first = "", ...others] = wrap(`error ${printable(toFlags(toSentence(error)))}`);
   say(`${style.red("error")}${first.slice("error".length)}`);
   for (const line of others) say(line);
   debugError("cli", "failed", error);
@@ -47,6 +47,9 @@ const withoutRoutes = (fix: string): string =>
     .split(/(?<=\.)\s+/)
     .filter((sentence) => !ROUTE.test(sentence))
     .join(" ");
+
+/** `query.limit: must be …`: the query is made of flags. */
+const toFlags = (message: string): string => message.replace(/^query\.([a-z]+): (?:Invalid \w+: )?/, "--$1 ");
 
 const isExpected = (error: unknown): boolean =>
   error instanceof ApiError || isSessarcError(error) || systemReason(error) !== undefined;

@@ -55,7 +55,10 @@ const COMMON =
 const WIDTH = 80;
 
 export function commandHelp(command: Command): string {
-  const rows = Object.entries(command.options).map(([name, option]) => row(name, option, command.help[name] ?? ""));
+  const hasShort = Object.values(command.options).some(({ short }) => short !== undefined);
+  const rows = Object.entries(command.options).map(([name, option]) =>
+    row(name, option, command.help[name] ?? "", hasShort ? "    " : ""),
+  );
   const width = Math.max(0, ...rows.map(([flag]) => flag.length));
   const usage = command.usage.split("\n").map((line) => `  sessarc ${command.name} ${line}`.trimEnd());
   const example = command.example === undefined ? [] : ["", `  $ sessarc ${command.name} ${command.example}`];
@@ -74,7 +77,8 @@ function row(
   name: string,
   option: { type: "string" | "boolean"; short?: string },
   text: string,
+  noShort: string,
 ): [flag: string, text: string] {
-  const short = option.short ? `-${option.short}, ` : "";
+  const short = option.short ? `-${option.short}, ` : noShort;
   return [`${short}--${name}${option.type === "string" ? " <…>" : ""}`, text];
 }

@@ -15,10 +15,13 @@ export function countUnknown(unknown: Record<string, number>, name: string): voi
   unknown[key] = (Object.hasOwn(unknown, key) ? (unknown[key] ?? 0) : 0) + 1;
 }
 
-/** The known word nearest to `word` (letters inserted, deleted, changed or swapped), or undefined when none is close. */
+/**
+ * The known word nearest to `word` (letters inserted, deleted, changed or swapped), or undefined when none is close: half of a word, or more, is
+ * right.
+ */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.ceil(word.length / 3)) + 1;
+  let bestDistance = Math.min(Math.max(2, Math.ceil(word.length / 3)), Math.floor(word.length / 2)) + 1;
   for (const candidate of known) {
     // A beginning is a likely abbreviation.
     const isStart = word.length > 1 && candidate.toLowerCase().startsWith(word.toLowerCase());

@@ -12,7 +12,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const home = resolve(ctx.cwd, folder);
   await mkdir(home, { recursive: true });
   if ((await readdir(home)).length > 0) {
-    ctx.err(`${home} is not empty`);
+    ctx.err(`${home} is not empty: name a new folder.`);
     return 1;
   }
   const demo = await writeDemo({ home, now, setup: true });

@@ -163,6 +163,8 @@ const drop = defineRoute({
   handler: async ({ kernel }) => ({ bytes: await kernel.inject("rescue").dropLogs() }),
 });
 
+const TOKENS = "must be a number from 200 to 32000";
+
 const handoff = defineRoute({
   method: "GET",
   path: "/sessions/:id/handoff",
@@ -172,7 +174,13 @@ const handoff = defineRoute({
     /** The adapter of the assistant it is for: `start` is the command that begins with the brief. */
     to: v.optional(v.string()),
     tokens: v.optional(
-      v.pipe(v.string(), v.regex(/^\d{1,6}$/), v.transform(Number), v.minValue(200), v.maxValue(32_000)),
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{1,6}$/, TOKENS),
+        v.transform(Number),
+        v.minValue(200, TOKENS),
+        v.maxValue(32_000, TOKENS),
+      ),
     ),
   }),
   handler: async ({ kernel, params, query }) => {

@@ -182,7 +182,7 @@ describeGit("sessarc blame", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^· {2}1 {2}\/\/ by hand\nA {2}2 {2}export const sum/);
     expect(stdout).toMatch(/\nA {2}Add the sum, please\n {3}\S.* · /);
-    expect(stdout).toContain(` · ${MODEL} · Edit in message 3 · sessarc show ${SHORT}\n`);
+    expect(stdout).toContain(` · ${MODEL} · Edit in message 3 · sessarc show ${SHORT}#3\n`);
     expect(stdout).toMatch(/ {3}Prompt \(<?\$0\.0\d+\): Add the sum, please\n/);
     expect(stdout).toContain("Because of message 1, Read: ");
     expect(stdout).toContain("·  written by no archived session (1 line)");

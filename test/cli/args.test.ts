@@ -93,6 +93,13 @@ describe("help", () => {
     }
   });
 
+  it("has long flags in one column, with a short one before it or not", () => {
+    const columns = commandHelp(serveCommand)
+      .split("\n")
+      .flatMap((line) => (/^ {2}(-\w, | {4})--/.test(line) ? line.indexOf("--") : []));
+    expect(columns).toEqual(Object.keys(serveCommand.options).map(() => 6));
+  });
+
   it("lists the commands of five groups with an example each, and with --all every command", async () => {
     const commands = await allCommands(defaultPlugins());
     const text = generalHelp("1.2.3", commands);

@@ -291,7 +291,17 @@ describe("what is wrong", () => {
     [["search", "tool:Grep"], "For calls of a tool: kind:call grep"],
     [["show", "last", "--limit", "0"], "--limit takes a number from 1 to"],
     [["show", "last", "--kinds", "tool"], "there are user, assistant, thinking, call, result, note"],
-    [["search", "kind:foo"], '"foo" is none of user'],
+    [["search", "kind:foo"], '"foo" is none of user, assistant, thinking, call, result, note'],
+    [["health", "--limit", "100"], "error --limit must be 1 to 99"],
+    [["handoff", "last", "--tokens", "5"], "error --tokens must be a number from 200 to 32000"],
+    [["usage", "blocks", "--length", "foo"], "error --length must be quarter-hours"],
+    [["export", "last", "--to", "x"], "--to is the folder of --all"],
+    [["mcp", "lst"], 'not "lst"; did you mean list?'],
+    [["skills", "scam"], 'not "scam"; did you mean scan?'],
+    [["skills", "link"], "`sessarc skills link <skill> --tool <assistant>`"],
+    [["agent-plugin", "instal"], "did you mean install?"],
+    [["prices", "foo"], '`sessarc prices` takes update, not "foo"'],
+    [["mcp", "takeover", "foo"], "No assistant has a server foo; `sessarc mcp scan` lists them"],
     [["search", "x", "after:soon"], '"soon" is no date'],
     [["export", "last", "--format", "pdf"], '--format takes md, html or json, not "pdf"'],
     [["guard", "bogus"], "takes one of install, status, uninstall"],
@@ -329,6 +339,32 @@ describe("what is wrong", () => {
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain(message);
     expect(ran.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it("is said of the thing that was asked for", async () => {
+    const said = async (...args: string[]) => {
+      const { code, stderr } = await runCommand(args, home, {}, 200);
+      return [code, stderr.trimEnd()];
+    };
+    const server = join(home, "code/tidepool/src/server.js");
+    expect(await said("receipt", "--project", "code/tidepool/nope")).toEqual([
+      3,
+      expect.stringContaining("No project code/tidepool/nope"),
+    ]);
+    expect((await said("receipt", "--project", "code/tidepool/src"))[0]).toBe(0);
+    expect(await said("blame", `${server}:9999`)).toEqual([3, "src/server.js has no such line."]);
+    expect(await said("undelete", server, "--at", "nope")).toEqual([
+      3,
+      expect.stringMatching(/^error No known version of ".*server\.js" is meant by "nope"\n.*--list/),
+    ]);
+    expect(await said("scrub", "--drop-backups")).toEqual([0, "No copy of a changed log is stored."]);
+    expect(await said("scrub", "--undo")).toEqual([0, "No changed log has a copy to put back."]);
+    expect(await said("reclaim", "--undo")).toEqual([0, "No removed log can be put back."]);
+    expect(await said("mcp", "skills")).toEqual([3, expect.stringMatching(/^No skill is served/)]);
+    expect(await said("mcp", "restore")).toEqual([3, expect.stringMatching(/^No takeover can be restored/)]);
+    await runCommand(["mark", "tag", "last", "seen"], home);
+    expect(await said("mark", "note", "no-such-word")).toEqual([3, "No note fits. `sessarc mark note` lists all."]);
+    await runCommand(["mark", "tag", "last", "seen", "--remove"], home);
   });
 
   it.each([
@@ -452,6 +488,23 @@ describe("lists on a terminal of 80 columns", () => {
     expect(unit).toBe("Dollars per million tokens:");
     expect(table.length).toBeGreaterThan(4);
     expect(widest(table.join("\n"))).toBeLessThanOrEqual(80);
+  });
+
+  it("fit: versions of a file, each as --at takes it, and servers in assistants' settings", async () => {
+    const server = join(home, "code/tidepool/src/server.js");
+    const listed = await runCommand(["undelete", server, "--list"], home, { NO_COLOR: "1" }, 80);
+    expect(widest(listed.stdout)).toBeLessThanOrEqual(80);
+    const places = rows(listed).map((row) => row.split(/ {2,}/).at(-1) ?? "");
+    for (const pattern of [/^[\da-f]{10}$/, /^[\da-f]{8}#\d+$/]) {
+      const at = places.find((place) => pattern.test(place)) ?? "";
+      expect([at, (await runCommand(["undelete", server, "--at", at], home)).code]).toEqual([at, 0]);
+    }
+    const other = await makeHome();
+    const echo = { command: "echo", args: ["--stations", "a/rather/long/path/to/stations.json", "--units", "feet"] };
+    await writeFile(join(other, ".claude.json"), JSON.stringify({ mcpServers: { echo } }));
+    const scan = await runCommand(["mcp", "scan"], other, { NO_COLOR: "1" }, 80);
+    expect(scan.stdout).toMatch(/^server +state +where +file$/m);
+    expect(widest(scan.stdout)).toBeLessThanOrEqual(80);
   });
 
   it("leave a title enough to know it by, beside the longest id", async () => {

@@ -108,6 +108,8 @@ describe("nearest", () => {
     ["datadir", "dataDir"],
     ["hos", "host"],
     ["xyzxyz", undefined],
+    ["foo", undefined],
+    ["x", undefined],
   ])("%s → %s", (word, expected) => {
     expect(nearest(word, ["port", "host", "dataDir", "plugins"])).toBe(expected);
   });

@@ -12,7 +12,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const bytes = await writeWhole(path, response);
   if (ctx.json) ctx.out(JSON.stringify({ path, bytes }));
   else ctx.out(`${printable(path)} (${formatBytes(bytes)})`);
-  ctx.err("It holds everything the archive holds, credentials of the hub among it: keep it as safe.");
+  ctx.err("It holds the whole archive, the hub's credentials included: keep it as safe as the archive.");
   ctx.err(`To use it: tar xf ${printable(basename(path))} -C <empty folder>, then sessarc --data-dir <that folder>`);
   return 0;
 }

@@ -44,7 +44,7 @@ function table(ctx: CommandContext, projects: readonly Project[], git: boolean):
     { title: "name", value: (it) => printable(it.name), shrink: true },
     { title: "sessions", align: "right", value: (it) => formatCount(it.sessionCount) },
     wide && { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
-    wide && { title: "tools", value: (it) => it.tools.join(" "), shrink: true },
+    wide && { title: "assistants", value: (it) => it.tools.join(" "), shrink: true },
     git && { title: "git", value: toGit },
     { title: "path", value: (it) => printable(it.path ?? "(no folder)"), shrink: true },
     { title: "id", value: (it) => it.id },

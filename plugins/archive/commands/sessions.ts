@@ -79,7 +79,7 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
   const names = new Map(projects.map((project) => [project.id, project.name]));
   const ids = toShortIds(sessions.map((session) => session.id));
   const more: Column<Session>[] = [
-    { title: "tool", value: (it) => it.tool },
+    { title: "assistant", value: (it) => it.tool },
     { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
     { title: "cost", align: "right", value: computeCost },
   ];

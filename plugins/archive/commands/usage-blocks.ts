@@ -168,7 +168,7 @@ function toColumns(rows: readonly Block[], { wide, short, rate }: Layout, tz: st
     { title: "window", value: ({ start }) => clock(start) },
     { title: "until", value: (row) => toUntil(row, clock) },
     new Set(rows.map(({ tool }) => tool)).size > 1 && {
-      title: "tool",
+      title: "assistant",
       value: ({ tool }) => printable(tool),
       shrink: true,
     },

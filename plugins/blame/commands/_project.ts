@@ -36,9 +36,10 @@ async function readProject(ctx: CommandContext, wanted: unknown): Promise<Named>
   const named = projects.find(({ id, name: own }) => id === name || own.toLowerCase() === name.toLowerCase());
   if (named) return named;
   const path = resolve(ctx.cwd, name);
-  const folder = await realpath(path).catch(() => path);
+  // A missing folder has no project around it.
+  const folder = await realpath(path).catch(() => (typeof wanted === "string" ? undefined : path));
   const around = projects
-    .filter(({ path }) => path !== null && (folder === path || folder.startsWith(path + sep)))
+    .filter(({ path: own }) => own !== null && (folder === own || own === path || folder?.startsWith(own + sep)))
     .sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0));
   if (around[0]) return around[0];
   if (typeof wanted === "string") return { id: wanted, name: wanted, path: null };

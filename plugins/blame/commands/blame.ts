@@ -35,6 +35,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   else if (!answer.lines) ctx.err(`${answer.path} is binary or larger than 2 MiB.`);
   else if (ctx.flags.format === "agent-trace") ctx.out(JSON.stringify(toRecord(answer)));
   else if (porcelain) ctx.out(toPorcelain(answer));
+  else if (answer.lines.length === 0) ctx.err(`${printable(answer.path)} has no such line.`);
   else ctx.out(toText(answer, ctx));
   return answer.lines && answer.lines.length > 0 ? 0 : 3;
 }
@@ -97,7 +98,7 @@ function toText(answer: LineOrigins, ctx: CommandContext): string {
 /** `id`: of the session, as the list of sessions prints it. */
 function describe(letter: string, writer: WriterDetail, id: string, style: ReturnType<typeof createStyle>): string {
   const { seq, at, name, model, title, prompt, cost, reads } = writer;
-  const facts = [formatAge(at), model, `${name} in message ${seq}`, `sessarc show ${id}`];
+  const facts = [formatAge(at), model, `${name} in message ${seq}`, `sessarc show ${id}#${seq}`];
   const rows = [`${letter}  ${clip(title ?? "(untitled)", 80)}`, `   ${facts.filter(Boolean).join(" · ")}`];
   const price = cost && cost.unpriced.length === 0 ? ` (${formatMoney(cost.microdollars)})` : "";
   if (prompt) rows.push(`   Prompt${price}: ${clip(prompt.text, 200)}`);

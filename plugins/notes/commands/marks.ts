@@ -68,7 +68,8 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
     bookmarked: ctx.flags.bookmarked === true ? "1" : undefined,
   });
   if (ctx.json) ctx.answer(marks);
-  else if (marks.length === 0) ctx.err("No notes. `sessarc mark note set last …` writes one on the newest session.");
+  else if (marks.length === 0)
+    ctx.err(q === "" && tag === undefined && ctx.flags.bookmarked !== true ? NO_NOTES : NO_FIT);
   else {
     const columns: Column<ListedMark>[] = [
       { title: "changed", value: ({ updatedAt }) => updatedAt.slice(0, 10) },
@@ -84,6 +85,9 @@ async function list(ctx: CommandContext, q: string): Promise<number> {
   }
   return marks.length > 0 ? 0 : 3;
 }
+
+const NO_NOTES = "No notes. `sessarc mark note set last …` writes one on the newest session.";
+const NO_FIT = "No note fits. `sessarc mark note` lists all.";
 
 async function listTags(ctx: CommandContext): Promise<number> {
   const tags = await ctx.get<{ tag: string; count: number }[]>("/tags");

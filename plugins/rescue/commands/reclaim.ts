@@ -51,7 +51,8 @@ async function undo(ctx: CommandContext): Promise<number> {
   const done = await send<Reclaimed>(ctx, "POST", "/rescue/reclaim/undo", undefined, ctx.signal);
   if (ctx.json) ctx.answer(done);
   else {
-    ctx.out(`${countOf(done.sessions, "log")} put back: ${formatBytes(done.bytes)}.`);
+    if (done.sessions + done.left.length === 0) ctx.err("No removed log can be put back.");
+    else ctx.out(`${countOf(done.sessions, "log")} put back: ${formatBytes(done.bytes)}.`);
     printLeft(ctx, done);
   }
   return done.left.length > 0 ? 1 : 0;

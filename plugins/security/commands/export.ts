@@ -8,6 +8,8 @@ import { plain, redacted } from "./_document.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.flags.all === true) return (await import("./export-all.ts")).exportAll(ctx);
+  if (ctx.flags.to !== undefined)
+    throw new UsageError("--to is the folder of --all; one session goes into a file: -o <file>");
   const [wanted, ...rest] = ctx.args;
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc export <session>`");
   const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;

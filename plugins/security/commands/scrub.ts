@@ -47,7 +47,8 @@ async function putBack(ctx: CommandContext): Promise<number> {
   const done = await send<Unscrubbed>(ctx, "POST", "/security/scrub/undo", undefined, ctx.signal);
   if (ctx.json) ctx.answer(done);
   else {
-    ctx.out(`${countOf(done.restored.length, "log")} put back. The archive stays without the secrets.`);
+    if (done.restored.length + done.left.length === 0) ctx.err("No changed log has a copy to put back.");
+    else ctx.out(`${countOf(done.restored.length, "log")} put back. The archive stays without the secrets.`);
     for (const { what, reason } of done.left) ctx.err(`left: ${printable(what)}: ${printable(reason)}`);
   }
   return done.left.length > 0 ? 1 : 0;
@@ -57,6 +58,7 @@ async function dropBackups(ctx: CommandContext): Promise<number> {
   const { backups } = await ctx.get<ScrubState>("/security/scrub", {}, ctx.signal);
   const done = await send<{ removed: number }>(ctx, "DELETE", "/security/scrub/backups", undefined, ctx.signal);
   if (ctx.json) ctx.answer({ ...done, backups });
+  else if (done.removed === 0) ctx.err("No copy of a changed log is stored.");
   else ctx.out(`${countOf(done.removed, "copy", "copies")} removed. These logs cannot be put back any more.`);
   return 0;
 }
