@@ -2,8 +2,8 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { toDistinctNames } from "../../ui/state/distinct-names.ts";
 import { toBuckets } from "../../ui/state/insights.ts";
-import { toDistinctNames } from "../../ui/state/projects.ts";
 import { violations } from "./axe.ts";
 import { describeUi, load, useStage, visit } from "./browser.ts";
 import { layoutFaults } from "./probes.ts";
@@ -173,6 +173,14 @@ describeUi("dashboard: Now, while a session runs", () => {
     await page.getByRole("dialog").getByRole("textbox", { name: "Folder" }).waitFor();
     await page.keyboard.press("Escape");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    // Beside a long title the note has its own room.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await row.getByRole("link").evaluate((link) => {
+      link.textContent = "of yesterday, a long title ".repeat(15);
+    });
+    const note = await row.getByText("Folder gone").boundingBox();
+    const project = await row.getByText("app", { exact: true }).and(page.locator(":visible")).boundingBox();
+    expect((note?.x ?? 0) + (note?.width ?? 0)).toBeLessThanOrEqual(project?.x ?? 0);
     expect(stage.problems()).toEqual([]);
   });
 });

@@ -21,6 +21,7 @@ export const en = {
   "folder.dismissed": "{path} is dismissed",
   "folder.dismissedCount": "{n} folder is dismissed.|{n} folders are dismissed.",
   "folder.showAgain": "Show again",
+  "folder.where": "Where is the folder now?",
   "folder.none": "No folder is missing.",
   lists: "States",
   "state.dying": "Deleted soon",

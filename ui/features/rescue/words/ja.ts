@@ -22,6 +22,7 @@ export const words: RescueWords = {
   "folder.dismissed": "{path} を一覧から外しました",
   "folder.dismissedCount": "{n} 件のフォルダーを一覧から外しています。",
   "folder.showAgain": "再表示",
+  "folder.where": "フォルダーは今どこにありますか？",
   "folder.none": "なくなったフォルダーはありません。",
   lists: "状態",
   "state.dying": "まもなく削除",

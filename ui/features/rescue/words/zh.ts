@@ -22,6 +22,7 @@ export const words: RescueWords = {
   "folder.dismissed": "已忽略 {path}",
   "folder.dismissedCount": "已忽略 {n} 个文件夹。",
   "folder.showAgain": "重新显示",
+  "folder.where": "文件夹现在在哪里？",
   "folder.none": "没有缺失的文件夹。",
   lists: "状态",
   "state.dying": "即将删除",
