@@ -101,10 +101,11 @@ async function findTitle(kernel: Kernel, id: string): Promise<string> {
 }
 
 /** Masked again once it is plain: what stood between the parts of a secret is gone. */
-const clean = async (kernel: Kernel, text: string): Promise<string> =>
+export const clean = async (kernel: Kernel, text: string): Promise<string> =>
   harmless(clipLine(await kernel.inject("redactor").hideSecrets(harmless(text)), SHOWN + 60));
 
-const cleanPaths = (kernel: Kernel, paths: readonly string[]): Promise<string[]> =>
+/** The first of them. */
+export const cleanPaths = (kernel: Kernel, paths: readonly string[]): Promise<string[]> =>
   Promise.all(paths.slice(0, FILES).map(async (path) => (await clean(kernel, path)).slice(-PATH)));
 
 /** Of these sessions the folders that they ran in. */
