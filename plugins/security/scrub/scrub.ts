@@ -84,7 +84,11 @@ export function createScrub(kernel: Kernel): Scrub {
       const at = new Date().toISOString();
       const named = secrets.map(({ sums, ...secret }) => ({ ...secret, keys: sums }));
       await kernel.storage.db.batch(
-        store.begin(named, new Map([...sought.sessions].map((session) => [session, countOf(sought, session)])), at),
+        await store.begin(
+          named,
+          new Map([...sought.sessions].map((session) => [session, countOf(sought, session)])),
+          at,
+        ),
       );
       // Whatever a kill leaves undone, the next run finds by the sums.
       const written = await pass({ has, mask, active, known: sought.sessions, write: true });

@@ -27,29 +27,16 @@ export interface RevokedRow {
 const IN = "in (select value from json_each(?))";
 
 export function createScrubStore(db: Database) {
-  /** Sessions that have files, read once: every import asks for each of its sessions. */
-  let withFiles: Promise<Set<string>> | undefined;
-  const readWithFiles = () => {
-    withFiles ??= db
-      .all<{ session: string }>("select distinct session from security_scrub_file")
-      .then((rows) => new Set(rows.map(({ session }) => session)));
-    withFiles.catch(() => {
-      withFiles = undefined;
-    });
-    return withFiles;
-  };
-
-  /** Whether anything was ever removed: every import asks. One process has the archive, so that nothing changes elsewhere. */
-  let isScrubbed: Promise<boolean> | undefined;
-  const readScrubbed = () => {
-    isScrubbed ??= db
-      .get<{ one: number }>("select 1 as one from security_scrub_session limit 1")
-      .then((row) => row !== undefined);
-    isScrubbed.catch(() => {
-      isScrubbed = undefined;
-    });
-    return isScrubbed;
-  };
+  // Every import asks, for each of its sessions. One process has the archive, so that nothing changes elsewhere.
+  const withFiles = remember(async () => {
+    const rows = await db.all<{ session: string }>("select distinct session from security_scrub_file");
+    return new Set(rows.map(({ session }) => session));
+  });
+  /** Whether anything was ever removed. */
+  const scrubbed = remember(async () => {
+    const row = await db.get<{ one: number }>("select 1 as one from security_scrub_session limit 1");
+    return { any: row !== undefined };
+  });
 
   return {
     /** Secrets that are marked as revoked or were removed before; with `ids` these, whatever their state. */
@@ -86,12 +73,12 @@ export function createScrubStore(db: Database) {
         ).map(({ id }) => id),
       ),
     /** Written before anything is removed: whatever happens then, the logs of these sessions are read without the secrets. */
-    begin: (
+    async begin(
       secrets: readonly { id: string; rule_id: string; masked: string; keys: readonly MaskKey[] }[],
       sessions: ReadonlyMap<string, number>,
       at: string,
-    ): Statement[] => {
-      isScrubbed = Promise.resolve(true);
+    ): Promise<Statement[]> {
+      (await scrubbed()).any = true;
       return [
         ...secrets.map(
           ({ id, rule_id, masked, keys }): Statement => [
@@ -114,7 +101,7 @@ export function createScrubStore(db: Database) {
     },
     /** Keys of what was removed, by session. */
     async keysOf(sessions: readonly string[]): Promise<Map<string, MaskKey[]>> {
-      if (!(await readScrubbed())) return new Map();
+      if (!(await scrubbed()).any) return new Map();
       const rows = await db.all<{ session: string; keys: string }>(
         `select t.session, s.keys from security_scrub_session t join security_scrub s on s.fingerprint = t.fingerprint
          where t.session ${IN}`,
@@ -141,7 +128,7 @@ export function createScrubStore(db: Database) {
       return { secrets, sessions: sessions?.n ?? 0 };
     },
     files: async (session?: string): Promise<ScrubFileRow[]> =>
-      session !== undefined && !(await readWithFiles()).has(session)
+      session !== undefined && !(await withFiles()).has(session)
         ? []
         : db.all<ScrubFileRow>(
             `select * from security_scrub_file ${session === undefined ? "" : "where session = ?"} order by path`,
@@ -149,7 +136,7 @@ export function createScrubStore(db: Database) {
           ),
     file: (path: string) => db.get<ScrubFileRow>("select * from security_scrub_file where path = ?", [path]),
     async putFile({ path, session, backup, before, after, was, at }: ScrubFileRow): Promise<void> {
-      (await readWithFiles()).add(session);
+      (await withFiles()).add(session);
       await db.run(
         `insert into security_scrub_file (path, session, backup, before, after, was, at) values (?, ?, ?, ?, ?, ?, ?)
          on conflict (path) do update set session = excluded.session, backup = excluded.backup, before = excluded.before,
@@ -161,6 +148,18 @@ export function createScrubStore(db: Database) {
     /** Whether the log at the assistant is without them, too. */
     setOriginal: (session: string, original: boolean) =>
       db.run("update security_scrub_session set original = ? where session = ?", [original ? 1 : 0, session]),
+  };
+}
+
+/** Reads once; a failure is forgotten. */
+function remember<T>(read: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return () => {
+    known ??= read();
+    known.catch(() => {
+      known = undefined;
+    });
+    return known;
   };
 }
 

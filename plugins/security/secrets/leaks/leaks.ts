@@ -135,13 +135,16 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
         namesOfRules(),
         readHolders(),
       ]);
+      const own = new Map<string | null, MemberRow[]>();
+      for (const one of inGroups) {
+        const list = own.get(one[by]) ?? [];
+        own.set(one[by], list);
+        list.push(one);
+      }
       const all = rows.map(({ id, name, first_at: firstAt, last_at: lastAt, ...figures }) => ({
         ...{ id, name: name ?? names.get(id) ?? id, provider: by === "kind" ? toProvider(id) : null },
         ...{ secrets: figures.secrets, sessions: figures.sessions },
-        ...toGroupPlaces(
-          inGroups.filter((one) => one[by] === id),
-          holders,
-        ),
+        ...toGroupPlaces(own.get(id) ?? [], holders),
         ...{ firstAt, lastAt },
       }));
       return {
