@@ -8,7 +8,7 @@ import { readInstructions } from "./instructions/place.ts";
 import { isSaid } from "./instructions/said.ts";
 import type { OpenProposal } from "./proposal.ts";
 import type { ProjectReading } from "./read/project.ts";
-import type { RuleStore } from "./store.ts";
+import type { AcceptedRow, RuleStore } from "./store.ts";
 
 const MOST_EVIDENCE = 20;
 const CHARS_PER_TOKEN = 4;
@@ -18,20 +18,24 @@ const AROUND = 3;
 /** What the line costs at each start of a session. */
 export const toTokens = (line: string): number => Math.ceil((line.length + AROUND) / CHARS_PER_TOKEN);
 
+/** A line of the project that was accepted or dismissed. */
+type Settled = Pick<AcceptedRow, "project_id" | "kind" | "seeds">;
+
 export async function readProposals(
   kernel: Kernel,
   store: RuleStore,
   project: { id: string; name: string },
   { sessions }: ProjectReading,
+  settled: readonly Settled[],
 ): Promise<OpenProposal[]> {
   const found = findMistakes(sessions);
   if (found.length === 0) return [];
   const folder = await kernel.inject("archive").projectPath(project.id);
-  const settled = [...(await store.accepted(project.id)), ...(await store.dismissed(project.id))];
   const open: OpenProposal[] = [];
   for (const finding of found) {
     const seeds = toSeeds(finding);
-    if (settled.some((row) => row.kind === finding.kind && isOf(row.seeds, seeds))) continue;
+    if (settled.some((row) => row.project_id === project.id && row.kind === finding.kind && isOf(row.seeds, seeds)))
+      continue;
     const instructions =
       folder === null ? null : await readInstructions(kernel, folder, await toolsOf(kernel, finding));
     if (instructions && isSaid(instructions.text, finding)) continue;

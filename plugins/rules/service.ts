@@ -51,18 +51,24 @@ export function createInstructions(kernel: Kernel) {
   }
 
   /** The proposals of a project as its sessions are now. Cost: its newest 300 sessions of 90 days are read. */
-  async function open(id: string) {
+  async function open(id: string, settled: Settled) {
     const project = await named(id);
     const reading = await readProject(kernel, id);
     return {
-      open: await readProposals(kernel, store, project, reading),
+      open: await readProposals(kernel, store, project, reading, [...settled.accepted, ...settled.dismissed]),
       sessions: reading.sessions.length,
       isCut: reading.isCut,
     };
   }
 
-  async function accepted(ids: readonly string[] | undefined): Promise<AcceptedRule[]> {
-    const rows = await store.accepted();
+  /** What the user decided, of a project or of all. */
+  const readSettled = async (project?: string) => ({
+    accepted: await store.accepted(project),
+    dismissed: await store.dismissed(project),
+  });
+  type Settled = Awaited<ReturnType<typeof readSettled>>;
+
+  async function accepted(rows: Settled["accepted"], ids: readonly string[] | undefined): Promise<AcceptedRule[]> {
     const rules: AcceptedRule[] = [];
     // The oldest line comes first: what is read for it holds the sessions of the project's others.
     const readings = new Map<string, ProjectReading>();
@@ -82,10 +88,10 @@ export function createInstructions(kernel: Kernel) {
     return rules;
   }
 
-  async function dismissed(ids: readonly string[] | undefined): Promise<DismissedRule[]> {
-    const rows = (await store.dismissed()).filter(({ project_id }) => ids === undefined || ids.includes(project_id));
+  async function dismissed(rows: Settled["dismissed"], ids: readonly string[] | undefined): Promise<DismissedRule[]> {
+    const wanted = rows.filter(({ project_id }) => ids === undefined || ids.includes(project_id));
     return Promise.all(
-      rows.map(async ({ id, project_id, kind, line, dismissed_at }) => {
+      wanted.map(async ({ id, project_id, kind, line, dismissed_at }) => {
         const project = await named(project_id);
         return { id, project, kind, line, at: new Date(dismissed_at).toISOString() };
       }),
@@ -94,7 +100,7 @@ export function createInstructions(kernel: Kernel) {
 
   /** Throws RULE_NOT_FOUND. */
   async function find(id: string, project: string): Promise<OpenProposal & { sessions: number }> {
-    const found = await open(project);
+    const found = await open(project, await readSettled(project));
     const proposal = found.open.find(({ shown }) => shown.id === id);
     if (!proposal) throw new SessarcError("RULE_NOT_FOUND", { id });
     return { ...proposal, sessions: found.sessions };
@@ -105,15 +111,21 @@ export function createInstructions(kernel: Kernel) {
     async overview(ids?: readonly string[]): Promise<RuleOverview> {
       const projects = ids ?? (await archive().projects()).map(({ id }) => id);
       const read = { projects: projects.length, sessions: 0, isCut: false };
+      const settled = await readSettled();
       const proposals: Proposal[] = [];
       for (const id of projects) {
-        const found = await open(id);
+        const found = await open(id, settled);
         read.sessions += found.sessions;
         read.isCut ||= found.isCut;
         proposals.push(...found.open.map(({ shown }) => shown));
       }
       proposals.sort((a, b) => b.times - a.times || (a.id < b.id ? -1 : 1));
-      return { proposals, accepted: await accepted(ids), dismissed: await dismissed(ids), read };
+      return {
+        proposals,
+        accepted: await accepted(settled.accepted, ids),
+        dismissed: await dismissed(settled.dismissed, ids),
+        read,
+      };
     },
     /**
      * Writes the line of a proposal into the project's instructions. Throws RULE_NOT_FOUND, RULE_NO_FOLDER, RULE_REFUTED, SETTINGS_UNUSABLE,
