@@ -33,7 +33,7 @@ it("has only packages that run on the oldest Node it allows", async () => {
 });
 
 it("says of each package with an install script that it works without it", async () => {
-  // npm names those that nobody decided on after each installation.
+  // npm names those without a decision after each installation.
   type Locked = { hasInstallScript?: boolean };
   const { packages } = await readJson<{ packages: Record<string, Locked> }>("package-lock.json");
   const { allowScripts } = await readJson<{ allowScripts: Record<string, boolean> }>("package.json");

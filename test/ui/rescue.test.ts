@@ -25,7 +25,7 @@ describeUi("dashboard: rescue", () => {
     await visit(stage, "/sessions");
     await page.getByRole("button", { name: "Hidden and gone" }).click();
     await page.waitForURL(/\/sessions\?view=hidden/);
-    await page.getByRole("radio", { name: "Gone 1", exact: true }).check();
+    await page.getByRole("radio", { name: "Log gone 1", exact: true }).check();
     await page.getByText("The assistant has no log of these sessions any more.").waitFor();
     await page.getByRole("checkbox", { name: /^Choose / }).check();
     await sound(stage, "rescue");

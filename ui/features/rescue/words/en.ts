@@ -25,7 +25,7 @@ export const en = {
   "folder.none": "No folder is missing.",
   lists: "States",
   "state.dying": "Deleted soon",
-  "state.gone": "Gone",
+  "state.gone": "Log gone",
   "state.hidden": "Hidden",
   "state.folder-gone": "Folder gone",
   "state.reclaimed": "Removed on request",

@@ -26,7 +26,7 @@ export const words: RescueWords = {
   "folder.none": "なくなったフォルダーはありません。",
   lists: "状態",
   "state.dying": "まもなく削除",
-  "state.gone": "消失",
+  "state.gone": "ログなし",
   "state.hidden": "非表示",
   "state.folder-gone": "フォルダーなし",
   "state.reclaimed": "要求により削除",

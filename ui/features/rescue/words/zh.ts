@@ -26,7 +26,7 @@ export const words: RescueWords = {
   "folder.none": "没有缺失的文件夹。",
   lists: "状态",
   "state.dying": "即将删除",
-  "state.gone": "已消失",
+  "state.gone": "日志不在",
   "state.hidden": "已隐藏",
   "state.folder-gone": "文件夹不在",
   "state.reclaimed": "按要求删除",
