@@ -153,7 +153,7 @@ describeUi("dashboard: a session with odd content", () => {
     await page.getByText("Searching…").waitFor();
     expect(await page.getByText("No match").count()).toBe(0);
     gate.resolve();
-    await page.getByText("of 4").waitFor();
+    await page.getByText("4 matches").waitFor();
     await page.unroute("**/find?*");
     await page.locator("main h1").focus();
     await page.keyboard.press("n");
@@ -167,7 +167,7 @@ describeUi("dashboard: a session with odd content", () => {
     await page.locator("article[aria-current=true]", { hasText: 'hiddenNeedle = "a"' }).waitFor();
     // At the end of 5 MB, of which the page had 20,000 characters.
     await open("?q=far+needle");
-    await page.getByText("of 1", { exact: false }).first().waitFor();
+    await page.getByText("1 match", { exact: true }).waitFor();
     await page.locator("main h1").focus();
     await page.keyboard.press("n");
     await page.waitForFunction(() => {

@@ -51,9 +51,11 @@ describeUi("dashboard: a session", () => {
     await page.locator("main h1").focus();
     await page.keyboard.press("f");
     await page.keyboard.type("extremes");
-    await page.getByText(/of \d+$/).waitFor();
+    // None of them is gone to yet.
+    await page.getByText(/^\d+ matches$/).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/m=\d+/);
+    await page.getByText(/^\d+ of \d+$/).waitFor();
     const first = new URL(page.url()).searchParams.get("m");
     await page.locator("main h1").focus();
     await page.keyboard.press("n");

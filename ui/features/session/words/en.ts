@@ -153,6 +153,7 @@ export const en = {
   "edits.next": "Next edit",
   "edits.previous": "Previous edit",
   "find.none": "No match",
+  "find.matches": "{count} match|{count} matches",
   "outline.none": "No prompts in this session.",
   "pane.label": "Side pane",
   "pane.outline": "Outline",

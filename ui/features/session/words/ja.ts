@@ -151,6 +151,7 @@ export const words: SessionWords = {
   "edits.next": "次の編集",
   "edits.previous": "前の編集",
   "find.none": "一致なし",
+  "find.matches": "{count} 件一致",
   "outline.none": "このセッションにプロンプトはありません。",
   "pane.label": "サイドペイン",
   "pane.outline": "目次",

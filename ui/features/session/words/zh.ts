@@ -148,6 +148,7 @@ export const words: SessionWords = {
   "edits.next": "下一处编辑",
   "edits.previous": "上一处编辑",
   "find.none": "没有匹配",
+  "find.matches": "{count} 处匹配",
   "outline.none": "这个会话没有提问。",
   "pane.label": "侧边面板",
   "pane.outline": "大纲",
