@@ -1,8 +1,11 @@
 /** Every code of the catalogue answers in the one shape, whichever plugin defined it. */
 
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineErrors, definePlugin, defineRoute, ERRORS, type ErrorCode, SessarcError, toErrorBody } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "./build-once.ts";
 import { createTestKernel, readError, type TestKernel } from "./kernel.ts";
 
 declare module "sessarc" {
@@ -74,6 +77,19 @@ describe("D15: every error code has the one shape", () => {
 it("codes of plugins are in the catalogue", () => {
   expect(plugins.length).toBeGreaterThan(0);
   expect(ERRORS).toHaveProperty("SOURCE_SHARED");
+});
+
+it("no two plugins define the same code", () => {
+  const owners = new Map<string, string[]>();
+  for (const file of readdirSync(join(ROOT, "plugins"), { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts")) continue;
+    const text = readFileSync(join(ROOT, "plugins", file), "utf8");
+    if (!text.includes("defineErrors(")) continue;
+    for (const [, code = ""] of text.matchAll(/^ {2}([A-Z][A-Z0-9_]+): \{$/gm))
+      owners.set(code, [...(owners.get(code) ?? []), file]);
+  }
+  expect(owners.size).toBeGreaterThan(50);
+  expect([...owners].filter(([, files]) => files.length > 1)).toEqual([]);
 });
 
 describe("SessarcError", () => {

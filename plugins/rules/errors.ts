@@ -3,7 +3,7 @@ import { defineErrors } from "sessarc";
 
 declare module "sessarc" {
   interface ErrorParams {
-    RULE_NOT_FOUND: { id: string };
+    PROPOSAL_NOT_FOUND: { id: string };
     RULE_NO_FOLDER: { project: string };
     RULE_REFUTED: { line: string };
     RULE_NOT_PROVABLE: { line: string; reason: string };
@@ -14,9 +14,9 @@ declare module "sessarc" {
 }
 
 export const errors = defineErrors({
-  RULE_NOT_FOUND: {
+  PROPOSAL_NOT_FOUND: {
     status: 404,
-    why: ({ id }) => `No rule ${JSON.stringify(id.slice(0, 100))}`,
+    why: ({ id }) => `No proposed, accepted or dismissed rule ${JSON.stringify(id.slice(0, 100))}`,
     fix: () => "`sessarc rules` lists proposals, accepted and dismissed rules with their ids.",
   },
   RULE_NO_FOLDER: {

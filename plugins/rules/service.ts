@@ -98,11 +98,11 @@ export function createInstructions(kernel: Kernel) {
     );
   }
 
-  /** Throws RULE_NOT_FOUND. */
+  /** Throws PROPOSAL_NOT_FOUND. */
   async function find(id: string, project: string): Promise<OpenProposal & { sessions: number }> {
     const found = await open(project, await readSettled(project));
     const proposal = found.open.find(({ shown }) => shown.id === id);
-    if (!proposal) throw new SessarcError("RULE_NOT_FOUND", { id });
+    if (!proposal) throw new SessarcError("PROPOSAL_NOT_FOUND", { id });
     return { ...proposal, sessions: found.sessions };
   }
 
@@ -128,7 +128,7 @@ export function createInstructions(kernel: Kernel) {
       };
     },
     /**
-     * Writes the line of a proposal into the project's instructions. Throws RULE_NOT_FOUND, RULE_NO_FOLDER, RULE_REFUTED, SETTINGS_UNUSABLE,
+     * Writes the line of a proposal into the project's instructions. Throws PROPOSAL_NOT_FOUND, RULE_NO_FOLDER, RULE_REFUTED, SETTINGS_UNUSABLE,
      * SETTINGS_CHANGED; nothing is changed then.
      */
     async accept(id: string, project: string, dryRun: boolean): Promise<AcceptedLine> {
@@ -143,29 +143,29 @@ export function createInstructions(kernel: Kernel) {
         });
       return { id, line: shown.line, ...written };
     },
-    /** The line is not proposed any more, however often the mistake recurs. Throws RULE_NOT_FOUND. */
+    /** The line is not proposed any more, however often the mistake recurs. Throws PROPOSAL_NOT_FOUND. */
     async dismiss(id: string, project: string): Promise<{ id: string; line: string }> {
       const { shown, finding } = await find(id, project);
       const { kind, line } = shown;
       await store.dismiss({ id, project_id: project, kind, line, seeds: toSeeds(finding), dismissed_at: Date.now() });
       return { id, line };
     },
-    /** Proposes a dismissed line again. Throws RULE_NOT_FOUND. */
+    /** Proposes a dismissed line again. Throws PROPOSAL_NOT_FOUND. */
     async proposeAgain(id: string): Promise<{ id: string; line: string }> {
       const row = (await store.dismissed()).find((one) => one.id === id);
-      if (!row) throw new SessarcError("RULE_NOT_FOUND", { id });
+      if (!row) throw new SessarcError("PROPOSAL_NOT_FOUND", { id });
       await store.proposeAgain(id);
       return { id, line: row.line };
     },
-    /** Takes an accepted line out again. Throws RULE_NOT_FOUND, SETTINGS_UNUSABLE, SETTINGS_CHANGED. */
+    /** Takes an accepted line out again. Throws PROPOSAL_NOT_FOUND, SETTINGS_UNUSABLE, SETTINGS_CHANGED. */
     async undo(id: string): Promise<Removed & { id: string; line: string }> {
       const row = (await store.accepted()).find((one) => one.id === id);
-      if (!row) throw new SessarcError("RULE_NOT_FOUND", { id });
+      if (!row) throw new SessarcError("PROPOSAL_NOT_FOUND", { id });
       const removed = await editor.remove(row.path, row.line);
       await store.forget(id);
       return { id, line: row.line, ...removed };
     },
-    /** What a proof would run and cost, and the last one's result. Throws RULE_NOT_FOUND, RULE_NOT_PROVABLE. */
+    /** What a proof would run and cost, and the last one's result. Throws PROPOSAL_NOT_FOUND, RULE_NOT_PROVABLE. */
     proofPlan: async (id: string, project: string): Promise<ProofPlan> =>
       proofs.current(id) ?? proofs.plan(await find(id, project)),
     /** Begins a proof; `proofPlan` has the result. Throws before anything is run: RULE_PROOF_NOT_CONFIRMED, RULE_PROOF_RUNNING, RULE_NOT_PROVABLE. */

@@ -125,10 +125,10 @@ describe("a proposal", () => {
         dismissed: [{ id: rule.id, project: rule.project, kind: rule.kind, line: rule.line }],
       });
       for (const path of ["dismiss", "accept"])
-        expect((await t.send<Refused>("POST", `/api/rules/${path}`, body)).body.code).toBe("RULE_NOT_FOUND");
+        expect((await t.send<Refused>("POST", `/api/rules/${path}`, body)).body.code).toBe("PROPOSAL_NOT_FOUND");
       const again = () => t.send<Refused>("DELETE", `/api/rules/dismissed/${rule.id}`);
       expect((await again()).body).toEqual({ id: rule.id, line: rule.line });
-      expect((await again()).body.code).toBe("RULE_NOT_FOUND");
+      expect((await again()).body.code).toBe("PROPOSAL_NOT_FOUND");
       expect(await overview()).toMatchObject({ proposals: [{ kind: rule.kind }], dismissed: [] });
     },
   );
@@ -273,8 +273,8 @@ describe("an accepted line", () => {
   it("answers what is wrong with a request", async () => {
     await start(PNPM);
     const rule = await proposed();
-    expect((await accept({ ...rule, id: "nothing" })).body.code).toBe("RULE_NOT_FOUND");
-    expect((await undo(rule.id)).body.code).toBe("RULE_NOT_FOUND");
+    expect((await accept({ ...rule, id: "nothing" })).body.code).toBe("PROPOSAL_NOT_FOUND");
+    expect((await undo(rule.id)).body.code).toBe("PROPOSAL_NOT_FOUND");
     expect((await accept({ ...rule, project: { id: "p", name: "p" } })).body.code).toBe("PROJECT_NOT_FOUND");
     await rm(folder, { recursive: true });
     expect((await accept(rule)).body.code).toBe("RULE_NO_FOLDER");
