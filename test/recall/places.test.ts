@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Answer } from "../../plugins/recall/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { fails, says, shell, startWith, user } from "./sessions.ts";
+import { edit, fails, says, shell, startWith, type Turn, user } from "./sessions.ts";
 
 it("names the places of a question's words in title, command and text", async () => {
   const { kernel } = await startWith(await makeTempDir(), [
@@ -43,4 +43,18 @@ it("names the places of a question's words in title, command and text", async ()
     [],
     ["harbour", "extremes", "Extremes", "slow"],
   ]);
+});
+
+it("shows the message, not the name of a call that worked again, where only the message has the words", async () => {
+  const after = "export const extremes = computed(tide);";
+  const failed: Turn = {
+    ...{ call: "Edit", input: { file_path: "/w/app/src/server.js", old_string: "b", new_string: after } },
+    ...{ result: "", failed: true },
+  };
+  const { kernel } = await startWith(await makeTempDir(), [
+    { n: 1, turns: [user("Serve the water"), failed, edit("/w/app/src/server.js", "a", after), says("Done.")] },
+  ]);
+  const q = "how are the tide extremes computed?";
+  const answer = (await (await kernel.fetch(`/api/recall?${new URLSearchParams({ q })}`)).json()) as Answer;
+  expect(answer.evidence[0]).toMatchObject({ kind: "ran", text: expect.stringContaining(after) });
 });
