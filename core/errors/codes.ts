@@ -271,7 +271,7 @@ export const CORE_ERRORS = {
   },
   PROJECT_NOT_FOUND: {
     status: 404,
-    why: (p) => `No project ${p.id}`,
+    why: (p) => `No project ${p.id}${p.near ? `; did you mean ${p.near}?` : ""}`,
     fix: () => "`sessarc projects` (GET /projects) lists the names and ids.",
   },
   SOURCE_MISSING: {

@@ -66,7 +66,7 @@ export interface ErrorParams {
   CATALOG_DAMAGED: { reason: string };
   TRANSCRIPT_DAMAGED: { key: string; reason: string };
   SESSION_NOT_FOUND: { id: string };
-  PROJECT_NOT_FOUND: { id: string };
+  PROJECT_NOT_FOUND: { id: string; near?: string | undefined };
   SOURCE_MISSING: { id: string };
   SOURCE_BUSY: { id: string };
   SOURCE_DAMAGED: { id: string; reason: string };

@@ -72,8 +72,8 @@ export interface Archive {
   project(id: string): Promise<Project>;
   /** All projects with their counts, newest first, without git. */
   projects(): Promise<readonly Project[]>;
-  /** Projects that an id, a name or a path means. */
-  projectIds(wanted: string): Promise<string[]>;
+  /** Projects that an id, a name or a path means, one or more; throws PROJECT_NOT_FOUND with the nearest name. */
+  projectIds(wanted: string): Promise<[string, ...string[]]>;
   /** Folder of a project, or of its repository on a server; null for a virtual one; throws PROJECT_NOT_FOUND. */
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
@@ -246,7 +246,13 @@ export function createArchive(kernel: Kernel): OpenArchive {
     touching: (text, folder) => store.touching(text, folder),
     isDeleted: async (id) => (await store.tombstones()).has(id),
     projects: () => store.projects(),
-    projectIds: (wanted) => store.projectIds(wanted),
+    async projectIds(wanted) {
+      const [first, ...others] = await store.projectIds(wanted);
+      if (first !== undefined) return [first, ...others];
+      const { nearest } = await import("sessarc/terminal");
+      const names = (await store.projects()).map(({ name }) => name);
+      throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted, near: nearest(wanted, names) });
+    },
     async session(id) {
       const session = await store.session(id);
       if (!session) throw new SessarcError("SESSION_NOT_FOUND", { id });

@@ -1,7 +1,7 @@
 /** Where a question about a repository is: its project, its folder, and the file. */
 import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { type Kernel, SessarcError } from "sessarc";
+import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 
 /** Repository, project and path of a file. A repository without sessions has no project. */
 export interface Place {
@@ -24,7 +24,10 @@ export async function readPlace(kernel: Kernel, wanted: string | undefined, path
     if (identity.kind !== "repository") throw new SessarcError("NO_REPOSITORY", { project: dirname(path) });
     const { root } = identity;
     const tree = identity.worktree ?? root;
-    const [project] = await kernel.inject("archive").projectIds(wanted ?? root);
+    const [project] = await kernel
+      .inject("archive")
+      .projectIds(wanted ?? root)
+      .catch(unlessUnknown);
     return {
       project,
       root,
@@ -44,7 +47,6 @@ export async function readPlace(kernel: Kernel, wanted: string | undefined, path
 export async function readProject(kernel: Kernel, wanted: string): Promise<{ project: string; root: string }> {
   const archive = kernel.inject("archive");
   const [project] = await archive.projectIds(wanted);
-  if (project === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
   const root = await archive.projectPath(project);
   if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
   return { project, root };
@@ -55,3 +57,9 @@ export const named = (error: unknown, project: string): unknown =>
   error instanceof SessarcError && error.code === "NO_REPOSITORY"
     ? new SessarcError("NO_REPOSITORY", { project }, { cause: error })
     : error;
+
+/** The folder of a repository may be in no project. */
+function unlessUnknown(error: unknown): [] {
+  if (!isSessarcError(error) || error.code !== "PROJECT_NOT_FOUND") throw error;
+  return [];
+}

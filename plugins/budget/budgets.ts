@@ -233,7 +233,6 @@ async function checkPlan(kernel: Kernel, plan: BudgetPlan): Promise<BudgetPlan> 
   if (scope === "tool") await archive.checkTool(target);
   if (scope !== "project") return plan;
   const [id, ...others] = await archive.projectIds(target);
-  if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: target });
   if (others.length > 0)
     throw new SessarcError("BUDGET_INVALID", {
       reason: `several projects are named ${JSON.stringify(target)}; use the id`,

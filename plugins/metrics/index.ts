@@ -2,7 +2,7 @@
  * Usage as Prometheus reads it, and as a collector of OpenTelemetry takes it: sent regularly where the user named one. Figures and names of
  * assistants, models and tools, nothing of any session's content.
  */
-import { definePlugin, defineRoute, type Kernel, type RoutesOf, SessarcError } from "sessarc";
+import { definePlugin, defineRoute, type Kernel, type RoutesOf } from "sessarc";
 import * as v from "valibot";
 import { config } from "./config.ts";
 import { readInvocations } from "./invocations.ts";
@@ -40,7 +40,6 @@ export const routes = [
       const archive = kernel.inject("archive");
       if (query.tool !== undefined) await archive.checkTool(query.tool);
       const projects = project === undefined ? undefined : await archive.projectIds(project);
-      if (project !== undefined && projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project });
       return readMetrics(kernel, { ...query, projects });
     },
   }),

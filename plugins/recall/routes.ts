@@ -40,7 +40,6 @@ export const routes = [
       if ([question, file, command, error].every((one) => one === undefined))
         throw new SessarcError("INVALID_INPUT", { reason: "Pass q, file, command or error" });
       const projectIds = project === undefined ? undefined : await kernel.inject("archive").projectIds(project);
-      if (projectIds?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project ?? "" });
       return kernel.inject("recall").answer({ question, file, command, error, projectIds, near, tokens });
     },
   }),

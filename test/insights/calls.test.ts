@@ -74,7 +74,7 @@ describe("calls that failed or took long", () => {
     expect(days(await ask("from=2026-10-02&to=2026-10-04"))).toEqual([4, 2]);
     expect(days(await ask("tool=codex"))).toEqual([]);
     expect(days(await ask("project=app&name=Edit"))).toEqual([2]);
-    expect(days(await ask("project=nothing"))).toEqual([]);
+    expect(await ask("project=apps")).toMatchObject({ message: "No project apps; did you mean app?" });
     expect(days(await ask(`session=claude-code:${key(5)}`))).toEqual([5]);
     expect(days(await ask("slow=30000"))).toEqual([5, 4, 3, 2, 1]);
     expect(days(await ask("slow=30000&failed=0"))).toEqual([3]);

@@ -54,11 +54,9 @@ const list = defineRoute({
     cursor: v.optional(v.string()),
   }),
   handler: async ({ kernel, query }) => {
-    const { store, checkTool } = kernel.inject("archive/open");
+    const { store, checkTool, projectIds } = kernel.inject("archive/open");
     if (query.tool !== undefined) await checkTool(query.tool);
-    const project = query.project === undefined ? undefined : await store.projectIds(query.project);
-    if (query.project !== undefined && project?.length === 0)
-      throw new SessarcError("PROJECT_NOT_FOUND", { id: query.project });
+    const project = query.project === undefined ? undefined : await projectIds(query.project);
     const filter = {
       project,
       tool: query.tool,

@@ -1,6 +1,6 @@
 /** GET /usage: tokens and cost by time, session, model, project, branch, work tree, tool or kind of session. */
 
-import { defineRoute, type Kernel, SessarcError, streamJson } from "sessarc";
+import { defineRoute, streamJson } from "sessarc";
 import * as v from "valibot";
 import { type BlockReport, blocks, blocksAt } from "../figures/blocks.ts";
 import { toZone } from "../figures/buckets.ts";
@@ -58,7 +58,7 @@ const usage = defineRoute({
     const { by, tool, kind, session, limit } = query;
     const archive = kernel.inject("archive");
     if (tool !== undefined) await archive.checkTool(tool);
-    const projects = query.project === undefined ? undefined : await projectIds(kernel, query.project);
+    const projects = query.project === undefined ? undefined : await archive.projectIds(query.project);
     const scope = { zone, range, choice: { tool, kind, projects, session } };
     if (by === "block") {
       const minutes = findMinutes(query.length ?? PLAN_WINDOW) ?? 0;
@@ -96,11 +96,4 @@ export function findMinutes(text: string): number | undefined {
   if (count === undefined) return undefined;
   const minutes = Number(count) * UNITS[unit as keyof typeof UNITS];
   return minutes > 0 && minutes % 15 === 0 && minutes <= MOST_MINUTES ? minutes : undefined;
-}
-
-/** Throws PROJECT_NOT_FOUND when nothing is named so. */
-async function projectIds(kernel: Kernel, wanted: string): Promise<string[]> {
-  const ids = await kernel.inject("archive").projectIds(wanted);
-  if (ids.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
-  return ids;
 }

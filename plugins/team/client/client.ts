@@ -122,7 +122,6 @@ export function createClient(kernel: Kernel, options: ClientOptions) {
 
   async function readProject(wanted: string): Promise<string> {
     const [id, ...others] = await kernel.inject("archive").projectIds(wanted);
-    if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
     if (others.length > 0)
       throw new SessarcError("INVALID_INPUT", {
         reason: `${wanted} means several projects: ${[id, ...others].join(", ")}`,

@@ -166,7 +166,6 @@ const sessions = defineRoute({
     const archive = kernel.inject("archive");
     const { person, machine, project, tool, q, limit, cursor } = query;
     const projects = project === undefined ? undefined : await archive.projectIds(project);
-    if (projects?.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: project ?? "" });
     const conditions = Object.entries({ person, machine }).flatMap(([column, value]) =>
       value === undefined ? [] : [[column, value] as const],
     );
