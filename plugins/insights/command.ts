@@ -10,6 +10,7 @@ import {
   printable,
   send,
   UsageError,
+  wrapColumns,
 } from "sessarc/terminal";
 import type { ModelPrice, Rates } from "./prices/pricing.ts";
 import type { PriceList } from "./routes/prices.ts";
@@ -111,7 +112,8 @@ function show(ctx: CommandContext, list: PriceList, notice?: string): number {
   const models = `${formatCount(list.tableModels)} ${list.tableModels === 1 ? "model" : "models"}`;
   const fetched = online.fetchedAt === null ? "loaded from a file" : `fetched on ${online.fetchedAt.slice(0, 10)}`;
   const origin = shipped.inForce ? "comes with sessarc" : fetched;
-  ctx.out(`Price table: ${printable(list.source)}, prices of ${pricedAt}, ${models}, ${origin}`);
+  const table = `Price table: ${printable(list.source)}, prices of ${pricedAt}, ${models}, ${origin}`;
+  ctx.out(wrapColumns(table, ctx.columns ?? Number.POSITIVE_INFINITY, "  ").join("\n"));
   if (!shipped.inForce && shipped.date > pricedAt)
     ctx.err(
       `The table that comes with sessarc is newer (${shipped.date}): \`sessarc prices update --reset\` goes back to it.`,

@@ -1,7 +1,7 @@
 /** `sessarc recall`. */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CommandContext, printable, UsageError } from "sessarc/terminal";
+import { type CommandContext, printable, UsageError, wrapColumns } from "sessarc/terminal";
 import type { Answer } from "./answer/contract.ts";
 import { OFFER_ACTIONS } from "./offer/command.ts";
 
@@ -21,12 +21,19 @@ export async function run(ctx: CommandContext): Promise<number> {
   const query = { q: question, file: path, command, error, project, tokens, near };
   const answer = await ctx.get<Answer>("/recall", query, ctx.signal);
   if (ctx.json) ctx.answer(answer);
-  else if (answer.evidence.length > 0) ctx.out(printable(answer.text));
+  else if (answer.evidence.length > 0) ctx.out(wrapped(printable(answer.text), ctx.columns));
   else if ((await ctx.get<{ total: number }>("/sessions", { limit: "1" }, ctx.signal)).total === 0)
     ctx.err("The archive is empty. `sessarc import` imports what your assistants logged.");
   else ctx.err("Nothing in the archive answers this.");
   return answer.evidence.length > 0 ? 0 : 3;
 }
+
+/** A line of evidence is longer than a terminal is wide. */
+const wrapped = (text: string, columns = Number.POSITIVE_INFINITY): string =>
+  text
+    .split("\n")
+    .flatMap((line) => wrapColumns(line, columns, "   "))
+    .join("\n");
 
 type Flag = "file" | "command" | "error" | "project" | "tokens";
 

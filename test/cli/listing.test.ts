@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { widthOf } from "../../core/terminal/style.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import type { Ran } from "../built.ts";
 import { runCommand } from "../command.ts";
@@ -341,6 +342,22 @@ describe("what is wrong", () => {
     expect(ran.stderr).not.toMatch(/^ +at /m);
   });
 
+  it.each([["sessions"], ["usage"], ["recall", "tide"], ["receipt"], ["rules"], ["budget", "set", "day", "5"]])(
+    "%s %s: a misspelt project gets the one that may be meant",
+    async (...words) => {
+      const { code, stderr } = await runCommand([...words.filter(Boolean), "--project", "tidepol"], home);
+      expect([code, stderr]).toEqual([3, expect.stringContaining("No project tidepol; did you mean tidepool?")]);
+    },
+  );
+
+  it("fits 80 columns where it quotes sessions", async () => {
+    const found = await runCommand(["recall", "tide", "station"], home, { NO_COLOR: "1" }, 80);
+    expect(found.stdout).toMatch(/^1\. \[\S+#\d+\] /m);
+    const shown = await runCommand(["show", "last", "--limit", "1"], home, { NO_COLOR: "1" }, 80);
+    for (const line of `${found.stdout}\n${shown.stdout.split("\n\n")[0]}`.split("\n"))
+      expect(widthOf(line), line).toBeLessThanOrEqual(80);
+  });
+
   it("is said of the thing that was asked for", async () => {
     const said = async (...args: string[]) => {
       const { code, stderr } = await runCommand(args, home, {}, 200);
@@ -484,7 +501,8 @@ describe("lists on a terminal of 80 columns", () => {
     expect(plugins.stdout).not.toContain("adapter:");
     expect(plugins.stderr).toMatch(/^\d+ more each read the logs of one assistant/);
     const prices = await runCommand(["prices"], home, { NO_COLOR: "1" }, 80);
-    const [, unit, ...table] = prices.stdout.trimEnd().split("\n");
+    expect(widest(prices.stdout)).toBeLessThanOrEqual(80);
+    const [, , unit, ...table] = prices.stdout.trimEnd().split("\n");
     expect(unit).toBe("Dollars per million tokens:");
     expect(table.length).toBeGreaterThan(4);
     expect(widest(table.join("\n"))).toBeLessThanOrEqual(80);

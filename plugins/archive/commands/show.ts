@@ -12,6 +12,7 @@ import {
   type Style,
   sessionTitle,
   UsageError,
+  wrapColumns,
 } from "sessarc/terminal";
 import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { findKind, toKindWord } from "../search/kinds.ts";
@@ -167,7 +168,7 @@ function heading(
       `Earlier text of ${messages} messages, ${ownMessages} of them no longer in the log since ${replacedAt.slice(0, 10)}: --earlier ${version}\n`,
   );
   const lines = [...loggedLines(session), ...kept].join("");
-  return `${style.bold(fitColumns(sessionTitle(session), columns))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(lines)}`;
+  return `${style.bold(fitColumns(sessionTitle(session), columns))}\n${style.dim(wrapColumns(printable(facts.filter(Boolean).join("  ")), columns).join("\n"))}\n${style.dim(lines)}`;
 }
 
 /** What the log states beside its messages. */

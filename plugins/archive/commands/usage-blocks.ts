@@ -171,6 +171,7 @@ function toColumns(rows: readonly Block[], { wide, short, rate }: Layout, tz: st
       title: "assistant",
       value: ({ tool }) => printable(tool),
       shrink: true,
+      least: 11,
     },
     wide && { title: "sessions", align: "right", value: ({ sessions }) => formatCount(sessions) },
     { title: "tokens", align: "right", value: ({ tokens }) => count(computeTotal(tokens)) },

@@ -34,7 +34,7 @@ export function render(evidence: readonly Evidence[], tokens: number): Answer {
 }
 
 function toLine({ session, seq, at, files, code, commit, ...said }: Evidence): string {
-  const head = `[${session} #${seq}] ${at?.slice(0, 10) ?? "no date"} ${SAYS[said.kind]}`;
+  const head = `[${session}#${seq}] ${at?.slice(0, 10) ?? "no date"} ${SAYS[said.kind]}`;
   return [head, ...says(said), ...where(files, code, commit)].join(" ");
 }
 

@@ -39,9 +39,10 @@ function printPlan(ctx: CommandContext, plan: PlanReport): number {
   }
   const style = createStyle(ctx.colour);
   ctx.out(style.bold(printable(plan.session.title ?? plan.session.id)));
-  const base = plan.base ? `${plan.base.commit.slice(0, 10)} of ${plan.base.at}` : "an empty folder";
+  const day = plan.base?.at.slice(0, 16).replace("T", " ");
+  ctx.out(`Begins with ${plan.base ? `commit ${plan.base.commit.slice(0, 10)} of ${day}` : "an empty folder"}`);
   ctx.out(
-    `Begins with ${base}; commands: ${plan.isolation.kind === "none" ? `not isolated, ${plan.isolation.reason}` : plan.isolation.kind}`,
+    `Commands: ${plan.isolation.kind === "none" ? `not isolated, ${plan.isolation.reason}` : plan.isolation.kind}`,
   );
   for (const step of plan.steps) ctx.out(toLine(step, style));
   const off = plan.steps.filter((step) => !step.supported).length;
