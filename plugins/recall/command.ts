@@ -32,7 +32,7 @@ export async function run(ctx: CommandContext): Promise<number> {
 const wrapped = (text: string, columns = Number.POSITIVE_INFINITY): string =>
   text
     .split("\n")
-    .flatMap((line) => wrapColumns(line, columns, "   "))
+    .flatMap((line) => wrapColumns(line, columns, /^\d+\. /.test(line) ? "   " : ""))
     .join("\n");
 
 type Flag = "file" | "command" | "error" | "project" | "tokens";

@@ -521,7 +521,7 @@ describe("lists on a terminal of 80 columns", () => {
     const echo = { command: "echo", args: ["--stations", "a/rather/long/path/to/stations.json", "--units", "feet"] };
     await writeFile(join(other, ".claude.json"), JSON.stringify({ mcpServers: { echo } }));
     const scan = await runCommand(["mcp", "scan"], other, { NO_COLOR: "1" }, 80);
-    expect(scan.stdout).toMatch(/^server +state +where +file$/m);
+    expect(scan.stdout).toMatch(/^server +state +where +file\necho .* ~[\\/]\.claude\.json$/m);
     expect(widest(scan.stdout)).toBeLessThanOrEqual(80);
   });
 

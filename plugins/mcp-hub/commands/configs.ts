@@ -1,4 +1,5 @@
 /** `sessarc mcp scan|takeover|restore`: the tools' configuration files. */
+import { sep } from "node:path";
 import { ApiError, type CommandContext, createStyle, formatTable, printable, send, UsageError } from "sessarc/terminal";
 import type { WireBackup, WireDiff, WireScan, WireScanEntry } from "../routes/config-wire.ts";
 
@@ -32,7 +33,7 @@ export async function scan(ctx: CommandContext): Promise<number> {
               value: ({ config }) => printable(config.url ?? [config.command ?? "", ...config.args].join(" ")),
               shrink: true,
             },
-            { title: "file", value: ({ file }) => printable(file), shrink: true },
+            { title: "file", value: ({ file }) => printable(fromHome(ctx, file)), shrink: true, least: 24 },
           ],
           entries,
           { head: createStyle(ctx.colour).dim, width: ctx.columns },
@@ -48,6 +49,10 @@ export async function scan(ctx: CommandContext): Promise<number> {
   }
   return found.entries.length + found.managed.length > 0 ? 0 : 3;
 }
+
+/** `~/.claude.json`: what is cut off a path at the end is what tells one from another. */
+const fromHome = ({ env: { home } }: CommandContext, path: string): string =>
+  path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
 
 function toState({ class: of, conflict, duplicateOf, hubEdited }: WireScanEntry): string {
   if (conflict) return `${of} (${conflict})`;
