@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
 import { describeUi, load, projectId, type Stage, sessionId, useSharedStage, visit } from "./browser.ts";
+import { overlaps } from "./probes.ts";
 
 interface Overlay {
   path(stage: Stage): Promise<string> | string;
@@ -136,6 +137,16 @@ const OVERLAYS: Record<string, Overlay> = {
       await page.getByRole("option").first().waitFor();
     },
   },
+  "install the guard": {
+    path: () => "/tools/secrets?view=guard",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Install… Claude Code" }).click();
+      await page
+        .getByRole("dialog")
+        .getByText(/PreToolUse/)
+        .waitFor();
+    },
+  },
   share: {
     path: session,
     open: async (page) => {
@@ -219,6 +230,20 @@ const LOOKS = [
   ["light", 390],
 ] as const;
 
+/** Buttons of a dialog that no scrolling brings into the window. */
+async function unreachable(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>("[role=dialog] button")]
+      .filter((one) => one.checkVisibility())
+      .filter((one) => {
+        one.scrollIntoView({ block: "nearest" });
+        const { top, bottom } = one.getBoundingClientRect();
+        return bottom > innerHeight + 1 || top < -1;
+      })
+      .map((one) => `not in the window: ${one.textContent}`),
+  );
+}
+
 describeUi("dashboard: what opens", () => {
   const get = useSharedStage();
 
@@ -243,6 +268,11 @@ describeUi("dashboard: what opens", () => {
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         expect(over, `sticks out: ${where}`).toBeLessThanOrEqual(0);
         await page.unrouteAll();
+      }
+      if ((await page.getByRole("dialog").count()) > 0) {
+        await page.setViewportSize({ width: 390, height: 600 });
+        expect(await overlaps(page, "[role=dialog]"), `${name}, 390 x 600 px`).toEqual([]);
+        expect(await unreachable(page), `${name}, 390 x 600 px`).toEqual([]);
       }
       stage.problems();
     });

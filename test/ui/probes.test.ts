@@ -6,7 +6,7 @@ import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
 import { describeUi } from "./browser.ts";
 import { openBrowser } from "./chromium.ts";
-import { looks } from "./probes.ts";
+import { looks, overlaps } from "./probes.ts";
 
 const button = (n: number, style = "") => `<button style="${style}">Button ${n}</button>`;
 const page = (body: string) =>
@@ -40,6 +40,17 @@ describeUi("dashboard: probes", () => {
       "cut, no title: <p> cut off here",
       "figure not tabular: <p> 1,234",
     ]);
+  });
+
+  it("finds texts that are printed over each other, and none that a frame cuts", async () => {
+    const one = await browser.newPage();
+    const box = (style: string) =>
+      `<div style="height: 10px; ${style}"><p style="margin: 0">one<br>two</p></div><p>three</p>`;
+    await one.setContent(box(""));
+    expect(await overlaps(one, "body")).toEqual(["printed over each other: two | three"]);
+    await one.setContent(box("overflow: hidden"));
+    expect(await overlaps(one, "body")).toEqual([]);
+    await one.close();
   });
 
   it("finds a focus that is not seen wherever it is in the order, and a ring that is cut off", async () => {

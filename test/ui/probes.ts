@@ -9,6 +9,56 @@ export async function looks(page: Page): Promise<string[]> {
 /** What sticks out, is cut, or stands out of its column. */
 export const layoutFaults = (page: Page): Promise<string[]> => page.evaluate(seen);
 
+/** Texts that are printed over each other within what `selector` finds, one line a pair. */
+export const overlaps = (page: Page, selector: string): Promise<string[]> => page.evaluate(printedOver, selector);
+
+/** Runs in the page. */
+function printedOver(selector: string): string[] {
+  interface Line {
+    text: string;
+    top: number;
+    bottom: number;
+    left: number;
+    right: number;
+  }
+  const lines: Line[] = [];
+  /** As much of a line as what scrolls around it shows. */
+  const clip = (text: string, { top, bottom, left, right }: DOMRect, parent: Element): Line => {
+    const line = { text, top, bottom, left, right };
+    for (let one: Element | null = parent; one; one = one.parentElement) {
+      if (getComputedStyle(one).overflow === "visible") continue;
+      const frame = one.getBoundingClientRect();
+      line.top = Math.max(line.top, frame.top);
+      line.bottom = Math.min(line.bottom, frame.bottom);
+      line.left = Math.max(line.left, frame.left);
+      line.right = Math.min(line.right, frame.right);
+    }
+    return line;
+  };
+  for (const root of document.querySelectorAll(selector)) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = (node.textContent ?? "").trim().slice(0, 40);
+      const parent = node.parentElement;
+      if (text === "" || !parent?.checkVisibility({ visibilityProperty: true })) continue;
+      // For screen readers only; a list of choices covers what is below it.
+      if (parent.closest(".sr-only, [role=listbox]")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const box of range.getClientRects()) lines.push(clip(text, box, parent));
+    }
+  }
+  const problems = new Set<string>();
+  for (const [i, a] of lines.entries())
+    for (const b of lines.slice(i + 1)) {
+      const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      // Lines of a text may touch.
+      if (width > 2 && height > 4) problems.add(`printed over each other: ${a.text} | ${b.text}`);
+    }
+  return [...problems];
+}
+
 /** Runs in the page. */
 function seen(): string[] {
   const problems: string[] = [];
