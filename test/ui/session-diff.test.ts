@@ -118,11 +118,46 @@ async function writeReader(home: string): Promise<void> {
   await writeFile(join(folder, `${sessionId}.jsonl`), `${rows.join("\n")}\n`);
 }
 
+/** Edits whose texts end with a line or in one, and hold lines that they leave alone. */
+async function writeEdits(home: string): Promise<void> {
+  const root = join(home, "code", "values");
+  const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
+  const sessionId = "dddddddd-0000-4000-8000-000000000004";
+  const inputs = [
+    { old_string: "one\n", new_string: "one\ntwo\n" },
+    { old_string: "one", new_string: "one\ntwo\nthree" },
+    { old_string: "one\ntwo", new_string: "one\n2\n" },
+    { old_string: "a\nb\nc\nd\ne", new_string: "A\nb\nc\nd\nE\nF" },
+    { old_string: "", new_string: "one\ntwo\n" },
+    { old_string: "one\ntwo\n", new_string: "" },
+    { content: "one\ntwo\nthree\n" },
+    { old_string: `${"long line\n".repeat(2_000)}one`, new_string: `${"long line\n".repeat(2_000)}two` },
+  ];
+  const rows = inputs.flatMap((input, i) => {
+    const at = { sessionId, cwd: root, version: "2.1.0", timestamp: minute(60 + i) };
+    const name = "content" in input ? "Write" : "Edit";
+    const call = { type: "tool_use", id: `c${i}`, name, input: { file_path: join(root, "src/few.txt"), ...input } };
+    const message = { role: "assistant", id: `c${i}`, model: "claude-sonnet-4-5", content: [call] };
+    const result = { role: "user", content: [{ type: "tool_result", tool_use_id: `c${i}`, content: "done" }] };
+    return [
+      JSON.stringify({ ...at, type: "assistant", uuid: `c${i}`, message }),
+      JSON.stringify({ ...at, type: "user", uuid: `d${i}`, message: result }),
+    ];
+  });
+  const prompt = { role: "user", content: "Change few lines" };
+  const first = { type: "user", uuid: "c", sessionId, cwd: root, version: "2.1.0", timestamp: minute(59) };
+  await writeFile(
+    join(folder, `${sessionId}.jsonl`),
+    `${[JSON.stringify({ ...first, message: prompt }), ...rows].join("\n")}\n`,
+  );
+}
+
 describeUi("dashboard: the diff beside a session", () => {
   const get = useStage({
     fill: async (home) => {
       await writeHome(home);
       await writeReader(home);
+      await writeEdits(home);
     },
   });
   const open = async (query: string) => {
@@ -130,6 +165,20 @@ describeUi("dashboard: the diff beside a session", () => {
     await visit(stage, `/sessions/${await sessionId(stage, "Compute two")}${query}`);
     return { stage, page: stage.page, pane: stage.page.getByRole("region", { name: "Side pane" }) };
   };
+
+  it("counts the lines of an edit that its diff marks", async () => {
+    const stage = get();
+    await visit(stage, `/sessions/${await sessionId(stage, "Change few")}?m=0`);
+    const figures = ["+1 −0", "+2 −0", "+1 −1", "+3 −2", "+2 −0", "+0 −2", "+3 −0", "+1 −1"];
+    for (const [i, figure] of figures.entries()) {
+      const row = stage.page.locator(`article[data-seq="${1 + 2 * i}"]`);
+      await row.scrollIntoViewIfNeeded();
+      await row.getByText(figure, { exact: true }).waitFor();
+      const drawn = async (sign: string) => row.locator(`[data-sign="${sign}"]`).count();
+      await expect.poll(async () => `+${await drawn("+")} −${await drawn("-")}`).toBe(figure);
+    }
+    expect(stage.problems()).toEqual([]);
+  });
 
   it("says at which message each hunk was written, and leads there", async () => {
     const { stage, page, pane } = await open("?m=9&pane=diff&f=src/values.ts");

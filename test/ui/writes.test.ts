@@ -5,7 +5,7 @@ import { type Item, toItems } from "../../ui/features/code/layout.ts";
 import { findWriter, toWrite, type Write } from "../../ui/features/session/transcript/writes.ts";
 import type { Message } from "../../ui/wire.ts";
 
-const toHunks = (before: string, after: string) => compare(before, after, 3, 1_000) ?? [];
+const toHunks = (before: string, after: string) => compare(before, after, { context: 3, timeout: 1_000 }) ?? [];
 const numbered = (n: number) => Array.from({ length: n }, (_, i) => `const line${i + 1} = ${i + 1};`);
 const edit = (seq: number, before: string, after: string): Write => ({ seq, edits: [{ before, after }] });
 const call = (seq: number, tool_input: Message["tool_input"]): Message => ({
@@ -25,7 +25,7 @@ it("looks for words that differ as long as there is time: hundreds of minified l
   const hour = 3_600_000;
   let hours = 0;
   // Each look at the clock finds it an hour later: a machine of any speed sees to as many lines.
-  const hunks = compare(text("a"), text("b"), 3, 100 * hour, () => hours++ * hour) ?? [];
+  const hunks = compare(text("a"), text("b"), { context: 3, timeout: 100 * hour }, () => hours++ * hour) ?? [];
   const added = hunks.flatMap((hunk) => hunk.lines).filter(({ sign }) => sign === "+");
   expect(added.map(({ words }) => words.length > 0)).toEqual(added.map((_, n) => n < 99));
   expect(added).toHaveLength(190);

@@ -5,22 +5,32 @@ import type { DiffLine, Hunk } from "./diff-types.ts";
 /** More lines than this are not looked into word by word. */
 const WORDS_UP_TO = 400;
 
-/** null when it takes longer than the limit in ms; the words that differ are looked for as long as there is time, by `now` in ms. */
-export function compare(
-  before: string,
-  after: string,
-  context: number,
-  timeout: number,
-  now = () => performance.now(),
-): Hunk[] | null {
-  const ends = now() + timeout;
-  const patch = structuredPatch("a", "b", before, after, undefined, undefined, { context, timeout });
+/** Up to so many characters comparing is a matter of a millisecond. */
+const AT_ONCE = 12_000;
+
+export interface How {
+  /** Equal lines around a change. */
+  context: number;
+  /** In ms. */
+  timeout: number;
+  /** The texts are cut out of a file: the end of the last line says nothing of it. */
+  excerpt?: boolean;
+}
+
+/** Short enough to be compared while the row is drawn; a new text needs no comparing. */
+export const isQuick = (before: string, after: string): boolean =>
+  before === "" || before.length + after.length <= AT_ONCE;
+
+/** null when it takes longer than the limit. */
+export function compareLines(before: string, after: string, { excerpt = false, ...how }: How): Hunk[] | null {
+  if (before === "" && after !== "") return [toNew(after)];
+  const options = { ...how, ignoreNewlineAtEof: excerpt };
+  const patch = structuredPatch("a", "b", before, after, undefined, undefined, options);
   if (!patch) return null;
-  const changed = patch.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  return patch.hunks.map((hunk) => {
-    let a = hunk.oldStart;
-    let b = hunk.newStart;
-    const lines = hunk.lines.flatMap((text): DiffLine[] => {
+  return patch.hunks.map(({ lines, oldStart, newStart, oldLines, newLines }) => {
+    let a = oldStart;
+    let b = newStart;
+    const drawn = lines.flatMap((text): DiffLine[] => {
       const sign = text[0];
       const rest = text.slice(1);
       if (sign === "\\") return [];
@@ -28,10 +38,28 @@ export function compare(
       if (sign === "+") return [{ sign: "+", a: null, b: b++, text: rest, words: [] }];
       return [{ sign: " ", a: a++, b: b++, text: rest, words: [] }];
     });
-    if (changed <= WORDS_UP_TO) emphasise(lines, () => ends - now());
-    const { oldStart, newStart, oldLines, newLines } = hunk;
-    return { oldStart, newStart, oldLines, newLines, lines };
+    return { oldStart, newStart, oldLines, newLines, lines: drawn };
   });
+}
+
+/** The same with the words that differ, which are looked for as long as there is time, by `now` in ms. */
+export function compare(before: string, after: string, how: How, now = () => performance.now()): Hunk[] | null {
+  const ends = now() + how.timeout;
+  const hunks = compareLines(before, after, how);
+  const changed = (hunks ?? []).reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  if (changed <= WORDS_UP_TO) for (const { lines } of hunks ?? []) emphasise(lines, () => ends - now());
+  return hunks;
+}
+
+function toNew(text: string): Hunk {
+  const lines = text.replace(/\n$/, "").split("\n");
+  return {
+    oldStart: 0,
+    newStart: 1,
+    oldLines: 0,
+    newLines: lines.length,
+    lines: lines.map((line, i) => ({ sign: "+", a: null, b: i + 1, text: line, words: [] })),
+  };
 }
 
 /** As many removed as added lines next to each other are taken for the same lines, changed. `timeLeft` in ms. */

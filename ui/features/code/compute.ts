@@ -15,12 +15,12 @@ function start(): Worker {
 }
 
 /** Hunks of two texts; null when comparing them takes longer than 300 ms (loading the worker not counted). */
-export async function computeDiff(before: string, after: string, context = 3): Promise<Hunk[] | null> {
+export async function computeDiff(before: string, after: string, context = 3, excerpt = false): Promise<Hunk[] | null> {
   worker ??= start();
   const id = ++next;
   return new Promise((resolve) => {
     waiting.set(id, resolve);
-    worker?.postMessage({ id, before, after, context } satisfies DiffRequest);
+    worker?.postMessage({ id, before, after, context, excerpt } satisfies DiffRequest);
     setTimeout(() => {
       if (waiting.delete(id)) resolve(null);
     }, LIMIT * 10);

@@ -18,6 +18,7 @@ export interface DiffRequest {
   before: string;
   after: string;
   context: number;
+  excerpt: boolean;
 }
 export interface DiffAnswer {
   id: number;

@@ -3,7 +3,7 @@ import { compare } from "./compare.ts";
 import type { DiffAnswer, DiffRequest } from "./diff-types.ts";
 
 self.onmessage = (event: MessageEvent<DiffRequest>) => {
-  const { id, before, after, context } = event.data;
-  const answer: DiffAnswer = { id, hunks: compare(before, after, context, 280) };
+  const { id, before, after, context, excerpt } = event.data;
+  const answer: DiffAnswer = { id, hunks: compare(before, after, { context, excerpt, timeout: 280 }) };
   self.postMessage(answer);
 };

@@ -44,3 +44,7 @@ export function patchParts(text: string): PatchPart[] | undefined {
   const whole = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
   return parts.map((part) => ({ ...part, before: whole(part.before), after: whole(part.after) }));
 }
+
+/** Lines of a patch of another form; the two lines that name its files are neither. */
+export const isAdded = (line: string): boolean => line.startsWith("+") && !line.startsWith("+++ ");
+export const isRemoved = (line: string): boolean => line.startsWith("-") && !line.startsWith("--- ");

@@ -116,26 +116,3 @@ export function argumentOf(message: Message, role: Role | undefined): string {
     ""
   );
 }
-
-/** `+2 −1` of an edit, counted by lines that differ at both ends. */
-export function changeOf(message: Message): { added: number; removed: number } | undefined {
-  const patch = patchOf(message);
-  if (patch)
-    return { added: (patch.match(/^\+(?!\+\+)/gm) ?? []).length, removed: (patch.match(/^-(?!--)/gm) ?? []).length };
-  const edits = editsOf(message);
-  if (edits.length === 0) return;
-  let added = 0;
-  let removed = 0;
-  for (const { before, after } of edits) {
-    const a = before === "" ? [] : before.split("\n");
-    const b = after === "" ? [] : after.split("\n");
-    let head = 0;
-    while (head < a.length && head < b.length && a[head] === b[head]) head++;
-    let tail = 0;
-    while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail])
-      tail++;
-    removed += a.length - head - tail;
-    added += b.length - head - tail;
-  }
-  return { added, removed };
-}

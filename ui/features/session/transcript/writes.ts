@@ -75,7 +75,7 @@ function wroteAll({ edits }: Write, blocks: readonly string[], sign: "+" | "-"):
 function changes(before: string, after: string, block: string, sign: "+" | "-"): boolean {
   if (before === "" || after === "") return true;
   const changed = new Set(
-    (compare(before, after, 0, 20) ?? []).flatMap((hunk) =>
+    (compare(before, after, { context: 0, timeout: 20 }) ?? []).flatMap((hunk) =>
       hunk.lines.filter((line) => line.sign === sign).map((line) => line.text),
     ),
   );
