@@ -29,6 +29,8 @@ describeUi("dashboard: protect and share", () => {
       .getByRole("status")
       .getByText(/[1-9]\d* would have been blocked/)
       .waitFor();
+    // Secrets in output are leaks that the guard does not stop.
+    await sheet.getByText("The guard checks the input of a call before it runs, not its output.").waitFor();
     expect(await violations(stage)).toEqual([]);
     await sheet.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Change Ticket" }).waitFor();
