@@ -66,7 +66,7 @@ describe("sessarc usage blocks", () => {
     await runCommand(["import", "--all"], home);
     const wide = await runCommand(["usage", "blocks", "--tz", "UTC"], home, { NO_COLOR: "1" }, 160);
     expect(wide.stdout).toMatchInlineSnapshot(`
-      "window            until        tool         sessions     tokens    cost  tokens/min  cost/h   limit
+      "window            until        assistant    sessions     tokens    cost  tokens/min  cost/h   limit
       2026-11-19 08:00  13:00        claude-code         1  2,500,000   $1.10     166,667   $4.40
       2026-11-19 23:00  11-20 04:00  claude-code         1  2,500,000   $1.10     166,667   $4.40
       2026-11-20 08:15  13:15        codex               1      1,000  <$0.01           6  <$0.01  12.5 %  running
@@ -86,11 +86,11 @@ describe("sessarc usage blocks", () => {
     `);
     const narrow = await runCommand(["usage", "blocks", "--tz", "UTC"], home, { NO_COLOR: "1" }, 80);
     expect(narrow.stdout).toMatchInlineSnapshot(`
-      "window            until        tool      tokens    cost  cost/h   limit
-      2026-11-19 08:00  13:00        claude-…    2.5M   $1.10   $4.40
-      2026-11-19 23:00  11-20 04:00  claude-…    2.5M   $1.10   $4.40
-      2026-11-20 08:15  13:15        codex       1.0K  <$0.01  <$0.01  12.5 %  running
-      2026-11-20 10:00  15:00        claude-…    5.0M   $2.20   $1.47          running
+      "window            until        assistant    tokens    cost   limit
+      2026-11-19 08:00  13:00        claude-code    2.5M   $1.10
+      2026-11-19 23:00  11-20 04:00  claude-code    2.5M   $1.10
+      2026-11-20 08:15  13:15        codex          1.0K  <$0.01  12.5 %  running
+      2026-11-20 10:00  15:00        claude-code    5.0M   $2.20          running
 
       codex: window of 2026-11-20 08:15
         so far       <$0.01, 1.0K tokens
