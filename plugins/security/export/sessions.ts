@@ -102,8 +102,8 @@ export interface SecuritySessions extends SessionRedactor {
   forget(id: string): Promise<void>;
 }
 
-/** ms of looking for secrets in one message that is shown at once. */
-const MESSAGE_MS = 100;
+/** ms of looking for secrets in one message that is shown at once: the first of a start is slow on a busy machine, and one not checked is hidden. */
+const MESSAGE_MS = 500;
 /** Changes with what a kept check says. */
 const CHECKED = 2;
 const PROGRESS_MS = 250;
