@@ -90,7 +90,11 @@ describeUi("dashboard: recall", () => {
     await looksRight(stage, "fix", () => violations(stage));
     await visit(stage, `/sessions?q=${encodeURIComponent(QUESTION)}`);
     // Something was found: only no session has all of these words.
-    await page.getByText("No message has all of these words.").waitFor();
+    const truth = page.getByText("No message has all of these words.");
+    await truth.waitFor();
+    // Before what answers it in part.
+    const top = async (one: typeof said) => (await one.boundingBox())?.y ?? Number.NaN;
+    expect(await top(truth)).toBeLessThan(await top(said));
     expect(await page.getByText(/^No session contains/).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Clear the search" }).count()).toBe(0);
     await looksRight(stage, "question", () => violations(stage));
@@ -114,6 +118,28 @@ describeUi("dashboard: recall", () => {
     await visit(stage, `/sessions?q=${encodeURIComponent("sqlite reasons")}`);
     const said = page.getByRole("region", { name: "What earlier sessions say" });
     await said.getByRole("link", { name: /stores its entries in SQLite/ }).waitFor();
+    await page.getByText("No message has all of these words: none has “reasons”.").waitFor();
+    await visit(stage, "/sessions?q=sqlite+options");
+    await page.getByText("No message has “sqlite” and “options” together.").waitFor();
+    // The same words as they are written, and those of a question that say what is looked for, lead to what has them all.
+    for (const [asked, truth, offer, then] of [
+      ["ledger sqlitte", /none has “sqlitte”\.$/, /^Did you mean “ledger SQLite”\? 1 session$/, "ledger SQLite"],
+      [
+        "how did we fix the ledger entries?",
+        /of these words\.$/,
+        /^Only “ledger entries” 1 session$/,
+        "ledger entries",
+      ],
+    ] as const) {
+      await visit(stage, `/sessions?q=${encodeURIComponent(asked)}`);
+      await said.getByRole("link").first().waitFor();
+      await page.getByText(truth).waitFor();
+      await page.getByRole("button", { name: offer }).waitFor();
+      await looksRight(stage, `offer-${then.replace(" ", "-")}`, () => violations(stage));
+      await page.getByRole("button", { name: offer }).click();
+      await page.waitForURL((url) => url.searchParams.get("q") === then);
+      await page.locator("a[data-result]").waitFor();
+    }
     // Beside a filter it is no question.
     for (const [asked, offer, then] of [
       ["how does the readme name these options", /^Only “readme name options” 1 session$/, "readme name options"],

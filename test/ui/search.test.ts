@@ -110,6 +110,21 @@ describeUi("dashboard: search", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("names the word of several that no message has, and offers a phrase without its quotes", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=tide+zebrafish");
+    await page.getByText("No message has all of these words: none has “zebrafish”.").waitFor();
+    await visit(stage, `/sessions?q=${encodeURIComponent('"tables tide"')}`);
+    const offer = page.getByRole("button", { name: /^Without the quotes \d+ sessions?$/ });
+    await offer.waitFor();
+    expect(await page.getByRole("button", { name: "Clear the search" }).count()).toBe(0);
+    await offer.click();
+    await page.waitForURL((url) => url.searchParams.get("q") === "tables tide");
+    await page.locator("mark").first().waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("keeps order, days and errors in the address, and shows the same after a reload", async () => {
     const stage = get();
     const { page } = stage;

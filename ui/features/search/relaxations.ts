@@ -5,6 +5,7 @@ import { type Kind, kindWord, toolLabel } from "../../components/base/tools.ts";
 import { middle } from "../../format.ts";
 import { t } from "../../i18n/index.ts";
 import { useProjectNames } from "../../state/projects.ts";
+import { contentWords } from "./question.ts";
 import { type Facet, PARAMETER, type SearchQuery, type useSearchFilters } from "./search-filters.ts";
 import { searchText } from "./words/index.ts";
 
@@ -21,13 +22,6 @@ export type Level = readonly Relaxation[];
 const MOST_WORDS = 6;
 /** Characters of words in a button. */
 const SHOWN = 48;
-/** Words of a question that say nothing of what is looked for. */
-const EMPTY_WORDS = new Set(
-  "a an the and or of in on at to for from with by as it its is are was were be been do does did done have has had can could should would will how what when where which who why whose that this these those there we i you he she they them our my your me us not no".split(
-    " ",
-  ),
-);
-const isEmptyWord = (word: string) => EMPTY_WORDS.has(word.toLowerCase().replace(/[?.,!]+$/, ""));
 const isKind = (value: string): value is Kind => value in kindWord;
 
 /** `suggestion`: what was typed, as the archive spells it, which finds something. */
@@ -55,19 +49,25 @@ export function useRelaxations(filters: ReturnType<typeof useSearchFilters>, sug
     return { id: `words:${q}`, label, query: { ...query, q }, apply };
   }
   const only = (q: string) => withWords(q, searchText("search.only", { q: middle(q, SHOWN) }));
-  return computed<Level[]>(() => {
-    const active = filters.active.value;
-    const typed = filters.q.value.match(/-?(?:[a-z]+:)?(?:"[^"]*"?|\S+)/g) ?? [];
-    const words = typed.filter((word) => !isEmptyWord(word));
-    const hasEmpty = words.length > 0 && words.length < typed.length;
+  /** The same words, spelt or written in another way. */
+  const same = computed<Level[]>(() => {
+    const q = filters.q.value.trim();
     const meant = suggestion();
-    const some = words.slice(0, MOST_WORDS);
-    const levels: Level[] = [
+    const unquoted = q.replace(/(^|\s)["“]([^"“”]*)["”]?/g, "$1$2").trim();
+    const told = contentWords(q).join(" ");
+    const levels = [
       meant === undefined ? [] : [withWords(meant, searchText("search.meant", { q: middle(meant, SHOWN) }))],
-      [
-        ...active.map((name) => withoutFilters([name], t("nothing.without", { name: called(name) }))),
-        ...(hasEmpty ? [only(words.join(" "))] : []),
-      ],
+      unquoted === q || unquoted === "" ? [] : [withWords(unquoted, searchText("search.unquoted"))],
+      told === q || told === "" ? [] : [only(told)],
+    ];
+    return levels.filter((level) => level.length > 0);
+  });
+  const levels = computed<Level[]>(() => {
+    const active = filters.active.value;
+    const words = contentWords(filters.q.value);
+    const some = words.slice(0, MOST_WORDS);
+    const less = [
+      active.map((name) => withoutFilters([name], t("nothing.without", { name: called(name) }))),
       words.length < 3
         ? []
         : some.map((word, at) =>
@@ -79,6 +79,7 @@ export function useRelaxations(filters: ReturnType<typeof useSearchFilters>, sug
         ...(active.length > 0 ? [withWords("", t("nothing.without", { name: middle(filters.q.value, SHOWN) }))] : []),
       ],
     ];
-    return levels.filter((level) => level.length > 0);
+    return [...same.value, ...less.filter((level) => level.length > 0)];
   });
+  return { same, levels };
 }
