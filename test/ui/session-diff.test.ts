@@ -132,6 +132,7 @@ async function writeEdits(home: string): Promise<void> {
     { old_string: "one\ntwo\n", new_string: "" },
     { content: "one\ntwo\nthree\n" },
     { old_string: `${"long line\n".repeat(2_000)}one`, new_string: `${"long line\n".repeat(2_000)}two` },
+    { old_string: `before ${"word ".repeat(60)}`, new_string: `after ${"word ".repeat(60)}${"x".repeat(300)}` },
   ];
   const rows = inputs.flatMap((input, i) => {
     const at = { sessionId, cwd: root, version: "2.1.0", timestamp: minute(60 + i) };
@@ -169,7 +170,7 @@ describeUi("dashboard: the diff beside a session", () => {
   it("counts the lines of an edit that its diff marks", async () => {
     const stage = get();
     await visit(stage, `/sessions/${await sessionId(stage, "Change few")}?m=0`);
-    const figures = ["+1 −0", "+2 −0", "+1 −1", "+3 −2", "+2 −0", "+0 −2", "+3 −0", "+1 −1"];
+    const figures = ["+1 −0", "+2 −0", "+1 −1", "+3 −2", "+2 −0", "+0 −2", "+3 −0", "+1 −1", "+1 −1"];
     for (const [i, figure] of figures.entries()) {
       const row = stage.page.locator(`article[data-seq="${1 + 2 * i}"]`);
       await row.scrollIntoViewIfNeeded();
@@ -321,6 +322,25 @@ describeUi("dashboard: the diff beside a session", () => {
       .evaluate((box) => box.scrollTo(0, box.scrollHeight));
     await pane.locator("[data-number='2000']").waitFor();
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("wraps long lines: of a diff in the pane, both halves are in view", async () => {
+    const stage = get();
+    await visit(stage, `/sessions/${await sessionId(stage, "Change few")}?m=17&pane=diff`);
+    const pane = stage.page.getByRole("region", { name: "Side pane" });
+    const isInView = (line: Locator) =>
+      line.evaluate((element) => {
+        const region = element.closest("[role=group]")?.getBoundingClientRect();
+        const inside = [element, ...element.querySelectorAll("code")].map((one) => one.getBoundingClientRect());
+        return region !== undefined && inside.every((box) => box.left >= region.left && box.right <= region.right);
+      });
+    const lines = pane.locator("[data-line]");
+    await lines.first().waitFor();
+    for (const line of await lines.all()) expect(await isInView(line)).toBe(true);
+    await pane.getByRole("button", { name: "Side by side" }).click();
+    await pane.locator('[data-sign="-"] + [data-sign="+"]').waitFor();
+    for (const line of await lines.all()) expect(await isInView(line)).toBe(true);
+    expect(await violations(stage, "section[aria-label='Side pane']")).toEqual([]);
   });
 
   it("opens unchanged stretches and folds hunks away", async () => {
