@@ -64,6 +64,8 @@ describe("the first server of an assistant", () => {
     );
     const plan = await connect(tools, { dryRun: true });
     expect(plan.body.diffs.map(({ diff }) => /^\+.*\/mcp/m.test(diff))).toEqual(tools.map(() => true));
+    // Nothing in the hub's own entry is secret.
+    for (const { diff } of plan.body.diffs) expect(diff).not.toContain("•");
     for (const path of Object.values(FILES)) expect(await missing(path), path).toBe(true);
 
     const done = await connect(tools);

@@ -51,6 +51,9 @@ describeUi("dashboard: servers by assistants", () => {
     await cell("harbour, Codex CLI: Absent").click();
     await sheet.getByText(/harbour is in the file of Claude Code\. To give it to Codex CLI too, it moves/).waitFor();
     await sheet.getByRole("button", { name: "Move to the hub and add" }).waitFor();
+    // What comes with the hub is named.
+    const besides = sheet.getByText(/^This connects .*to the hub, which also gives access to: Session archive\.$/);
+    expect(await besides.innerText()).toContain("Claude Code, Codex CLI");
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
 
@@ -75,6 +78,8 @@ describeUi("dashboard: servers by assistants", () => {
     await page.keyboard.press("Enter");
     await sheet.getByRole("button", { name: "Remove from this assistant" }).click();
     await cell("harbour, Cursor: Absent").click();
+    await sheet.getByRole("button", { name: "Add to this assistant" }).waitFor();
+    expect(await besides.count()).toBe(0);
     await sheet.getByRole("button", { name: "Add to this assistant" }).click();
     await cell("harbour, Cursor: Through the hub").waitFor();
 

@@ -14,7 +14,7 @@ interface Hider {
 
 /** `servers` are the file's; `safe` are the hub's own texts. A value that is secret in one place is hidden everywhere. */
 export function createHider(servers: readonly McpServerEntry[], safe: readonly string[]): Hider {
-  const known = new Map<string, string>(safe.map((text) => [text, text]));
+  const known = new Map<string, string>([...safe, ...WORDS].map((text) => [text, text]));
   const learn = (values: readonly string[], masked: readonly string[]) => {
     for (const [i, value] of values.entries())
       if (known.get(value) === undefined || masked[i] !== value) known.set(value, masked[i] ?? toMask(value));
@@ -30,7 +30,7 @@ export function createHider(servers: readonly McpServerEntry[], safe: readonly s
       ...Object.keys(env),
       ...Object.keys(headers),
     ];
-    for (const text of [...plain, ...WORDS, command, cwd]) if (text !== undefined) learn([text], [text]);
+    for (const text of [...plain, command, cwd]) if (text !== undefined) learn([text], [text]);
     learn(args, maskArgs(args));
     for (const values of [env, headers]) learn(Object.values(values), Object.values(maskValues(values)));
     if (url !== undefined) learn([url], [maskUrl(url)]);

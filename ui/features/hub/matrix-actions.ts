@@ -103,6 +103,14 @@ export function rowAction(matrix: Matrix, server: MatrixServer): MatrixAction | 
   };
 }
 
+/** Assistants that the action leads to the hub: each gets every server there that is for it. */
+export function joining(matrix: Matrix, server: MatrixServer, { takeover }: Pick<MatrixAction, "takeover">): string[] {
+  const taken = new Set(takeover?.entries?.map(({ key }) => key));
+  const moving = server.cells.filter(({ entries }) => entries.some(({ key }) => taken.has(key)));
+  const led = new Set([...(takeover?.connect ?? []), ...moving.map(({ tool }) => tool)]);
+  return matrix.assistants.filter((one) => !one.connected && led.has(one.tool)).map(({ tool }) => tool);
+}
+
 /** Assistants that no action reaches: their files name no server beside which the hub's entry could be written. */
 export const unreached = (matrix: Matrix): string[] =>
   matrix.assistants.filter((one) => !one.connected && !one.connectable).map((one) => one.tool);

@@ -31,6 +31,7 @@ export const en = {
     "{name} is in the file of {others}. To give it to {tool} too, it moves into the hub: the entry of {others} is replaced by the hub's, and {others} keeps the server.",
   "matrix.movesAll":
     "{name} is in the file of {others}. To give it to every assistant, it moves into the hub: the entry of {others} is replaced by the hub's, and {others} keeps the server.",
+  "matrix.besides": "This connects {tools} to the hub, which also gives access to: {names}.",
   "matrix.drops":
     "{tool}'s settings are dropped: its file will point to the hub, which has {name} with other settings.",
   "matrix.movesDrops":

@@ -31,6 +31,7 @@ export const words: HubWords = {
     "{name} は {others} のファイルにあります。{tool} でも使うためにハブへ移します。{others} の項目はハブの項目に置き換わり、{others} では引き続き使えます。",
   "matrix.movesAll":
     "{name} は {others} のファイルにあります。すべてのアシスタントで使うためにハブへ移します。{others} の項目はハブの項目に置き換わり、{others} では引き続き使えます。",
+  "matrix.besides": "{tools} がハブに接続され、次のサーバーも使えるようになります：{names}",
   "matrix.drops":
     "{tool} の設定は破棄されます。{tool} のファイルは、別の設定の {name} があるハブを指すようになります。",
   "matrix.movesDrops":

@@ -29,6 +29,7 @@ export const words: HubWords = {
     "{name} 在 {others} 的文件中。要让 {tool} 也能使用，它会移到中心：{others} 的条目会替换为中心的条目，{others} 仍可使用该服务器。",
   "matrix.movesAll":
     "{name} 在 {others} 的文件中。要让所有助手都能使用，它会移到中心：{others} 的条目会替换为中心的条目，{others} 仍可使用该服务器。",
+  "matrix.besides": "这会将 {tools} 连接到中心，同时还可使用：{names}。",
   "matrix.drops": "{tool} 的设置会被丢弃：其文件改为指向中心，而中心的 {name} 设置不同。",
   "matrix.movesDrops":
     "{name} 会以 {others} 的设置移到中心：{others} 和 {tool} 的条目会替换为中心的条目。{tool} 的设置会被丢弃。",
