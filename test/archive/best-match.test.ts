@@ -133,6 +133,20 @@ it("shows the best matches first, around whole words", async () => {
   expect(found?.matches.find(({ seq }) => seq === 4)?.snippet).toContain("the bug is here");
 });
 
+it("of several words shows first the message that has them near each other, and of a long one that part", async () => {
+  const far = "quiet water ".repeat(40);
+  session("one", [
+    `The buffer is full. ${far} We retry.`,
+    `We retry. ${far} Then a buffer of one retry is enough.`,
+    "Other words",
+    `A buffer ${far} and a retry.`,
+  ]);
+  await importAll();
+  const [found] = (await search("retry buffer")).results;
+  expect(found?.matches.map(({ seq }) => seq)).toEqual([1, 0, 3]);
+  expect(found?.matches[0]?.snippet).toContain("a buffer of one retry");
+});
+
 it("goes on by pages, each session once, best first", async () => {
   for (let n = 0; n < 12; n++) session(`s${n}`, ["ember", ...Array.from({ length: n * 3 }, () => "ember")]);
   await importAll();

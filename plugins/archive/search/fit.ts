@@ -42,6 +42,44 @@ export function bestHit(text: string, word: RegExp): { at: number; fit: number }
   return best;
 }
 
+/** Words that are looked for beside each other: a question may have a thousand. */
+const TOGETHER = 8;
+
+/** The beginning of the stretch of `room` characters that has the most words, whole ones first, and how many; undefined where none is in the text. */
+export function findDensest(
+  text: string,
+  words: readonly RegExp[],
+  room: number,
+): { at: number; words: number } | undefined {
+  const hits = words.slice(0, TOGETHER).flatMap((word, of) => {
+    const found: { of: number; at: number; end: number; fit: number }[] = [];
+    word.lastIndex = 0;
+    for (let hit = word.exec(text); hit && found.length < LOOKED; hit = word.exec(text)) {
+      const end = hit.index + hit[0].length;
+      found.push({ of, at: hit.index, end, fit: fitAt(text, hit.index, end) });
+    }
+    return found;
+  });
+  hits.sort((a, b) => a.at - b.at);
+  let best: { at: number; words: number } | undefined;
+  let most = 0;
+  for (const [i, { at }] of hits.entries()) {
+    const fits = new Map<number, number>();
+    for (let j = i; j < hits.length; j++) {
+      const hit = hits[j];
+      if (!hit || hit.at >= at + room) break;
+      if (hit.end <= at + room) fits.set(hit.of, Math.max(fits.get(hit.of) ?? 0, hit.fit));
+    }
+    // A word more counts more than how well one fits.
+    const worth = fits.size + [...fits.values()].reduce((sum, fit) => sum + fit, 0) / (TOGETHER + 1);
+    if (worth > most) {
+      most = worth;
+      best = { at, words: fits.size };
+    }
+  }
+  return best;
+}
+
 /** Letters of a word that is marked inside of others, where the question has more words. */
 const LEAST_INSIDE = 4;
 

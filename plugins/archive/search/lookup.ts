@@ -6,7 +6,7 @@ import { type Candidate, candidatesIn, counts } from "./candidate.ts";
 import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries } from "./entries.ts";
 import { chunksIn, type Entry, passes, type Scope } from "./entry.ts";
-import { type CompiledQuery, type FoundMatch, matchesIn, toMatch } from "./match.ts";
+import { type CompiledQuery, type FoundMatch, matchesIn, toMatch, wordsShown } from "./match.ts";
 import { type Found, rankOf, weigh } from "./rank.ts";
 import { type Searched, searchedIn } from "./searched.ts";
 
@@ -196,17 +196,20 @@ export class Lookup {
     return hits.matchCount > 0 || this.named(entry) ? hits : undefined;
   }
 
-  /** Its best matches, the best first: of its first chunks, and of the others until the best of all is there. */
+  /** Its best matches, those first that show most of the words: of its first chunks, and of the others until the best of all is there. */
   async bestHits(entry: Entry, { messages, best }: Found): Promise<SessionHits> {
-    const shown: { worth: number; found: Searched; one: Candidate }[] = [];
+    const shown: { words: number; worth: number; found: Searched; one: Candidate }[] = [];
+    let most = 0;
     for (const [i, one] of (messages > 0 ? await this.candidates(entry) : []).entries()) {
-      if (i >= COUNTED_CHUNKS && (shown[0]?.worth ?? 0) >= best) break;
+      if (i >= COUNTED_CHUNKS && most >= best) break;
       await this.each(entry, [one], (found) => {
-        shown.push({ worth: weigh(found, this.#compiled), found, one });
+        const worth = weigh(found, this.#compiled);
+        most = Math.max(most, worth);
+        shown.push({ words: wordsShown(found, this.#compiled), worth, found, one });
         return false;
       });
-      shown.sort((a, b) => b.worth - a.worth).splice(MATCHES_SHOWN);
-      if (shown.length === MATCHES_SHOWN && (shown[0]?.worth ?? 0) >= best) break;
+      shown.sort((a, b) => b.words - a.words || b.worth - a.worth).splice(MATCHES_SHOWN);
+      if (shown.length === MATCHES_SHOWN && most >= best) break;
     }
     const matches = shown.map(({ found, one }) => this.#show(found, one));
     return { id: entry.id, projectId: entry.projectId, matchCount: messages, matchRelation: "eq", matches };

@@ -4,7 +4,7 @@ import type { EventKind, SessionEvent } from "sessarc";
 import { mainArgument, pathsIn } from "sessarc/adapter";
 import { oneLine } from "sessarc/terminal";
 import { composingAfter, toLetters } from "./canonical.ts";
-import { bestHit, bestHits, type Wanted } from "./fit.ts";
+import { bestHit, bestHits, findDensest, type Wanted } from "./fit.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import type { Searched } from "./searched.ts";
 import { type Grams, mayHold, toGrams } from "./signature.ts";
@@ -154,7 +154,10 @@ export function* matchesIn(chunk: readonly Searched[], compiled: CompiledQuery):
   }
 }
 
-/** Where a message shows the query: a stretch around the first hit, with all words marked. */
+/** How many of the words a snippet of the message shows. */
+export const wordsShown = (found: Searched, compiled: CompiledQuery): number => bestPlace(found, compiled)?.words ?? 0;
+
+/** Where a message shows the query: the stretch that has most of the words, all of them marked. */
 export function toMatch({ event, input }: Searched, compiled: CompiledQuery): FoundMatch {
   const [first] = compiled.words;
   const found = bestPlace({ event, input }, compiled);
@@ -224,15 +227,25 @@ function toField({ event, input }: Searched, word: RegExp): { field: Match["fiel
   return inInput ? { field: "tool_input", at: inInput.index } : undefined;
 }
 
-/** Where it is best shown: all words side by side, else the longest as a whole word. */
-function bestPlace({ event, input }: Searched, { words, phrase }: CompiledQuery): ReturnType<typeof toField> {
+interface Place {
+  field: Match["field"];
+  at: number;
+  /** How many of the words are there. */
+  words: number;
+}
+
+/** Where it is best shown: all words side by side, else most of them near each other; of one word the best hit. */
+function bestPlace({ event, input }: Searched, { words, phrase }: CompiledQuery): Place | undefined {
   const [first] = words;
-  if (!first) return undefined;
+  let best: Place | undefined;
   for (const [field, body] of [["text", event.text] as const, ["tool_input", input] as const]) {
-    const at = phrase?.exec(body)?.index ?? bestHit(body, first)?.at;
-    if (at !== undefined) return { field, at };
+    const beside = phrase?.exec(body);
+    if (beside) return { field, at: beside.index, words: words.length };
+    const one = words.length === 1 && first ? bestHit(body, first) : undefined;
+    const place = one ? { at: one.at, words: 1 } : findDensest(body, words, AFTER);
+    if (place && place.words > (best?.words ?? 0)) best = { field, ...place };
   }
-  return undefined;
+  return best;
 }
 
 /** Whether the filters of messages let it through. */
