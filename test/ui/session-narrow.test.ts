@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
+import { describeUi, load, sessionId, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: a session on a small screen", () => {
   const get = useSharedStage();
@@ -38,6 +38,38 @@ describeUi("dashboard: a session on a small screen", () => {
       .getByText(/Edit \d of 6/)
       .waitFor();
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("opens on the first edit where none is in view, and covers no part of the title", async () => {
+    const stage = get();
+    await stage.page.setViewportSize({ width: 390, height: 500 });
+    await load(stage, `/sessions/${await sessionId(stage, "High and low water")}`);
+    await stage.page.getByRole("toolbar", { name: "Session tools" }).getByRole("button", { name: "Code" }).click();
+    const sheet = stage.page.getByRole("dialog", { name: "Diff" });
+    await sheet.getByText("Edit 1 of 6").waitFor();
+    await sheet.locator("[data-sign='+']").first().waitFor();
+    expect(await violations(stage, "over")).toEqual([]);
+    await visit(stage, `/sessions/${await sessionId(stage, "two highs and two lows")}`);
+    const more = stage.page.locator("main h1 + button");
+    await more.waitFor();
+    const title = await stage.page.locator("main h1").boundingBox();
+    expect((await more.boundingBox())?.y).toBeGreaterThanOrEqual((title?.y ?? 0) + (title?.height ?? 0));
+  });
+
+  it("says of a failed edit that it failed, in its row and in the pane", async () => {
+    for (const width of [1440, 390]) {
+      const { stage, page } = await open(width, "?m=11&pane=diff");
+      await page.getByText("Edit 3 of 6").waitFor();
+      const pane = page.getByRole("region", { name: "Side pane" });
+      await pane.getByText("failed", { exact: true }).waitFor();
+      const row = page.locator('article[data-seq="11"]');
+      await row.getByText("failed", { exact: true }).waitFor();
+      for (const diff of [row, pane]) {
+        const line = diff.locator(".grayscale [data-sign='+']").first();
+        await line.waitFor({ state: "attached" });
+      }
+      expect(await violations(stage, "section[aria-label='Side pane']")).toEqual([]);
+    }
   });
 
   it("wraps the lines of a diff on a phone, each with one number", async () => {
