@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTestKernel } from "sessarc/test";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
@@ -97,6 +97,22 @@ describeGit("what a session destroyed", () => {
       expect((await at("a.ts", files[0]?.version.id)).text).toBe("work of two days\n");
     },
   );
+
+  it("reads a session once for all the files that a session destroyed", async () => {
+    const names = ["a.ts", "b.ts", "c.ts", "d.ts"];
+    const { t, lost } = await open((log, repo) => {
+      for (const [i, name] of names.entries()) {
+        repo.write(name, `${name}\n`);
+        read(log, T0 + 10 + i, repo, name);
+        bash(log, T0 + 20 + i, `rm ${name}`, () => rmSync(join(repo.root, name)));
+      }
+    });
+    const events = vi.spyOn(t.kernel.inject("archive"), "events");
+    expect((await lost()).map(({ path }) => path.split("/").at(-1))).toEqual(names);
+    // Once for what it did, once among the sessions that may have seen the files.
+    expect(events).toHaveBeenCalledTimes(2);
+    events.mockRestore();
+  });
 
   it("lists a file that a write replaced, not one that the session had written itself or git holds", async () => {
     const { lost } = await open((log, repo) => {

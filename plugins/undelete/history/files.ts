@@ -12,7 +12,9 @@ const MOST_OBJECT = 64 * 2 ** 20;
 
 export interface VersionReader {
   /** `path`: absolute, a file or a folder. Cost: each session that named it is read once, and one `git log`. */
-  read(path: string, options?: { git?: boolean }): Promise<FileVersion[]>;
+  read(path: string): Promise<FileVersion[]>;
+  /** Without commits, of several paths: each session is read once for all of them. */
+  readAll(paths: readonly string[]): Promise<Map<string, FileVersion[]>>;
   /** What the net stored before calls of a session. */
   caught(session: string): Promise<FileVersion[]>;
 }
@@ -29,35 +31,58 @@ export function createVersionReader(kernel: Kernel, net: Net): VersionReader {
       const own = (await net.list()).filter(({ client, sessionId }) => `${client}:${sessionId}` === id);
       return own.flatMap((one) => one.files.map((file) => toNetVersion(net, one, file, session)));
     },
-    async read(path, options = {}) {
+    async readAll(paths) {
+      const versions = await readSessions(kernel, paths.map(toWanted));
+      const all = new Map<string, FileVersion[]>();
+      for (const path of paths) {
+        const wanted = toWanted(path);
+        const own = versions.filter((one) => isBelow(one.path, wanted));
+        all.set(path, unique([...own, ...(await readStored(kernel, net, wanted))].sort(byTime)));
+      }
+      return all;
+    },
+    async read(path) {
       const archive = kernel.inject("archive");
-      const wanted = slashed(path).replace(/(?<=.)\/+$/, "");
+      const wanted = toWanted(path);
       if (generation !== archive.generation) cached.clear();
       generation = archive.generation;
       const known = cached.use(wanted);
-      const versions = known ?? (await readSessions(kernel, wanted));
+      const versions = known ?? (await readSessions(kernel, [wanted]));
       cached.set(wanted, versions);
-      const commits = options.git === false ? [] : await readCommits(kernel, wanted);
-      const stored = [...(await readNet(kernel, net, wanted)), ...(await readCopies(kernel, wanted))];
-      return unique([...versions, ...commits, ...stored].sort(byTime));
+      const commits = await readCommits(kernel, wanted);
+      return unique([...versions, ...commits, ...(await readStored(kernel, net, wanted))].sort(byTime));
     },
   };
 }
 
-async function readSessions(kernel: Kernel, wanted: string): Promise<FileVersion[]> {
+const toWanted = (path: string): string => slashed(path).replace(/(?<=.)\/+$/, "");
+
+/** Each session that named or may have changed one of the paths is read once. */
+async function readSessions(kernel: Kernel, all: readonly string[]): Promise<FileVersion[]> {
   const archive = kernel.inject("archive");
-  const isWanted = (one: string) => isBelow(one, wanted);
+  const wantedBy = new Map<string, string[]>();
+  for (const wanted of all)
+    for (const { id, cwd, paths } of await archive.touching(nameOf(wanted), wanted)) {
+      const names = paths.some((one) => isBelow(toFull(one, cwd) ?? "", wanted));
+      // Commands name their files in no list: those of sessions around the file may have moved or removed it.
+      if (names || (cwd !== null && (isBelow(wanted, slashed(cwd)) || isBelow(slashed(cwd), wanted))))
+        wantedBy.set(id, [...(wantedBy.get(id) ?? []), wanted]);
+    }
   const versions: FileVersion[] = [];
-  for (const { id, cwd, paths } of await archive.touching(nameOf(wanted), wanted)) {
-    const names = paths.some((one) => isWanted(toFull(one, cwd) ?? ""));
-    // Commands name their files in no list: those of sessions around the file may have moved or removed it.
-    if (!names && !(cwd !== null && (isBelow(wanted, slashed(cwd)) || isBelow(slashed(cwd), wanted)))) continue;
+  for (const [id, wanted] of wantedBy) {
+    const isWanted = (one: string) => wanted.some((path) => isBelow(one, path));
     const session = await archive.find(id);
     if (session) await readSession(kernel, session, isWanted, { version: (version) => void versions.push(version) });
     if (mustYield()) await yieldNow();
   }
   return versions;
 }
+
+/** What the net and assistants stored of the files. */
+const readStored = async (kernel: Kernel, net: Net, wanted: string): Promise<FileVersion[]> => [
+  ...(await readNet(kernel, net, wanted)),
+  ...(await readCopies(kernel, wanted)),
+];
 
 /** Copies that assistants stored of the file in sessions whose logs are gone. */
 async function readCopies(kernel: Kernel, wanted: string): Promise<FileVersion[]> {

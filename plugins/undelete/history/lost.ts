@@ -94,12 +94,15 @@ async function addUnseen(
   candidates: Map<string, Candidate>,
   topOf: (path: string) => Promise<string | undefined>,
 ) {
-  const read = new Set<string>();
+  /** By path, the first harm to it. */
+  const first = new Map<string, HarmDone>();
   for (const harm of harms) {
     const path = WIDE.test(harm.how) ? ((await topOf(harm.path)) ?? harm.path) : harm.path;
-    if (read.has(path)) continue;
-    read.add(path);
-    const versions = await reader.read(path, { git: false });
+    if (!first.has(path)) first.set(path, harm);
+  }
+  const all = await reader.readAll([...first.keys()]);
+  for (const [path, harm] of first) {
+    const versions = all.get(path) ?? [];
     const last = new Map<string, FileVersion>();
     for (const version of versions) {
       if (version.session?.id === id || toMs(version.at) > toMs(harm.at)) continue;
