@@ -235,6 +235,14 @@ describeUi("dashboard: all sessions", () => {
     const files = page.getByRole("table").filter({ hasText: "src/tides.js" });
     expect(await files.getByRole("row", { name: /tides\.js/ }).innerText()).toMatch(/2 edits\s+—\s+−2 edits$/);
     await page.getByRole("link", { name: /Find out why/ }).waitFor();
+    // Files that were only read are one line, until they are asked for.
+    const rows = await files.getByRole("row").count();
+    const onlyRead = page.getByRole("button", { name: /^\d+ files? only read$/ });
+    const many = Number.parseInt(await onlyRead.innerText(), 10);
+    await onlyRead.click();
+    await expect.poll(() => files.getByRole("row").count()).toBe(rows + many);
+    await onlyRead.click();
+    await expect.poll(() => files.getByRole("row").count()).toBe(rows);
 
     // A file that one of them changed opens with its edits, each line with its reason.
     await files.getByRole("button", { name: /tides\.js/ }).click();

@@ -113,6 +113,7 @@ export const en = {
   prompts: "Prompts",
   noPrompts: "No prompts",
   filesMore: "and {n} more",
+  filesRead: "{n} file only read|{n} files only read",
   noEdits: "This session did not change the file.",
   editsHidden: "None of its edits can be shown: they failed, or the log does not hold their text.",
   edits: "{n} edit|{n} edits",

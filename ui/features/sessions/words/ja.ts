@@ -113,6 +113,7 @@ export const words: SessionsWords = {
   prompts: "プロンプト",
   noPrompts: "プロンプトなし",
   filesMore: "ほか {n} 件",
+  filesRead: "読み取りのみのファイル：{n} 件",
   noEdits: "このセッションはこのファイルを変更していません。",
   editsHidden: "編集を表示できません。失敗したか、ログにその内容がありません。",
   edits: "編集 {n} 回",

@@ -113,6 +113,7 @@ export const words: SessionsWords = {
   prompts: "提示",
   noPrompts: "没有提示",
   filesMore: "还有 {n} 个",
+  filesRead: "仅读取的文件：{n} 个",
   noEdits: "此会话没有更改该文件。",
   editsHidden: "它的编辑无法显示：编辑失败，或日志中没有其文本。",
   edits: "编辑 {n} 次",
