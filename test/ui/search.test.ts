@@ -172,6 +172,28 @@ describeUi("dashboard: search", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("opens the best hit with Enter, and that of what was typed, not of what was found before", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=tide");
+    const box = page.getByRole("main").getByRole("searchbox");
+    const { results } = (await (await stage.served.kernel.fetch("/api/search?q=heights&sort=relevance")).json()) as {
+      results: { session: { id: string } }[];
+    };
+    await box.fill("heights");
+    await box.press("Enter");
+    await page.waitForURL((url) => url.pathname.startsWith("/sessions/"));
+    expect(decodeURIComponent(new URL(page.url()).pathname)).toContain(results[0]?.session.id);
+    await page.goBack();
+    await page.waitForURL((url) => url.searchParams.get("q") === "heights");
+    // Nothing is found: nothing is opened.
+    await box.fill("zebrafish");
+    await box.press("Enter");
+    await page.getByText("No session contains “zebrafish”.").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/sessions");
+    expect(stage.problems()).toEqual([]);
+  });
+
   it("shows calls by their tool and what they were called on, best match first", async () => {
     const stage = get();
     const { page } = stage;
