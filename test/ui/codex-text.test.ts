@@ -80,6 +80,15 @@ describeUi("dashboard: a session of Codex", () => {
     await expect.poll(() => row.innerText()).toContain("Chunk ID");
     await head.click();
     await expect.poll(() => row.innerText()).not.toContain("Chunk ID");
+    // The list of calls reports the same time.
+    const list = await stage.served.kernel.fetch("/api/insights/calls?limit=50");
+    const { calls } = (await list.json()) as { calls: { sessionId: string; seq: number; name: string; ms: number }[] };
+    const call = calls.find(({ sessionId, name }) => sessionId.startsWith("codex:") && name === "exec_command");
+    await load(stage, `/sessions/${encodeURIComponent(call?.sessionId ?? "")}?m=${call?.seq}`);
+    const took = `${Math.round((call?.ms ?? 0) / 100) / 10} s`;
+    await row.getByRole("button", { name: took }).click();
+    const wall = ((call?.ms ?? 0) / 1000).toFixed(4);
+    await expect.poll(() => row.innerText()).toContain(`Wall time: ${wall} seconds`);
     expect(stage.problems()).toEqual([]);
   });
 });

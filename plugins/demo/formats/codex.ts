@@ -80,9 +80,10 @@ function pushReply(
   for (const call of turn.calls) {
     const code = call.action.do === "run" ? (call.action.exit ?? 0) : call.failed ? 1 : 0;
     const patch = call.action.do === "edit" || call.action.do === "write";
+    const seconds = ((call.endAt - call.at) / 1000).toFixed(4);
     const text = patch
-      ? `Exit code: ${code}\nWall time: 0 seconds\nOutput:\n${call.output}\n`
-      : `Chunk ID: ${random.hex(6)}\nWall time: 0.2000 seconds\nProcess exited with code ${code}\nOutput:\n${call.output}\n`;
+      ? `Exit code: ${code}\nWall time: ${seconds} seconds\nOutput:\n${call.output}\n`
+      : `Chunk ID: ${random.hex(6)}\nWall time: ${seconds} seconds\nProcess exited with code ${code}\nOutput:\n${call.output}\n`;
     push(call.endAt, "response_item", {
       type: patch ? "custom_tool_call_output" : "function_call_output",
       call_id: `call_${call.id}`,
