@@ -104,6 +104,10 @@ describeUi("dashboard: leaked secrets", () => {
     // Other pages stay where they are.
     expect(await rows.count()).toBe(100);
 
+    // What marks a group names how many secrets it marks.
+    await github.getByRole("button", { name: "More actions: GitHub PAT", exact: true }).click();
+    await page.getByRole("menuitem", { name: `Mark ${GITHUB} revoked` }).waitFor();
+    await page.keyboard.press("Escape");
     await github.getByRole("checkbox", { name: "Choose all of GitHub PAT" }).check();
     await page
       .getByRole("group", { name: `${GITHUB} chosen` })

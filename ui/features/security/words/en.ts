@@ -43,6 +43,7 @@ export const en = {
   "leaks.marked.ignored": "{n} secret is ignored|{n} secrets are ignored",
   "leaks.mark.open": "Reopen",
   "leaks.mark.rotated": "Mark revoked",
+  "leaks.markRotated": "Mark {n} revoked",
   "leaks.mark.ignored": "Ignore",
   "leaks.mark.harmless": "Not a secret",
   "leaks.by": "Group by",

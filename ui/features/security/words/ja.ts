@@ -43,6 +43,7 @@ export const words: SecurityWords = {
   "leaks.marked.ignored": "{n} 件を無視します",
   "leaks.mark.open": "未対応に戻す",
   "leaks.mark.rotated": "失効済みにする",
+  "leaks.markRotated": "{n} 件を失効済みにする",
   "leaks.mark.ignored": "無視する",
   "leaks.mark.harmless": "秘密情報ではない",
   "leaks.by": "まとめ方",

@@ -42,6 +42,7 @@ export const words: SecurityWords = {
   "leaks.marked.ignored": "已忽略 {n} 个密钥",
   "leaks.mark.open": "重新打开",
   "leaks.mark.rotated": "标记为已吊销",
+  "leaks.markRotated": "将 {n} 个标记为已吊销",
   "leaks.mark.ignored": "忽略",
   "leaks.mark.harmless": "不是密钥",
   "leaks.by": "分组方式",
