@@ -17,6 +17,7 @@ export const en = {
   similar: "Files of your sessions with this name",
   lost: "Lost lately",
   lostText: "Files that the newest sessions deleted or overwrote, and that are neither on the disk nor in git.",
+  lostLooking: "Looking for lost files in the newest sessions…",
   lostNone: "The newest sessions lost no files.",
   show: "Show",
   none: "No session, no commit and no stored copy has a version of it.",

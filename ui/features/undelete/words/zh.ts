@@ -17,6 +17,7 @@ export const words: UndeleteWords = {
   similar: "你的会话中包含此名称的文件",
   lost: "最近丢失",
   lostText: "最新的会话删除或覆盖、且磁盘和 git 中都没有的文件。",
+  lostLooking: "正在最新的会话中查找丢失的文件…",
   lostNone: "最新的会话没有丢失文件。",
   show: "显示",
   none: "会话、提交和保存的副本中都没有它的版本。",
