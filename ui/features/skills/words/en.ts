@@ -37,6 +37,7 @@ export const en = {
   "drift.upstream": "newer version there",
   "drift.both": "edited here and there",
   idle: "Unused",
+  missingAll: "Show all {n}",
   missing: "Sessions asked for it, and it is not installed",
   rating: "Rating",
   stars: "{n} of 5",

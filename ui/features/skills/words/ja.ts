@@ -38,6 +38,7 @@ export const words: SkillsWords = {
   "drift.upstream": "上流に新しい版",
   "drift.both": "両方で編集済み",
   idle: "未使用",
+  missingAll: "{n} 件すべて表示",
   missing: "セッションが求めたが、インストールされていないもの",
   rating: "評価",
   stars: "5 段階中 {n}",

@@ -38,6 +38,7 @@ export const words: SkillsWords = {
   "drift.upstream": "上游有新版本",
   "drift.both": "两边都已修改",
   idle: "未使用",
+  missingAll: "显示全部 {n} 个",
   missing: "会话请求过但未安装",
   rating: "评分",
   stars: "{n} / 5",
