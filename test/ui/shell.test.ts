@@ -73,6 +73,8 @@ describeUi("dashboard: shell", () => {
     const badge = await menu.getByText(String(open), { exact: true }).boundingBox();
     const icon = await menu.locator("svg").boundingBox();
     expect(badge?.x).toBeGreaterThanOrEqual((icon?.x ?? 0) + (icon?.width ?? 0));
+    const word = await menu.getByText("More", { exact: true }).boundingBox();
+    expect((badge?.y ?? 0) + (badge?.height ?? 0)).toBeLessThanOrEqual((word?.y ?? 0) + 1);
     expect(await menu.getAttribute("title")).toBe(`${open} ${open === 1 ? "secret" : "secrets"} open`);
     await menu.focus();
     await page.keyboard.press("Enter");
