@@ -142,7 +142,7 @@ describe("flags in a question", () => {
     await runCommand(["import"], home);
     const found = async (...args: string[]) => {
       const { stdout } = await runCommand(["search", ...args], home);
-      return [...stdout.matchAll(/^ *#(\d+) /gm)].map(([, seq]) => texts[Number(seq)]);
+      return [...stdout.matchAll(/^ *\S+#(\d+) /gm)].map(([, seq]) => texts[Number(seq)]);
     };
     expect(await found("rm -rf")).toEqual([texts[0]]);
     expect(await found("--", "-rf")).toEqual([texts[0]]);

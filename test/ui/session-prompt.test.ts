@@ -97,7 +97,7 @@ describeUi("dashboard: prompts and filters of a session", () => {
     await page.locator("main h1").focus();
     await page.keyboard.press("f");
     await page.keyboard.type("Done");
-    await page.getByText(/of 1$/).waitFor();
+    await page.getByText("1 match", { exact: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/m=\d+/);
     await page.keyboard.press("Shift+Tab");
