@@ -58,3 +58,13 @@ it("shows the message, not the name of a call that worked again, where only the 
   const answer = (await (await kernel.fetch(`/api/recall?${new URLSearchParams({ q })}`)).json()) as Answer;
   expect(answer.evidence[0]).toMatchObject({ kind: "ran", text: expect.stringContaining(after) });
 });
+
+it("shows the stretch of a long message that has most of the words", async () => {
+  const filler = "Other things were looked at meanwhile. ".repeat(20);
+  const alone = ["timeout", "retry", "zebra"].map((word) => `The ${word} came up. ${filler}`).join("");
+  const text = `${alone}Then the retry of the zebra got a timeout of five seconds. ${filler}`;
+  const { kernel } = await startWith(await makeTempDir(), [{ n: 1, turns: [user("Go on"), says(text)] }]);
+  const q = "which timeout has the retry of the zebra?";
+  const answer = (await (await kernel.fetch(`/api/recall?${new URLSearchParams({ q })}`)).json()) as Answer;
+  expect(answer.evidence[0]?.text).toContain("the retry of the zebra got a timeout of five seconds");
+});

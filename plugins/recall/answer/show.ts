@@ -4,7 +4,7 @@ import { maskFacts, type StoredFact } from "../facts/facts.ts";
 import { clipLine } from "../facts/text.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Evidence } from "./contract.ts";
-import { placesOf } from "./match.ts";
+import { placesOf, READ } from "./match.ts";
 import { harmless } from "./quote.ts";
 import { findCode } from "./state.ts";
 import type { Term } from "./terms.ts";
@@ -65,7 +65,7 @@ export async function toEvidence(
 async function showMessage(kernel: Kernel, one: Candidate, terms: readonly Term[]): Promise<Evidence> {
   const { kind, session, seq, event, projectId, place } = one;
   const text = textOf(event);
-  const start = wordAt(text, Math.max(0, place - BEFORE));
+  const start = wordAt(text, Math.max(0, findPlace(text, place, terms) - BEFORE));
   const end = Math.min(text.length, start + SHOWN);
   const excerpt = await kernel.inject("redactor").excerpt(text, start, end);
   const line = await clean(kernel, excerpt);
@@ -80,6 +80,26 @@ async function showMessage(kernel: Kernel, one: Candidate, terms: readonly Term[
     places: findPlaces(said, terms),
     fit: one.whole,
   };
+}
+
+/** Where the stretch begins that shows most of the words; `place`, the best hit of the rarest one, where none shows more. Linear in the first 16 KB. */
+function findPlace(text: string, place: number, terms: readonly Term[]): number {
+  const read = text.slice(0, READ);
+  const hits = terms.flatMap((term, of) => placesOf(read, [term]).map(([at]) => ({ of, at })));
+  hits.sort((a, b) => a.at - b.at);
+  const around = hits.filter(({ at }) => at >= place - BEFORE && at < place + SHOWN - BEFORE);
+  let best = { at: place, words: new Set(around.map(({ of }) => of)).size };
+  const inside = new Map<number, number>();
+  let last = 0;
+  for (const { of, at } of hits) {
+    for (let next = hits[last]; next && next.at < at + SHOWN - BEFORE; next = hits[++last])
+      inside.set(next.of, (inside.get(next.of) ?? 0) + 1);
+    if (inside.size > best.words) best = { at, words: inside.size };
+    const left = (inside.get(of) ?? 0) - 1;
+    if (left > 0) inside.set(of, left);
+    else inside.delete(of);
+  }
+  return best.at;
 }
 
 function findPlaces(
