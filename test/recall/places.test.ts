@@ -60,7 +60,7 @@ it("shows the message, not the name of a call that worked again, where only the 
 });
 
 it("shows the stretch of a long message that has most of the words", async () => {
-  const filler = "Other things were looked at meanwhile. ".repeat(20);
+  const filler = "Other things were written meanwhile. ".repeat(20);
   const alone = ["timeout", "retry", "zebra"].map((word) => `The ${word} came up. ${filler}`).join("");
   const text = `${alone}Then the retry of the zebra got a timeout of five seconds. ${filler}`;
   const { kernel } = await startWith(await makeTempDir(), [{ n: 1, turns: [user("Go on"), says(text)] }]);

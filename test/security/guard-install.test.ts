@@ -356,7 +356,7 @@ describe("security: guard installation", () => {
     const t = await createTestKernel({ home, plugins: [archive(), security()] });
     expect((await uninstall(t, "gemini-cli")).body).toMatchObject({ removed: true, restored: false });
     expect(await readFile(file, "utf8")).toBe(`${before}// later\n`);
-    expect((await install(t, "gemini-cli")).status).toBe(422);
+    expect((await install(t, "gemini-cli")).status).toBe(400);
   });
 
   it("refuses a choice that the assistant does not leave", async () => {
@@ -376,10 +376,21 @@ describe("security: guard installation", () => {
     expect((await install(t, "fixed-1")).body).toMatchObject({ installed: true, onFailure: "block" });
   });
 
-  it("answers 422 for a tool without a guard", async () => {
+  const without = defineAdapter(() => ({
+    name: "without-guard",
+    label: "Without",
+    roots: () => [],
+    async *scan() {},
+    parse: () => ({ row: () => undefined, finish: () => createLedger().summary(), snapshot: () => null }),
+  }));
+
+  it("refuses an assistant that nobody knows, and one without a guard", async () => {
     const t = await start();
-    expect((await install(t, "emacs")).status).toBe(422);
-    expect((await uninstall(t, "emacs")).status).toBe(422);
+    expect((await install(t, "emacs")).status).toBe(400);
+    expect((await uninstall(t, "emacs")).status).toBe(400);
+    const bare = await createTestKernel({ plugins: [archive(), without(), security()] });
+    expect((await install(bare, "without-guard")).status).toBe(422);
+    expect((await uninstall(bare, "without-guard")).status).toBe(422);
     expect((await uninstall(t, "claude-code")).body).toMatchObject({ removed: false });
   });
 

@@ -38,6 +38,7 @@ describeUi("dashboard: projects", () => {
     async fill(home) {
       await writeDemo({ home });
       await writeSlowGit(home);
+      await mkdir(join(home, "old-one"));
       await writeStory(home, {
         n: 9,
         cwd: join(home, "old-one"),
@@ -341,6 +342,19 @@ describeUi("dashboard: one project", () => {
     await rows.first().click();
     await page.waitForURL((url) => url.searchParams.get("list") === `project=${id}`);
     await page.getByText(`${top.length} sessions`).waitFor();
+  });
+
+  it("says that a folder is gone, and leads to where its sessions are copied to another", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "old-one");
+    await visit(stage, `/projects/${id}?tab=changes`);
+    await page.getByText("The folder of old-one is not there any more").waitFor();
+    expect(await page.getByRole("button", { name: "Copy “git init”" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Say where it is now" }).click();
+    await page.getByRole("button", { name: join(stage.home, "old-one"), exact: true, expanded: true }).waitFor();
+    // The browser logs each failed request.
+    expect(stage.problems().filter((one) => !one.includes("422"))).toEqual([]);
   });
 
   it("says that a range is empty and when the last session was, and widens as far as that", async () => {

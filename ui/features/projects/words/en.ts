@@ -5,6 +5,8 @@ export const en = {
   readable: "Only sessions that you may read are counted: lines of other sessions have no writer here, and no cost.",
   "repository.unlinked": "No git repository is linked to {name}, so there are no commits and no lines to show.",
   "repository.none": "The folder of {name} has no git repository, so there are no commits and no lines to show.",
+  "repository.gone": "The folder of {name} is not there any more, so there are no commits and no lines to show.",
+  "repository.moved": "Say where it is now",
   "repository.copyInit": "Copy “git init”",
   paste: "Find a line of code",
   pasteExample: "Paste a line, or type file:line",

@@ -7,6 +7,8 @@ export const words: ProjectsWords = {
     "閲覧できるセッションだけを集計します。ほかのセッションの行には、ここでは書いたセッションもコストも表示されません。",
   "repository.unlinked": "{name} には git リポジトリがリンクされていないため、表示するコミットや行がありません。",
   "repository.none": "{name} のフォルダーには git リポジトリがないため、表示するコミットや行がありません。",
+  "repository.gone": "{name} のフォルダーはもうないため、表示するコミットや行がありません。",
+  "repository.moved": "現在の場所を指定",
   "repository.copyInit": "「git init」をコピー",
   paste: "コードの行を探す",
   pasteExample: "行を貼り付けるか、ファイル:行番号を入力",

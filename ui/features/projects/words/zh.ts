@@ -6,6 +6,8 @@ export const words: ProjectsWords = {
   readable: "只统计你有权查看的会话：其他会话写的行在此没有作者，也不计费用。",
   "repository.unlinked": "{name} 没有关联 git 仓库，因此没有提交和代码行可显示。",
   "repository.none": "{name} 的文件夹没有 git 仓库，因此没有提交和代码行可显示。",
+  "repository.gone": "{name} 的文件夹已不存在，因此没有提交和代码行可显示。",
+  "repository.moved": "指定现在的位置",
   "repository.copyInit": "复制 “git init”",
   paste: "查找一行代码",
   pasteExample: "粘贴一行代码，或输入 文件:行号",
