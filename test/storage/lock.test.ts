@@ -65,6 +65,8 @@ describe("acquireLock", () => {
     };
     await leave({ pid, ticks: (await fields())[19] });
     expect(await readLock(dir)).toMatchObject({ pid });
+    // Before that it would await its child.
+    await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, "utf8")).toBe("cat\n");
     parent.stdio[3]?.destroy();
     await expect.poll(async () => (await fields())[0]).toBe("Z");
     expect(await readLock(dir)).toBeUndefined();
