@@ -384,7 +384,7 @@ describe("security: guard installation", () => {
     parse: () => ({ row: () => undefined, finish: () => createLedger().summary(), snapshot: () => null }),
   }));
 
-  it("refuses an assistant that nobody knows, and one without a guard", async () => {
+  it("refuses an unknown assistant, and one without a guard", async () => {
     const t = await start();
     expect((await install(t, "emacs")).status).toBe(400);
     expect((await uninstall(t, "emacs")).status).toBe(400);

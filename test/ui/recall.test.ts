@@ -37,7 +37,8 @@ async function looksRight({ page }: Stage, name: string, check: () => Promise<un
   ] as const) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    // What follows the width by script does so a moment later.
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     expect(await check()).toEqual([]);
     const shots = process.env.SESSARC_SHOTS;
     if (shots) await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`) });

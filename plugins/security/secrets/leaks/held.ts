@@ -30,7 +30,7 @@ export function createHolders({ storage, pool }: Kernel): () => Promise<Holders>
   async function search(): Promise<Holders> {
     const rows = await storage.db.all<{ path: string; cwd: string | null }>(
       `select l.path, s.cwd from security_leak l join session s on s.id = l.session
-       group by l.path, s.cwd order by max(l.last_at) desc limit ${MOST_FILES}`,
+       group by l.path, s.cwd order by max(l.last_at) desc, l.path, s.cwd limit ${MOST_FILES}`,
     );
     const paths = new Set<string>();
     for (const { path, cwd } of rows) {

@@ -27,12 +27,14 @@ const READ_CHARS = 2_000;
 const PLACES = `select l.*, substr(coalesce(s.name, s.title, s.first_prompt), 1, ${READ_CHARS}) as title, s.project_id
   from security_leak l left join session s on s.id = l.session`;
 
+/** Of places at the same time the first of a session, so that the same question has the same answer. */
+const NEWEST = "l.last_at desc, l.session, l.seq, l.field";
+
 /** Places of a secret, the newest first. */
 export async function placesOf(db: Database, hide: Hide, fingerprint: string): Promise<LeakPlace[]> {
-  const rows = await db.all<PlaceRow>(
-    `${PLACES} where l.fingerprint = ? order by l.last_at desc limit ${MOST_PLACES}`,
-    [fingerprint],
-  );
+  const rows = await db.all<PlaceRow>(`${PLACES} where l.fingerprint = ? order by ${NEWEST} limit ${MOST_PLACES}`, [
+    fingerprint,
+  ]);
   return toPlaces(rows, hide);
 }
 
@@ -42,10 +44,10 @@ export async function newestPlaces(
   hide: Hide,
   fingerprints: readonly string[],
 ): Promise<Map<string, LeakPlace>> {
-  const rows = await db.all<PlaceRow>(`${PLACES} where l.fingerprint in (${marks(fingerprints)}) order by l.last_at`, [
+  const rows = await db.all<PlaceRow>(`${PLACES} where l.fingerprint in (${marks(fingerprints)}) order by ${NEWEST}`, [
     ...fingerprints,
   ]);
-  const newest = [...new Map(rows.map((row) => [row.fingerprint, row])).values()];
+  const newest = [...new Map(rows.reverse().map((row) => [row.fingerprint, row])).values()];
   const places = await toPlaces(newest, hide);
   return new Map(newest.flatMap(({ fingerprint }, index) => (places[index] ? [[fingerprint, places[index]]] : [])));
 }

@@ -13,7 +13,7 @@ const MOST = 20;
 /** Undefined where no archived message holds it any more. */
 export async function readValue(kernel: Kernel, id: string): Promise<string | undefined> {
   const places = await kernel.storage.db.all<{ session: string; seq: number }>(
-    `select session, seq from security_leak where fingerprint = ? order by last_at desc limit ${MOST}`,
+    `select session, seq from security_leak where fingerprint = ? order by last_at desc, session, seq limit ${MOST}`,
     [id],
   );
   const archive = kernel.inject("archive");
