@@ -1,8 +1,8 @@
 /** Routes of the rescue. */
 
-import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { defineRoute, SessarcError } from "sessarc";
+import { isFolder } from "sessarc/files";
 import * as v from "valibot";
 import { DEFAULT_DAYS, LEAST_DAYS } from "./reclaim/reclaim.ts";
 import { STATES, type StateOf } from "./state/states.ts";
@@ -225,7 +225,5 @@ export const rescueRoutes = [
 
 /** A copy for a folder that is not there could not be resumed. */
 async function checkFolder(path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  const info = await stat(path).catch(() => undefined);
-  if (!info?.isDirectory()) throw new SessarcError("NO_SUCH_FOLDER", { path });
+  if (path !== undefined && !(await isFolder(path))) throw new SessarcError("NO_SUCH_FOLDER", { path });
 }

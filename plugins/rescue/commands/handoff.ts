@@ -1,5 +1,4 @@
-import { stat } from "node:fs/promises";
-import { attend } from "sessarc/files";
+import { attend, isFolder } from "sessarc/files";
 import { type CommandContext, formatCount, UsageError } from "sessarc/terminal";
 import type { Brief } from "../handoff/brief.ts";
 
@@ -27,14 +26,9 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.err(`sessarc does not know how ${to} is started with a prompt. Without --start the brief is printed.`);
     return 1;
   }
-  const isFolder =
-    brief.cwd !== null &&
-    (await stat(brief.cwd).then(
-      (info) => info.isDirectory(),
-      () => false,
-    ));
+  const cwd = brief.cwd !== null && (await isFolder(brief.cwd)) ? brief.cwd : undefined;
   const [file = "", ...args] = brief.start;
-  return attend(file, args, { cwd: isFolder ? (brief.cwd ?? undefined) : undefined, env: ctx.env.env });
+  return attend(file, args, { cwd, env: ctx.env.env });
 }
 
 function text(ctx: CommandContext, name: string): string | undefined {

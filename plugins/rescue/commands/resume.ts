@@ -1,7 +1,6 @@
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { attend } from "sessarc/files";
+import { attend, isFolder } from "sessarc/files";
 import { type CommandContext, printable, send, UsageError } from "sessarc/terminal";
 import type { RescuePlan } from "../restore/plan.ts";
 import type { Rescued } from "../restore/rescue.ts";
@@ -76,11 +75,6 @@ async function isWanted(ctx: CommandContext): Promise<boolean> {
 
 const readDetail = (ctx: CommandContext, id: string) =>
   ctx.get<Found>(`/sessions/${encodeURIComponent(id)}`, {}, ctx.signal);
-
-async function isFolder(path: string): Promise<boolean> {
-  const info = await stat(path).catch(() => undefined);
-  return info?.isDirectory() ?? false;
-}
 
 function refuse(ctx: CommandContext, text: string): number {
   ctx.err(text);

@@ -1,7 +1,7 @@
 /** Folders that sessions worked in and that are not there any more, one row each. */
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { eachInLanes, type Kernel } from "sessarc";
+import { isFolder } from "sessarc/files";
 import type { States } from "./states.ts";
 
 export interface GoneFolder {
@@ -75,13 +75,7 @@ async function readPlaces(kernel: Kernel): Promise<{ id: string; path: string }[
   );
   const there = new Set<string>();
   await eachInLanes(known, WIDTH, async ({ id, path }) => {
-    if (
-      await stat(path).then(
-        (info) => info.isDirectory(),
-        () => false,
-      )
-    )
-      there.add(id);
+    if (await isFolder(path)) there.add(id);
   });
   return known.filter(({ id }) => there.has(id));
 }
